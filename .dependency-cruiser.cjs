@@ -10,6 +10,7 @@ const ARROWS = {
   users: ['keys'],
   events: ['users'],
   ingest: ['users', 'events'],
+  activity: ['users', 'events'],
   inbox: ['users'],
   subscriptions: ['users', 'projects'],
   lists: ['rules', 'positions', 'users', 'events', 'subscriptions', 'projects'],

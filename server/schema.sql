@@ -80,6 +80,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION delete_sealed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update message_requests set sealed = null where project_id = new.project_id and message_id = new.id and sealed is not null;
+  if new.provider is distinct from 'sandbox' then
+    delete from message_attachments where project_id = new.project_id and message_id = new.id;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION instant_of(value text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql
@@ -109,6 +122,45 @@ begin
   return instant;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION keep_left_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into message_states (project_id, message_id, state, reason, detail, at)
+  values (old.project_id, old.id, old.state, old.reason, old.detail, coalesce(old.acted_at, old.settled_at, old.created_at));
+  return null;
+end
+$function$;
+
+create table activity (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  position bigint,
+  type text not null,
+  user_id bigint not null,
+  message_id bigint,
+  campaign_id bigint,
+  journey_id bigint,
+  data jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  stored_at timestamp(3) with time zone not null,
+  constraint activity_pkey PRIMARY KEY (project_id, id),
+  constraint activity_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX activity_by_age ON activity USING btree (stored_at);
+CREATE UNIQUE INDEX activity_by_position ON activity USING btree (project_id, "position") WHERE ("position" IS NOT NULL);
+CREATE INDEX activity_by_user ON activity USING btree (project_id, user_id);
+CREATE INDEX activity_without_position ON activity USING btree (project_id, id) WHERE ("position" IS NULL);
+
+create table activity_feeds (
+  project_id bigint not null,
+  last_position bigint not null,
+  created_at timestamp(3) with time zone not null,
+  constraint activity_feeds_pkey PRIMARY KEY (project_id),
+  constraint activity_feeds_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
 
 create table api_keys (
   id bigint not null generated always as identity,
@@ -263,6 +315,9 @@ create table campaigns (
   paused_reason text,
   over_budget integer not null default 0,
   over_budget_since timestamp(3) with time zone,
+  slug text,
+  is_direct boolean not null default false,
+  utm jsonb,
   constraint campaigns_pkey PRIMARY KEY (project_id, id),
   constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint campaigns_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id),
@@ -273,6 +328,8 @@ create table campaigns (
 );
 CREATE INDEX campaigns_by_event ON campaigns USING btree (project_id, event_name) WHERE ((type = 'trigger'::text) AND (state = 'running'::text) AND (archived_at IS NULL));
 CREATE INDEX campaigns_by_project ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NULL);
+CREATE UNIQUE INDEX campaigns_by_slug ON campaigns USING btree (project_id, slug) WHERE (archived_at IS NULL);
+CREATE UNIQUE INDEX campaigns_direct ON campaigns USING btree (project_id, subscription_id) WHERE (is_direct AND (archived_at IS NULL));
 CREATE INDEX campaigns_due ON campaigns USING btree (due_at) WHERE ((state = 'scheduled'::text) AND (archived_at IS NULL));
 CREATE INDEX campaigns_under_way ON campaigns USING btree (id) WHERE ((type = 'blast'::text) AND (state = ANY (ARRAY['loading'::text, 'running'::text])) AND (archived_at IS NULL));
 CREATE INDEX campaigns_with_pending_action ON campaigns USING btree (id) WHERE (pending_action IS NOT NULL);
@@ -875,6 +932,31 @@ create table message_addresses (
   constraint message_addresses_pkey PRIMARY KEY (project_id, campaign_id, address_hash)
 );
 
+create table message_attachments (
+  project_id bigint not null,
+  message_id bigint not null,
+  position smallint not null,
+  name text not null,
+  content_type text not null,
+  content_id text,
+  content bytea not null,
+  constraint message_attachments_pkey PRIMARY KEY (project_id, message_id, "position")
+);
+
+create table message_contents (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  channel text not null,
+  hash text not null,
+  locale text not null,
+  data jsonb not null,
+  compiled jsonb not null,
+  created_at timestamp(3) with time zone not null,
+  constraint message_contents_pkey PRIMARY KEY (project_id, id),
+  constraint message_contents_project_id_channel_hash_key UNIQUE (project_id, channel, hash),
+  constraint message_contents_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table message_counts (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -886,6 +968,37 @@ create table message_counts (
   opens bigint not null,
   clicks bigint not null,
   constraint message_counts_pkey PRIMARY KEY (project_id, campaign_id, id)
+);
+
+create table message_requests (
+  project_id bigint not null,
+  message_id bigint not null,
+  key text,
+  fingerprint text not null,
+  sent_by bigint,
+  locale text,
+  content_id bigint,
+  redact text[] not null default '{}'::text[],
+  sealed text,
+  created_at timestamp(3) with time zone not null,
+  headers jsonb,
+  attachments smallint not null default 0,
+  constraint message_requests_pkey PRIMARY KEY (project_id, message_id),
+  constraint message_requests_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX message_requests_by_content ON message_requests USING btree (project_id, content_id) WHERE (content_id IS NOT NULL);
+CREATE UNIQUE INDEX message_requests_by_key ON message_requests USING btree (project_id, key) WHERE (key IS NOT NULL);
+CREATE INDEX message_requests_by_sender ON message_requests USING btree (project_id, sent_by, message_id);
+
+create table message_states (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  message_id bigint not null,
+  state text not null,
+  reason text,
+  detail text,
+  at timestamp(3) with time zone not null,
+  constraint message_states_pkey PRIMARY KEY (project_id, message_id, id)
 );
 
 create table messages (
@@ -924,6 +1037,7 @@ create table messages (
   visit integer,
   step text,
   acted_at timestamp(3) with time zone,
+  is_requested boolean not null default false,
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -1082,6 +1196,7 @@ create table sandbox_messages (
   summary text not null,
   content jsonb not null,
   created_at timestamp(3) with time zone not null,
+  headers jsonb,
   constraint sandbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -6,8 +6,8 @@ import { code, table } from './markdown.ts'
 export const accessPage = (routes: Route[], pages: PublicPage[]): string => `# Access
 
 Each column shows the lowest role that may call the route with that kind of key; a dash means 403. The roles of a project
-key are, lowest first, \`support\`, \`editor\`, \`publisher\` and \`admin\`; \`smtpproxy\` ranks as \`support\`. Those of an
-organisation key are \`member\`, \`admin\` and \`owner\`. "With user token" means with the header \`X-Service-User-Token\`.
+key are, lowest first, \`support\`, \`editor\`, \`publisher\` and \`admin\`. A key with the role \`smtpproxy\` may call the routes that
+name it, and no others. Those of an organisation key are \`member\`, \`admin\` and \`owner\`. "With user token" means with the header \`X-Service-User-Token\`.
 
 ${table(
   ['Route', 'Secret key `sk_`', 'Publishable key `pk_`', 'Organisation key `ok_`', 'What it does'],
@@ -32,7 +32,8 @@ function rolesOf(access: Access): string[] {
   const secret = 'secret' in access ? code(access.secret) : '–'
   const publishable = 'publishable' in access ? PUBLISHABLE[access.publishable as keyof typeof PUBLISHABLE] : '–'
   const organisation = 'organisation' in access ? code(access.organisation) : '–'
-  return ['ownKey' in access ? `${secret}, or the key itself` : secret, publishable, organisation]
+  const more = [...('smtpproxy' in access ? [code('smtpproxy')] : []), ...('ownKey' in access ? ['the key itself'] : [])]
+  return [[secret, ...more].join(', or '), publishable, organisation]
 }
 
 const PUBLISHABLE = { user: 'with user token', anonymous: 'with or without user token' }

@@ -11,6 +11,7 @@ import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
 import { CHANNELS } from './lib/channels.ts'
 import { mapWithConcurrency } from './lib/concurrency.ts'
 import type { UserId } from './lib/ids.ts'
+import { eraseActivity, recordActivity } from './modules/activity/index.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
 import { eraseEvents, requireEventMonths, type StoredEvent, storeEvents, usersWithEvents } from './modules/events/index.ts'
 import {
@@ -73,7 +74,7 @@ import {
 } from './modules/lists/index.ts'
 import { enqueueMessages, eraseMessages, mergeMessages } from './modules/messages/index.ts'
 import { contextOf, inEachProject, inProject } from './modules/projects/index.ts'
-import { eraseSubscriptions, mergeSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
+import { eraseSubscriptions, mergeSubscriptions, recordSignUps, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks, mergeClicks } from './modules/tracking/index.ts'
 import {
   appendSavedChanges,
@@ -154,6 +155,7 @@ async function applyWave(ctx: InTx, place: Place, items: Item[], known: KnownUse
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
   await mergeUserData(ctx, identified.changes.merges)
+  await recordSignUps(ctx, identified.changes.changes)
   const queued = queuedChangesOf(items, known)
   const changes = joinChanges(identified.changes, queued)
   await mergeMemberships(ctx, changes.merges, partition)
@@ -182,8 +184,9 @@ async function applyWave(ctx: InTx, place: Place, items: Item[], known: KnownUse
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }
 
-/** Creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
+/** Records what users did, and creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
 async function finishWave(ctx: InTx, events: StoredEvent[], { events: ofSteps, intents }: Applied): Promise<void> {
+  await recordActivity(ctx, [...events, ...ofSteps])
   await enqueueMessages(ctx, [...(await matchTriggers(ctx, [...events, ...ofSteps])), ...intents])
 }
 
@@ -214,6 +217,12 @@ async function applyDue(ctx: InTx): Promise<number> {
 export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<void> {
   await mergeUserData(ctx, changes.merges)
   await appendSavedChanges(ctx, changes)
+}
+
+/** Follows up changes of users that requests saved: who signs up with the address of an erased user can be reached again. */
+export async function onUsersSaved(ctx: InTx, changes: UserChanges): Promise<void> {
+  await onUsersChanged(ctx, changes)
+  await recordSignUps(ctx, changes.changes)
 }
 
 /** Moves what other modules store about merged users to the users who remain. */
@@ -262,6 +271,7 @@ async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeof erase
   await eraseSubscriptions(ctx, ids)
   await eraseImportData(ctx, erased)
   await eraseJourneys(ctx, ids)
+  await eraseActivity(ctx, ids)
   await eraseEvents(ctx, ids)
 }
 

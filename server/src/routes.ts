@@ -4,6 +4,7 @@ import type { PublicPage } from './infra/http/public-page.ts'
 import type { Route } from './infra/http/route.ts'
 import type { Appender } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
+import { activityRoutes } from './modules/activity/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
@@ -21,6 +22,7 @@ import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
+import { onUsersSaved } from './pipeline.ts'
 import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
 
 /** Parts that the endpoints of a process share. */
@@ -36,9 +38,10 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...listRoutes({ archiveList, referencedCampaigns }),
   ...importRoutes,
   ...ruleRoutes,
-  ...campaignRoutes({ archiveCampaign }),
+  ...campaignRoutes({ archiveCampaign, onUsersSaved }),
   ...journeyRoutes({ stepReferenceFaults }),
-  ...messageRoutes,
+  ...activityRoutes,
+  ...messageRoutes({ findSendingCampaigns }),
   ...providerRoutes,
   ...trackingRoutes(),
   ...inboxRoutes(listening, inboxVerbs),

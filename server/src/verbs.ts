@@ -24,7 +24,7 @@ import {
   type SubscriptionChanges,
 } from './modules/subscriptions/index.ts'
 import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modules/users/index.ts'
-import { onUsersChanged } from './pipeline.ts'
+import { onUsersSaved } from './pipeline.ts'
 
 /** Creates a project of the caller's organisation. Throws 429 when the organisation has too many projects. */
 export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {
@@ -83,7 +83,7 @@ export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Batc
   const batch = checkBatch(items, ctx.clock.now())
   const outcomes = await inTx(ctx, async (ctx) => {
     const { outcomes, changes } = await upsertUsers(ctx, batch.updates)
-    await onUsersChanged(ctx, changes)
+    await onUsersSaved(ctx, changes)
     return outcomes
   })
   return presentBatch(ctx, batch, outcomes)

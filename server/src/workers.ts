@@ -5,6 +5,7 @@ import { type Job, job } from './infra/queue/jobs.ts'
 import { APPLY, backlog } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
+import { activityJobs } from './modules/activity/index.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
@@ -38,6 +39,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...journeyJobs,
   ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
+  ...activityJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]

@@ -15,6 +15,8 @@ export const GROUPS: Record<string, string> = {
   Campaigns: 'A blast is sent once to the users of its lists; a trigger campaign is sent to a user when an event matches.',
   Journeys:
     'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
+  Activity: 'What users do, for programs that poll instead of receiving webhooks.',
+  Messages: 'Sending a message by a request, and reading what became of any message.',
   Sandbox: 'Messages that the sandbox provider kept instead of sending them.',
   'Sending-policy': 'How many messages a user gets at most, and at which hours none are sent.',
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',

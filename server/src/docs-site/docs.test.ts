@@ -39,7 +39,7 @@ const GUIDES = [
   ...['shorthand', 'identify', 'import', 'moving', 'lists', 'campaigns', 'journeys', 'sending', 'consent', 'tracking', 'push'].map(
     (name) => `/docs/guide/${name}`,
   ),
-  ...['in-app', 'webhooks', 'clients', 'exporting', 'privacy'].map((name) => `/docs/guide/${name}`),
+  ...['transactional', 'in-app', 'webhooks', 'clients', 'exporting', 'privacy'].map((name) => `/docs/guide/${name}`),
   ...['environments', 'running'].map((name) => `/docs/operate/${name}`),
   ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),
 ]

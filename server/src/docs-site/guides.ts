@@ -16,6 +16,7 @@ const GUIDES = {
   'guide/lists': 'Lists',
   'guide/campaigns': 'Campaigns',
   'guide/journeys': 'Journeys',
+  'guide/transactional': 'Transactional messages',
   'guide/sending': 'Sending',
   'guide/consent': 'Consent',
   'guide/tracking': 'Tracking',

@@ -64,6 +64,7 @@ function accessLine(access: Access): Html {
   const ways: Html[] = []
   if ('secret' in access)
     ways.push(html`<li>Secret key, role <code>${access.secret}</code>${access.secret !== 'admin' && ' or higher'}</li>`)
+  if ('smtpproxy' in access) ways.push(html`<li>Secret key, role <code>smtpproxy</code></li>`)
   if ('ownKey' in access) ways.push(html`<li>Any secret key, for itself</li>`)
   if ('publishable' in access) {
     const suffix = access.publishable === 'user' ? ' with a user token' : ', with or without a user token'

@@ -96,12 +96,13 @@ async function archivedKey(w: World): Promise<string> {
 
 /** The expected outcome by the access rule of a route: 'through', or status and reason. */
 function outcomeOf({ access }: Route, presented: Presented): string {
-  const needs = access as { secret?: Role; organisation?: OrganisationRole; publishable?: 'user' | 'anonymous' }
+  const needs = access as { secret?: Role; organisation?: OrganisationRole; publishable?: 'user' | 'anonymous'; smtpproxy?: true }
   switch (presented.kind) {
     case 'unauthenticated':
       return `401 ${presented.reason}`
     case 'secret':
       if (!needs.secret) return '403 key_kind'
+      if (presented.role === 'smtpproxy') return needs.smtpproxy ? 'through' : '403 role'
       return rankOf(presented.role) >= rankOf(needs.secret) ? 'through' : '403 role'
     case 'organisation':
       if (!needs.organisation) return '403 key_kind'
@@ -115,8 +116,8 @@ function outcomeOf({ access }: Route, presented: Presented): string {
   }
 }
 
-/** `smtpproxy` has the rank of `support` (D-ROLE-1). */
-const rankOf = (role: Role) => (role === 'smtpproxy' ? 0 : ROLES.indexOf(role))
+/** `smtpproxy` has no rank: it may call the routes that name it (D-ROLE-1). */
+const rankOf = (role: Role) => ROLES.indexOf(role)
 
 /** A request with an invalid query and body: callers with access get an error for them, and nothing is changed. */
 const faulty = (w: World, { method, path }: Pick<Route, 'method' | 'path'>, headers: Record<string, string>) =>
@@ -183,7 +184,10 @@ describe('every route', () => {
 type Callers = { secret: string; organisation: string; publishable: [withToken: string, without: string] }
 
 const NO_CALLERS: Callers = { secret: '', organisation: '', publishable: ['403 not_publishable', '403 not_publishable'] }
-const EVERY_ROLE: Callers = { ...NO_CALLERS, secret: 'support smtpproxy editor publisher admin' }
+const EVERY_ROLE: Callers = { ...NO_CALLERS, secret: 'support editor publisher admin' }
+/** Keys of mail programs send messages and read those that they sent, and do nothing else. */
+const SENDERS: Callers = { ...NO_CALLERS, secret: 'smtpproxy publisher admin' }
+const SENDERS_AND_READERS: Callers = { ...NO_CALLERS, secret: 'support smtpproxy editor publisher admin' }
 const EDITORS: Callers = { ...NO_CALLERS, secret: 'editor publisher admin' }
 const PUBLISHERS: Callers = { ...NO_CALLERS, secret: 'publisher admin' }
 const ADMINS: Callers = { ...NO_CALLERS, secret: 'admin' }
@@ -260,6 +264,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/domains/{domainId}', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages/{messageId}', EVERY_ROLE],
+  ['GET', '/api/client/activity', EVERY_ROLE],
   ['GET', '/api/client/webhooks', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/deliveries', EVERY_ROLE],
@@ -329,6 +334,12 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/campaigns/{campaignId}/pause', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/resume', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/trigger', PUBLISHERS],
+
+  // Messages by request: D-MSG-2.
+  ['POST', '/api/client/messages', SENDERS],
+  ['POST', '/api/client/messages/batch', SENDERS],
+  ['GET', '/api/client/messages', SENDERS_AND_READERS],
+  ['GET', '/api/client/messages/{messageId}', SENDERS_AND_READERS],
 
   // Keys and providers (reading them too), subscription types, webhook endpoints, domains, sending policy, page theme,
   // attribute register, lifting suppressions.

@@ -128,6 +128,11 @@ campaigns GET /api/client/campaigns/{campaignId}/recipients/{userId}/explain
 campaigns POST /api/client/campaigns/{campaignId}/resume
 campaigns POST /api/client/campaigns/{campaignId}/test
 campaigns POST /api/client/campaigns/{campaignId}/trigger
+D-MSG-2 POST /api/client/messages
+D-MSG-2 POST /api/client/messages/batch
+D-MSG-6 GET /api/client/activity
+D-MSG-3 GET /api/client/messages
+D-MSG-3 GET /api/client/messages/{messageId}
 consent GET /api/client/page-theme
 consent PUT /api/client/page-theme
 consent GET /api/client/suppressions

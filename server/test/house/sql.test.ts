@@ -48,6 +48,7 @@ const MAY: Record<string, string> = {
   'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.waitingQueues': 'finds the projects that have work',
   'messages.newMessageId': 'a sequence, no table',
+  'messages.reserveIds': 'a sequence, no table',
   'lists.dropMatches': 'a table of one scan, which is of one project',
   'lists.findRetired': 'finds the projects that have work',
   'lists.findUnfinished': 'finds the projects that have work',

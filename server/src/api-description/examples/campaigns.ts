@@ -16,6 +16,7 @@ const draft = {
   ...of(7),
   type: 'blast',
   name: 'Spring sale',
+  slug: 'spring-sale',
   channel: 'email',
   subscription_id: 4,
   state: 'draft',

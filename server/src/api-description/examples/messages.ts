@@ -29,7 +29,77 @@ const sandbox = {
   created_at: SENT,
 }
 
+const sent = {
+  id: 88214,
+  state: 'queued',
+  reason: null,
+  detail: null,
+  user: { id: 1042, external_id: 'ana', anonymous_id: null },
+  duplicate: false,
+}
+
+const input = {
+  campaign: 'password-reset',
+  user: { external_id: 'ana', email: 'ana@example.com' },
+  data: { link: 'https://app.example.com/reset/f81d4fae' },
+  key: 'reset-7731',
+  redact: ['data.link'],
+}
+
+const summary = {
+  id: 88214,
+  campaign_id: 7,
+  channel: 'email',
+  state: 'delivered',
+  reason: null,
+  detail: null,
+  recipient: 'ana@example.com',
+  provider: 'smtp',
+  attempts: 1,
+  user: { id: 1042, external_id: 'ana' },
+  created_at: SENT,
+  due_at: SENT,
+  expires_at: '2026-11-24T10:00:04.000Z',
+  settled_at: SENT,
+  opened_at: OPENED,
+  clicked_at: null,
+}
+
+const whole = {
+  ...summary,
+  content: { to: 'ana@example.com', subject: 'Reset your password', html: '<p>[redacted]</p>', text: '[redacted]' },
+  timeline: [
+    { at: SENT, what: 'queued', reason: null, detail: null },
+    { at: SENT, what: 'delivered', reason: null, detail: null },
+    { at: OPENED, what: 'opened', reason: null, detail: null },
+  ],
+}
+
+const activity = {
+  id: 5120,
+  type: 'email_clicked',
+  user: { id: 1042, external_id: 'ana' },
+  message_id: 88214,
+  campaign_id: 7,
+  data: { url: 'https://app.example.com/welcome' },
+  created_at: OPENED,
+}
+
 export const messageExamples = {
+  ActivityItem: activity,
+  Activity: { results: [activity], cursor: '5118' },
+  MessageInput: input,
+  SentMessage: sent,
+  SentMessages: {
+    results: [
+      { index: 0, message: sent },
+      { index: 1, error: { code: 'resource_missing', message: 'No campaign with that identifier exists in this project.' } },
+    ],
+    succeeded: 1,
+    failed: 1,
+  },
+  MessageSummary: summary,
+  MessageWhole: whole,
   SandboxMessage: sandbox,
   SandboxMessageReply: {
     ...sandbox,

@@ -3,6 +3,7 @@
  * once, even if it is sent several times in parallel. One statement claims the key, and one keeps the reply.
  */
 import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../lib/canonical-json.ts'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { KeyId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
@@ -208,16 +209,6 @@ const expiryOf = ({ clock, config }: Pick<Ctx, 'clock' | 'config'>) => new Date(
 function fingerprintOf({ route, path, query, body }: Pick<IdempotentRequest, 'route' | 'path' | 'query' | 'body'>): string {
   const sortedQuery = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
-    .update(`${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonical(body)}`)
+    .update(`${route.method}\n${path}\n${JSON.stringify(sortedQuery)}\n${canonicalJson(body)}`)
     .digest('hex')
-}
-
-/** JSON with sorted members, similar to RFC 8785. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(',')}}`
-  }
-  return JSON.stringify(value) ?? 'null'
 }

@@ -14,10 +14,10 @@ import type { Listing, PageRequest } from './paging.ts'
 /**
  * Who may call a route. There is no default: a route without `access` does not compile.
  * `secret` and `organisation` are the lowest role that may. `publishable` says whether a user token is required (`user`) or
- * optional (`anonymous`). `ownKey` lets a key of any role read itself.
+ * optional (`anonymous`). `ownKey` lets a key of any role read itself. `smtpproxy` lets keys with that role call the route too.
  */
 export type Access =
-  | { secret: Role; publishable?: 'user' | 'anonymous'; ownKey?: true }
+  | { secret: Role; publishable?: 'user' | 'anonymous'; ownKey?: true; smtpproxy?: true }
   | { publishable: 'user' }
   | { organisation: OrganisationRole }
   | { secret: Role; organisation: OrganisationRole }
@@ -139,6 +139,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   list?: Listing
   /** The JSON body. The items of an array with `itemwise: true` are checked by the module. Without a schema, no body is accepted. */
   body?: B
+  /** A JSON body may have so many bytes, if that is more than the setting for all routes. */
+  bodyBytesMax?: number
   /** The form body, for the utilities. */
   form?: B
   /** A body of any size. */

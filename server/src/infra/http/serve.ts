@@ -4,7 +4,7 @@ import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, fault } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { networkOf } from '../../lib/networks.ts'
-import { atLeast, organisationAtLeast } from '../../lib/roles.ts'
+import { atLeast, organisationAtLeast, type Role } from '../../lib/roles.ts'
 import type { Caller, Ctx } from '../runtime/ctx.ts'
 import { childWhenUsed } from '../runtime/log.ts'
 import { spendQuota } from '../runtime/quota.ts'
@@ -140,7 +140,7 @@ async function authorise(
   credential: Credential,
   exchange: Exchange,
 ): Promise<Caller> {
-  const access = def.access as Access & { secret?: string; organisation?: string; publishable?: 'user' | 'anonymous' }
+  const access = def.access as Access & { secret?: Role; organisation?: string; publishable?: 'user' | 'anonymous'; smtpproxy?: true }
   const { keyId } = credential
   switch (credential.kind) {
     case 'organisation':
@@ -154,7 +154,7 @@ async function authorise(
           'key_kind',
           `${access.organisation ? 'Use an organisation key' : 'Use a publishable key with a user token'} for this operation.`,
         )
-      if (!atLeast(credential.role, access.secret as typeof credential.role) && !isOwnKey(def, exchange, keyId))
+      if (!allows({ secret: access.secret, smtpproxy: access.smtpproxy }, credential.role) && !isOwnKey(def, exchange, keyId))
         throw refused('role', 'This key’s role does not permit this operation.')
       return { kind: 'secret', keyId, role: credential.role }
     case 'publishable': {
@@ -167,6 +167,9 @@ async function authorise(
       return credential satisfies never
   }
 }
+
+const allows = ({ secret, smtpproxy }: { secret: Role; smtpproxy: true | undefined }, role: Role): boolean =>
+  role === 'smtpproxy' ? smtpproxy === true : atLeast(role, secret)
 
 const isOwnKey = (def: Route | CompiledRoute['def'], { request }: Exchange, keyId: number) =>
   'ownKey' in def.access && def.access.ownKey === true && (request.params as Record<string, string>).keyId === String(keyId)
@@ -199,7 +202,11 @@ async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): 
   const { def, takes } = route
   if (!readsBody(def)) return NO_BODY
   if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
-  const raw = await readBody(ctx, request.raw, takes === 'form' ? ctx.config.FORM_BODY_LIMIT : ctx.config.JSON_BODY_LIMIT)
+  const raw = await readBody(
+    ctx,
+    request.raw,
+    takes === 'form' ? ctx.config.FORM_BODY_LIMIT : Math.max(ctx.config.JSON_BODY_LIMIT, def.bodyBytesMax ?? 0),
+  )
   if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
   if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
   if (raw.length > 0) return { value: parseJson(raw), raw }

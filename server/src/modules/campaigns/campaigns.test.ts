@@ -54,6 +54,7 @@ describe('create and read', () => {
       project_id: w.projectId,
       type: 'blast',
       name: 'Spring',
+      slug: 'spring',
       channel: 'email',
       subscription_id,
       state: 'draft',
@@ -382,7 +383,7 @@ describe('copies', () => {
     expect(headers.location).toBe(pathOf(body))
     const { send_at: _, ...rest } = campaign
     const now = w.clock.now().toISOString()
-    expect(body).toEqual({ ...rest, id: expect.any(Number), name: 'Spring (copy)', created_at: now, updated_at: now })
+    expect(body).toEqual({ ...rest, id: expect.any(Number), name: 'Spring (copy)', slug: 'spring-copy', created_at: now, updated_at: now })
     expect(body.id).not.toBe(campaign.id)
     const { results } = (await w.get(`${pathOf(body)}/templates`)).body
     expect(results).toMatchObject([{ campaign_id: body.id, locale: 'en', data: html }])

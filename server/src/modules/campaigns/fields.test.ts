@@ -3,7 +3,7 @@ import type { CampaignId, ProjectId, SubscriptionId } from '../../lib/ids.ts'
 import { applied, copyOf, draftOf, dueAt, fieldsOf, lateChanges, sendAt } from './fields.ts'
 import type { CampaignRow } from './schema.ts'
 
-const draft = draftOf({ type: 'blast', name: 'Spring', subscription_id: 1 as SubscriptionId })
+const draft = draftOf({ type: 'blast', name: 'Spring', subscription_id: 1 as SubscriptionId }, { slug: 'spring', expires_after_hours: 72 })
 
 describe('send_at', () => {
   test.each([
@@ -41,8 +41,8 @@ test('a copy is a draft without send_at, and its name is shortened to fit', () =
     name: '🔔'.repeat(255),
     state: 'finished' as const,
   }
-  const copy = copyOf(original)
-  expect(copy).toEqual({ ...original, name: `${'🔔'.repeat(248)} (copy)`, state: 'draft', send_at: null })
+  const copy = copyOf(original, 'copy')
+  expect(copy).toEqual({ ...original, name: `${'🔔'.repeat(248)} (copy)`, slug: 'copy', state: 'draft', send_at: null })
 })
 
 describe('a new send_at', () => {
@@ -76,6 +76,7 @@ describe('fields fixed by loading', () => {
     ...applied('blast', draft, { send_at: '2026-12-01T09:00Z', list_ids: [1] }),
     id: 1 as CampaignId,
     project_id: 1 as ProjectId,
+    is_direct: false,
     type: 'blast',
     channel: 'email',
     state: 'running',

@@ -7,10 +7,12 @@ import type { CampaignChanges, CampaignFields, CampaignInput, CampaignRow } from
 import { stateAfter } from './states.ts'
 
 /** The fields of a new campaign. */
-export const draftOf = ({ type, channel: _, name, subscription_id, ...given }: CampaignInput): CampaignFields =>
-  applied(type, { ...EMPTY, name, subscription_id }, given)
+export const draftOf = (
+  { type, channel: _, name, subscription_id, ...given }: CampaignInput,
+  defaults: Pick<CampaignFields, 'slug' | 'expires_after_hours'>,
+): CampaignFields => applied(type, { ...EMPTY, ...defaults, name, subscription_id }, given)
 
-const EMPTY: Omit<CampaignFields, 'name' | 'subscription_id'> = {
+const EMPTY: Omit<CampaignFields, 'name' | 'subscription_id' | 'slug' | 'expires_after_hours'> = {
   provider_id: null,
   state: 'draft',
   event_name: null,
@@ -21,7 +23,7 @@ const EMPTY: Omit<CampaignFields, 'name' | 'subscription_id'> = {
   send_at: null,
   custom_domain_id: null,
   rate: null,
-  expires_after_hours: 72,
+  utm: null,
   holdout_percent: 0,
   variants: [],
   winner: null,
@@ -34,6 +36,7 @@ export function fieldsOf({
   project_id: __,
   type: ___,
   channel: ____,
+  is_direct,
   winner_variant,
   paused_at,
   paused_reason,
@@ -95,10 +98,13 @@ export function sendAt(text: string, inUserTimezone: boolean): string {
 const NAME_LENGTH_MAX = 255
 const COPY = ' (copy)'
 
+export const copyName = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX - COPY.length).join('') + COPY
+
 /** The fields of a copy: a draft without `send_at`. */
-export const copyOf = (fields: CampaignFields): CampaignFields => ({
+export const copyOf = (fields: CampaignFields, slug: string): CampaignFields => ({
   ...fields,
-  name: [...fields.name].slice(0, NAME_LENGTH_MAX - COPY.length).join('') + COPY,
+  name: copyName(fields.name),
+  slug,
   state: 'draft',
   send_at: null,
 })

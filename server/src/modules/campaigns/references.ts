@@ -1,20 +1,19 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, faultsError, notOfProject } from '../../lib/errors.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
-import type { Channel } from '../../lib/shapes.ts'
 import { findProvider } from '../channels/index.ts'
 import { listNames, loadNames, unknownReferences } from '../lists/index.ts'
 import { campaignIdsIn, eventRuleFaults } from '../rules/index.ts'
-import { findSubscription } from '../subscriptions/index.ts'
+import { findSubscription, type SubscriptionRow } from '../subscriptions/index.ts'
 import { findDomain } from '../tracking/index.ts'
 import { findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignRow } from './schema.ts'
 
-/** The channel of a subscription type. Throws 422 if the project has no such type. */
-export async function channelOf(ctx: ProjectCtx, id: SubscriptionId): Promise<Channel> {
+/** A subscription type. Throws 422 if the project has no such type. */
+export async function subscriptionOf(ctx: ProjectCtx, id: SubscriptionId): Promise<SubscriptionRow> {
   const subscription = await findSubscription(ctx, id)
   if (!subscription) throw faultsError([notOfProject('subscription_id', 'a subscription type')])
-  return subscription.channel
+  return subscription
 }
 
 /** The campaigns that these rules refer to, as far as they exist. */

@@ -4,7 +4,9 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
-import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct.ts'
+import { directRoutes } from './direct/routes.ts'
+import type { OnUsersSaved } from './direct/service.ts'
+import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct/trigger.ts'
 import { pauseCampaign, resumeCampaign } from './pausing.ts'
 import { preflightRoutes } from './preflight/routes.ts'
 import { campaignListing } from './queries.ts'
@@ -26,10 +28,11 @@ const params = { campaignId: pathId<CampaignId>() }
 
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
-/** A function that needs the module `journeys`, which depends on this one. */
+/** Functions that need modules that depend on this one. */
 type Verbs = {
   /** Throws 403, 404, and 422 when a live journey uses the campaign, unless it is forced. */
   archiveCampaign(ctx: ProjectCtx, id: CampaignId, options: { isForced: boolean }): Promise<void>
+  onUsersSaved: OnUsersSaved
 }
 
 const ofCampaigns = (verbs: Verbs) => [
@@ -157,4 +160,5 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...templateRoutes,
   ...recipientRoutes,
   ...preflightRoutes,
+  ...directRoutes(verbs.onUsersSaved),
 ]

@@ -19,6 +19,16 @@ const type = OneOf(CAMPAIGN_TYPES, {
   description: 'A `blast` is sent once to the users of its lists; a `trigger` is sent to a user whenever an event matches.',
 })
 const channel = OneOf(CHANNELS)
+
+const SLUG_LENGTH_MAX = 64
+
+/** The slug of a campaign: letters that need no escape in a path. */
+export const Slug = Line(SLUG_LENGTH_MAX, {
+  pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+  problem: 'must be lower-case letters, digits and single hyphens, such as `password-reset`',
+  description:
+    'A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes.',
+})
 const EventName = Type.String({
   notBlank: true,
   minLength: 1,
@@ -58,6 +68,19 @@ const HoldoutPercent = Type.Integer({
   description: 'Percentage of eligible users held out as a control group. The same users are chosen every time.',
 })
 
+const UtmValue = (description: string) => Line(255, { format: 'no-control', description })
+
+export const Utm = Exact(
+  {
+    source: UtmValue('`utm_source`, such as `newsletter`.'),
+    medium: UtmValue('`utm_medium`, such as `email`.'),
+    campaign: UtmValue('`utm_campaign`.'),
+    term: Type.Optional(UtmValue('`utm_term`.')),
+    content: Type.Optional(UtmValue('`utm_content`.')),
+  },
+  { description: 'Parameters that web links in the messages get, unless a link has them already. Unsubscribe links get none.' },
+)
+
 const Variant = Exact({ name: Name(), weight: Type.Integer({ minimum: 1, maximum: WEIGHT_MAX }) })
 const Variants = Type.Array(Variant, {
   maxItems: VARIANTS_MAX,
@@ -87,6 +110,7 @@ export type WinnerNumbers = Static<typeof WinnerNumbers>
 export const CampaignInput = Exact({
   type,
   name: Name(),
+  slug: Type.Optional(Slug),
   subscription_id: SubscriptionOf,
   channel: Type.Optional(channel),
   provider_id: Type.Optional(ProviderOf),
@@ -99,6 +123,7 @@ export const CampaignInput = Exact({
   send_at: Type.Optional(SendAt),
   custom_domain_id: Type.Optional(DomainOf),
   rate: Type.Optional(Rate),
+  utm: Type.Optional(Utm),
   expires_after_hours: Type.Optional(ExpiresAfterHours),
   holdout_percent: Type.Optional(HoldoutPercent),
   variants: Type.Optional(Variants),
@@ -108,6 +133,7 @@ export type CampaignInput = Static<typeof CampaignInput>
 
 export const CampaignChanges = Changes({
   name: Name(),
+  slug: Slug,
   subscription_id: SubscriptionOf,
   provider_id: Nullable(ProviderOf),
   state: OneOf(WRITABLE_STATES, { description: 'Setting it needs the role `publisher`.' }),
@@ -120,6 +146,7 @@ export const CampaignChanges = Changes({
   send_at: Nullable(SendAt),
   custom_domain_id: Nullable(DomainOf),
   rate: Nullable(Rate),
+  utm: Nullable(Utm),
   expires_after_hours: ExpiresAfterHours,
   holdout_percent: HoldoutPercent,
   variants: Variants,
@@ -161,12 +188,19 @@ export type Delivery = Static<typeof Delivery>
 /** A campaign in API replies (D-CAMP-1). */
 export const Campaign = Exact({
   ...columns,
+  slug: Type.Optional(Slug),
+  is_direct: Type.Optional(
+    Type.Boolean({
+      description: 'True for a campaign that the server made for messages whose content comes with the request. Absent otherwise.',
+    }),
+  ),
   provider_id: Type.Optional(ProviderOf),
   event_name: Type.Optional(Type.String()),
   event_rule: Type.Optional(EventRule),
   send_at: Type.Optional(Type.String({ description: 'In UTC, or without an offset if it is a local time in each user’s time zone.' })),
   custom_domain_id: Type.Optional(DomainOf),
   rate: Type.Optional(Rate),
+  utm: Type.Optional(Utm),
   winner: Type.Optional(Winner),
   winner_variant: Type.Optional(VariantName),
   is_paused: Type.Optional(
@@ -197,12 +231,15 @@ export type Campaign = Static<typeof Campaign>
 
 export const CampaignRow = Type.Object({
   ...columns,
+  slug: Nullable(Slug),
+  is_direct: Type.Boolean(),
   provider_id: Nullable(ProviderOf),
   event_name: Nullable(Type.String()),
   event_rule: Nullable(EventRule),
   send_at: Nullable(Type.String()),
   custom_domain_id: Nullable(DomainOf),
   rate: Nullable(Rate),
+  utm: Nullable(Utm),
   winner: Nullable(Winner),
   winner_variant: Nullable(Type.Integer()),
   paused_at: Nullable(Instant),
@@ -215,7 +252,15 @@ export const CampaignRow = Type.Object({
 export type CampaignRow = Static<typeof CampaignRow>
 
 /** Fields that the server sets. */
-type ServerField = 'winner_variant' | 'paused_at' | 'paused_reason' | 'started_at' | 'finished_at' | 'created_at' | 'updated_at'
+type ServerField =
+  | 'is_direct'
+  | 'winner_variant'
+  | 'paused_at'
+  | 'paused_reason'
+  | 'started_at'
+  | 'finished_at'
+  | 'created_at'
+  | 'updated_at'
 
 /** The fields of a campaign that a caller can write. */
 export type CampaignFields = Omit<CampaignRow, 'id' | 'project_id' | 'type' | 'channel' | ServerField>

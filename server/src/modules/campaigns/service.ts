@@ -6,17 +6,18 @@ import { type Fault, fault, faultsError, missing, refuse } from '../../lib/error
 import type { CampaignId } from '../../lib/ids.ts'
 import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
 import { copyTemplates, variantName, variantsWithTemplate } from '../templates/index.ts'
-import { applied, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
+import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
-import { channelOf, referenceFaults } from './references.ts'
+import { referenceFaults, subscriptionOf } from './references.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
+import { freeSlug, savingSlug } from './slugs.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
 
 /** Creates a draft. Throws 422 for references that do not exist. */
 export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Promise<CampaignRow> {
-  const channel = await channelOf(ctx, input.subscription_id)
+  const { channel, is_transactional } = await subscriptionOf(ctx, input.subscription_id)
   if (input.channel !== undefined && input.channel !== channel) {
     throw fault(
       'validation_failed',
@@ -24,11 +25,18 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
       `The subscription type is for the channel \`${channel}\`. Omit \`channel\` or choose another type.`,
     )
   }
-  const { type, name: _, channel: __, subscription_id: ___, ...changes } = input
-  const fields = draftOf(input)
-  refuse([...(await referenceFaults(ctx, { type, channel }, changes)), ...splitFaults({ type, channel }, fields)])
-  return queries.insertCampaign(ctx, { type, channel }, fields)
+  const { type, name: _, slug: ____, channel: __, subscription_id: ___, ...changes } = input
+  const expires_after_hours = is_transactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H
+  return inTx(ctx, async (ctx) => {
+    const fields = draftOf(input, { slug: input.slug ?? (await freeSlug(ctx, input.name)), expires_after_hours })
+    refuse([...(await referenceFaults(ctx, { type, channel }, changes)), ...splitFaults({ type, channel }, fields)])
+    return savingSlug(() => queries.insertCampaign(ctx, { type, channel }, fields), input.slug !== undefined)
+  })
 }
+
+/** The default of `expires_after_hours`. A password reset that is hours late is of no use. */
+export const EXPIRY_H = 72
+export const EXPIRY_TRANSACTIONAL_H = 1
 
 export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CampaignRow>> => queries.listCampaigns(ctx, page)
 
@@ -64,6 +72,7 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
   if (changes.state !== undefined) requirePublisher(ctx)
   const written = await inTx(ctx, async (ctx): Promise<SavedCampaign> => {
     const before = await lockEditable(ctx, id)
+    refuse(directFaults(before, changes))
     await checkSubscription(ctx, before, changes)
     refuse(await referenceFaults(ctx, before, changes))
     const after = applied(before.type, fieldsOf(before), changes)
@@ -78,8 +87,18 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
 async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
   refuse([...lateFaults(before, after), ...splitFaults(before, after)])
   await checkState(ctx, before, after)
-  return queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state))
+  return savingSlug(() => queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state)), true)
 }
+
+/** A campaign for messages whose content comes with the request has no templates and no event. */
+const NOT_DIRECT = ['subscription_id', 'event_name', 'event_rule', 'variants', 'winner'] as const
+
+const directFaults = ({ is_direct }: CampaignRow, changes: CampaignChanges): Fault[] =>
+  NOT_DIRECT.filter((param) => is_direct && changes[param] !== undefined).map((param) => ({
+    code: 'validation_failed',
+    param,
+    message: `The campaign is for messages whose content comes with the request, so \`${param}\` cannot change. Create another campaign.`,
+  }))
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
 
@@ -97,7 +116,7 @@ const lateFaults = (before: CampaignRow, after: CampaignFields): Fault[] =>
   }))
 
 async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscription_id }: CampaignChanges): Promise<void> {
-  if (subscription_id === undefined || (await channelOf(ctx, subscription_id)) === channel) return
+  if (subscription_id === undefined || (await subscriptionOf(ctx, subscription_id)).channel === channel) return
   throw fault(
     'validation_failed',
     'subscription_id',
@@ -107,7 +126,8 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
   const written = await variantsWithTemplate(ctx, before.id)
-  const hasTemplate = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
+  const isWritten = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
+  const hasTemplate = before.is_direct || isWritten
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])
 }
@@ -126,7 +146,8 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {
   return inTx(ctx, async (ctx) => {
     const original = await getCampaign(ctx, id)
-    const copy = await queries.insertCampaign(ctx, original, copyOf(fieldsOf(original)))
+    const slug = await freeSlug(ctx, copyName(original.name))
+    const copy = await savingSlug(() => queries.insertCampaign(ctx, original, copyOf(fieldsOf(original), slug)), false)
     await copyTemplates(ctx, original.id, copy.id)
     return copy
   })
@@ -153,8 +174,9 @@ const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced
 const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })
 
 /** Leaves out members that are not set. */
-const present = ({ winner_variant, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
+const present = ({ winner_variant, is_direct, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
   ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
+  ...(is_direct && { is_direct }),
   ...(row.paused_at !== null && { is_paused: true }),
   ...(winner_variant !== null && { winner_variant: variantName(winner_variant) }),
   delivery: counts ? deliveryOf(counts) : NOTHING_SENT,

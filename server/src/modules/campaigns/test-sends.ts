@@ -18,7 +18,7 @@ import {
   type Rendered,
   unreachable,
 } from '../channels/index.ts'
-import { messageKey, newMessageId, renderTest } from '../messages/index.ts'
+import { messageKey, newMessageId, renderTest, type TriggeringEvent } from '../messages/index.ts'
 import { findSubscription, suppressedAmong } from '../subscriptions/index.ts'
 import {
   asCallerSees,
@@ -48,6 +48,8 @@ type Sending = {
   as: UserRow | null
   suppressed: Map<string, unknown>
   templateFor: (locale: string | null) => SendableTemplate
+  /** What the template reads as `event`. */
+  event: TriggeringEvent | null
 }
 
 const SUBJECT_PREFIX = '[Test] '
@@ -69,9 +71,11 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
   const connection = await connectProvider(ctx, campaign.channel, campaign.provider_id)
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const results: Result[] = []
+  const now = ctx.clock.now().toISOString()
+  const event = input.data === undefined ? null : { name: campaign.event_name ?? '', data: input.data, created_at: now }
   // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
   for (const recipient of recipients)
-    results.push(await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, templateFor }, recipient))
+    results.push(await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, templateFor, event }, recipient))
   return { results }
 }
 
@@ -142,7 +146,7 @@ type Made = { message: Rendered; headers: Record<string, string>; devices: PushT
 
 async function renderFor(
   ctx: ProjectCtx,
-  { campaign, isTransactional, locale, as, suppressed, templateFor }: Sending,
+  { campaign, isTransactional, locale, as, suppressed, templateFor, event }: Sending,
   recipient: Recipient,
   id: MessageId,
 ): Promise<Made | { refused: string }> {
@@ -153,7 +157,7 @@ async function renderFor(
   if (unreachable(channel, to) !== null) return { refused: 'The user has no address or device for this channel.' }
   const user = as ?? to
   const template = templateFor(locale ?? user.locale)
-  const result = await renderTest(ctx, { id, channel, campaign, isTransactional, template, user, to })
+  const result = await renderTest(ctx, { id, event, channel, campaign, isTransactional, template, user, to })
   if ('problem' in result) return { refused: result.problem }
   const devices = channels[channel].recipient === 'devices' && isReal ? await pushDevicesOf(ctx, [to.id]) : []
   return { message: withPrefix(result.rendered), headers: result.headers, devices }

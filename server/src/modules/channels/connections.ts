@@ -9,11 +9,12 @@ import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
 import { joinResponses } from './send-to-devices.ts'
+import { simulate, simulatedFor } from './simulate.ts'
 
 /** A provider, for the sender. */
 export type ProviderConnection = {
   provider: ProviderName
-  /** Null for the sandbox of a project without a provider for the channel. */
+  /** Null for the sandbox, or the inbox, of a project without a provider for the channel. */
   providerId: ProviderId | null
   /** Can an interrupted attempt be repeated? True if nothing leaves the database before the result is recorded. */
   repeatable: boolean
@@ -28,14 +29,14 @@ export type ProviderConnection = {
 }
 
 /**
- * Connects the given provider if it exists and serves the channel, or else the default of the channel, or else the sandbox. If the
+ * Connects the given provider if it exists and serves the channel, or else the default of the channel, or else the sandbox or the inbox. If the
  * default is a push service, providers of other push services are included, because users can have an iPhone and a browser.
  */
 export async function connectProvider(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<ProviderConnection> {
   const chosen = providerId === null ? undefined : await findProvider(ctx, providerId)
   if (chosen?.channel === channel) return connectionOfRow(ctx, chosen)
   const row = await findDefault(ctx, channel)
-  if (!row) return connectionOf(ctx, { kind: 'sandbox', id: null, settings: {}, rate: null })
+  if (!row) return connectionOf(ctx, { kind: DEFAULTS[channel] ?? 'sandbox', id: null, settings: {}, rate: null })
   if (!isPushService(row.kind)) return connectionOfRow(ctx, row)
   const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
   const additional = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
@@ -44,6 +45,9 @@ export async function connectProvider(ctx: ProjectCtx, channel: Channel, provide
     additional.map((other) => connectionOfRow(ctx, other)),
   )
 }
+
+/** What sends the messages of channels without a provider: in-app messages do not leave the server. The others have the sandbox. */
+const DEFAULTS: Partial<Record<Channel, ProviderName>> = { in_app: 'inbox' }
 
 /** Combines several push services. Each gets the message if it serves one of the devices. */
 function joinConnections(first: ProviderConnection, others: ProviderConnection[]): ProviderConnection {
@@ -91,9 +95,14 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     rate,
     async send(message) {
       const started = performance.now()
-      const outcome = settings
-        ? await send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)
-        : secretsUnreadable
+      const attempt = () => send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)
+      const simulated = simulatedFor(message)
+      // Nothing leaves for the simulator. What the sandbox accepts is kept there.
+      const outcome = simulated
+        ? await simulate(simulated, ctx, kind === 'sandbox' ? attempt : async () => ({ is: 'accepted', delivered: true }))
+        : settings
+          ? await attempt()
+          : secretsUnreadable
       const elapsedMs = performance.now() - started
       ctx.metrics.messageSent(message.channel, kind, outcome.is, elapsedMs)
       return { outcome, elapsedMs }

@@ -3,6 +3,7 @@ import addressparser from 'nodemailer/lib/addressparser'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import { Type } from 'typebox'
 import { isEmail } from '../../lib/email.ts'
+import type { Attachment } from '../../lib/mime/compose.ts'
 import { Line } from '../../lib/shapes.ts'
 import { oneLine } from './channel.ts'
 import type { EmailContent } from './email.ts'
@@ -35,7 +36,11 @@ export type Email = {
   text: string
   /** Further headers, each on one line. */
   headers: [name: string, value: string][]
+  attachments: readonly Attachment[]
 }
+
+/** The content of an attachment, as the APIs of providers take it. */
+export const base64Of = ({ content }: Attachment): string => Buffer.from(content).toString('base64')
 
 /** Checks the sender in the settings. */
 export function checkSender({ default_from }: { default_from?: string }): { param: string; message: string }[] {
@@ -44,7 +49,10 @@ export function checkSender({ default_from }: { default_from?: string }): { para
 }
 
 /** Turns a message into an email, or rejects it because it has no valid sender. */
-export function emailOf({ content, headers }: Outgoing, { default_from = '' }: { default_from?: string }): Email | ProviderResponse {
+export function emailOf(
+  { content, headers, attachments = [] }: Pick<Outgoing, 'content' | 'headers' | 'attachments'>,
+  { default_from = '' }: { default_from?: string },
+): Email | ProviderResponse {
   const { to, cc = '', bcc = '', reply_to = '', subject, html, text, ...rest } = content as EmailContent
   const sender = rest.from ?? default_from
   const [from] = mailboxesIn(sender)
@@ -62,6 +70,7 @@ export function emailOf({ content, headers }: Outgoing, { default_from = '' }: {
     html,
     text,
     headers: Object.entries(headers).map(([name, value]) => [name, oneLine(value)]),
+    attachments,
   }
 }
 

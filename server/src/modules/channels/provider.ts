@@ -5,6 +5,7 @@ import type { FailedStage, Peer } from '../../infra/outgoing/smtp/connection.ts'
 import type { SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
 
 /** A rendered message with its recipient and a summary for listings. */
@@ -20,8 +21,12 @@ export type Outgoing = Rendered & {
   key: string
   /** Additional headers of an email, such as `List-Unsubscribe`. */
   headers: Record<string, string>
+  /** Files of an email. */
+  attachments?: readonly Attachment[]
   /** The devices of the user; for push messages only. */
   devices: PushTarget[]
+  /** The message as it may be shown, if its request redacted values. */
+  shown?: Rendered
 }
 
 /** The response to an attempt. `send` returns one of these, and does not throw. */
@@ -29,7 +34,7 @@ export type ProviderResponse =
   /**
    * The provider has accepted the message. If it is not known to be `delivered` yet, a report with `reference` may follow. The
    * transaction that records the result stores `sandbox` as a sandbox message, and `inbox` as an inbox message. `deadTokens` are
-   * device tokens that are no longer valid.
+   * device tokens that are no longer valid. `complained`: a complaint follows at once, from the simulator.
    */
   | {
       is: 'accepted'
@@ -39,6 +44,7 @@ export type ProviderResponse =
       inbox?: Rendered
       deadTokens?: string[]
       smtp?: SmtpTrace
+      complained?: true
     }
   /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed. */
   | { is: 'rejected'; reason: string; code?: string; bounced?: true; deadTokens?: string[]; smtp?: SmtpTrace }
@@ -125,3 +131,6 @@ export const provider = <S extends TSchema>(definition: Provider<S>): Provider =
 
 /** The part of a message that may be stored, without device tokens. */
 export const rendered = ({ channel, recipient, summary, content }: Outgoing): Rendered => ({ channel, recipient, summary, content })
+
+/** What the sandbox keeps of a message: without the values that its request redacted. */
+export const forSandbox = (message: Outgoing): Rendered => message.shown ?? rendered(message)

@@ -7,6 +7,7 @@
 export { deliverToInbox, eraseInbox, mergeInbox } from './contents.ts'
 export { inboxJobs } from './jobs.ts'
 export { createInboxStreams, type InboxStreams } from './live/streams.ts'
+export { findInboxContent } from './queries.ts'
 export { inboxRoutes } from './routes.ts'
 export type { InboxEngagement, ReadStateChanges } from './schema.ts'
 export { readAll, updateReadState } from './service.ts'

@@ -25,6 +25,12 @@ export const inboxListing = listing({
   searchedFields: 'title, body',
 })
 
+const ContentRow = Type.Object({ content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }) })
+
+/** The content of a message that is in an inbox. */
+export const findInboxContent = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.first(ContentRow, sql`select content from inbox_messages where project_id = ${ctx.projectId} and id = ${id}`)
+
 const OF_STATUS: Record<Status, Sql> = {
   unread: sql`m.read_at is null and m.archived_at is null`,
   read: sql`m.read_at is not null and m.archived_at is null`,

@@ -19,6 +19,7 @@ const campaign: SendingCampaign = {
   winner_variant: null,
   waits_for_winner: false,
   rate: null,
+  utm: null,
 }
 const user: UserRow = {
   id: 1 as UserId,

@@ -2,6 +2,7 @@
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { HOUR_MS } from '../../lib/times.ts'
+import type { Utm } from '../../lib/utm.ts'
 import { type Contact, type ProviderResponse, unreachable } from '../channels/index.ts'
 import { type Consent, isSubscribed, type SuppressionReason } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
@@ -49,6 +50,8 @@ export type SendingCampaign = {
   waits_for_winner: boolean
   /** At most `limit` messages in each interval. */
   rate: { limit: number; interval_ms: number } | null
+  /** The parameters that links get. */
+  utm: Utm | null
 }
 
 /** Why a user gets no message, or null. Checked when an audience is loaded, and again when a message is sent. */
@@ -107,7 +110,7 @@ export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | Send
   if (context.isDuplicate) return result('skipped', 'duplicate')
   if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')
   const skipReason = skipReasonFor(channel, { user, consent, suppression })
-  if (skipReason) return result('skipped', skipReason)
+  if (skipReason) return result('skipped', skipReason, skipReason === 'suppressed' ? suppression : null)
   if (context.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + RECHECK_MS))
   if (!template) return result('failed', 'no_template')
   // Every sender that claimed the message stopped. The message itself may be the cause.

@@ -1,5 +1,5 @@
 /**
- * Messages. Owns `messages`, `message_addresses`, `send_attempts`, `message_counts`, `rate_queues`, `sandbox_messages` and `sending_policies`. An intent becomes a row under a
+ * Messages. Owns `messages`, `message_requests`, `message_contents`, `message_states`, `message_attachments`, `message_addresses`, `send_attempts`, `message_counts`, `rate_queues`, `sandbox_messages` and `sending_policies`. An intent becomes a row under a
  * unique key before a provider is called. A sender claims the row with a lease, checks its eligibility, renders it, saves a send attempt
  * record, gives the message to the provider, and saves the send result together with its webhook events. Promises: a user never gets the
  * same cause twice; a message whose sender crashes is sent once or ends as `unknown`; every message ends in a final state with its reason
@@ -31,6 +31,11 @@ export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipie
 export { recordEngagement } from './reports/engagement.ts'
 export { inboxVerbs } from './reports/inbox.ts'
 export { callbackPages } from './reports/pages.ts'
+export { insertAttachments } from './requests/attachments.queries.ts'
+export { findContents, insertContent } from './requests/queries.ts'
+export { pathsWithoutValue, split as splitRedacted } from './requests/redact.ts'
+export type { RequestedMessage } from './requests/schema.ts'
+export { type AskedOutcome, askFor, createRequested, sealValues, withdrawAsked } from './requests/service.ts'
 export { messageRoutes } from './routes.ts'
 export {
   BULK,
@@ -44,6 +49,7 @@ export {
   SENT_STATES,
   TIMED,
   TRANSACTIONAL,
+  type TriggeringEvent,
 } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'

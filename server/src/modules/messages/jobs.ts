@@ -1,5 +1,8 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { MessageId } from '../../lib/ids.ts'
 import { foldCounts } from './counts/counts.ts'
+import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
 import { nextDueAt, nextLeaseEnd } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
@@ -10,7 +13,8 @@ const RELEASE_IDLE_MS = 5000
 const FOLD_IDLE_MS = 10_000
 
 function sendJob(parts: SenderParts, priority: Priority): Job {
-  const sender = createSender(parts, priority)
+  const complain = (ctx: ProjectCtx, ids: MessageId[]) => applyComplaints(ctx, parts.findSendingCampaigns, ids)
+  const sender = createSender({ ...parts, complain }, priority)
   return job({
     ...SEND_JOBS[priority],
     nextAt: (ctx) => nextDueAt(ctx, priority),

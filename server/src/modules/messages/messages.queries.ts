@@ -173,6 +173,13 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
   )
 
+/** Deletes the states that messages of these users have left: their details may contain an address. */
+export const eraseStates = (ctx: InTx, userIds: UserId[]) =>
+  ctx.db.run(
+    sql`delete from message_states s using messages m
+        where m.project_id = ${ctx.projectId} and m.user_id = any(${userIds}::bigint[]) and s.project_id = m.project_id and s.message_id = m.id`,
+  )
+
 const pairsOf = (merges: UserMerge[]) =>
   sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
 

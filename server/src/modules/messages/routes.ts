@@ -1,4 +1,10 @@
 import { policyRoutes } from './policy/routes.ts'
+import { readingRoutes } from './reading/routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
+import type { FindSendingCampaigns } from './sending/find-sending-campaigns.ts'
 
-export const messageRoutes = [...sandboxRoutes, ...policyRoutes]
+export const messageRoutes = ({ findSendingCampaigns }: { findSendingCampaigns: FindSendingCampaigns }) => [
+  ...readingRoutes(findSendingCampaigns),
+  ...sandboxRoutes,
+  ...policyRoutes,
+]

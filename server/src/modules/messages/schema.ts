@@ -115,6 +115,7 @@ export const ClaimedMessage = Type.Object({
   journey_id: Nullable(IdOf<JourneyId>()),
   entrance_id: Nullable(Type.Integer()),
   step: Nullable(Type.String()),
+  is_requested: Type.Boolean(),
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 

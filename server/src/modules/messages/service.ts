@@ -4,6 +4,8 @@ import { eraseInbox, mergeInbox } from '../inbox/index.ts'
 import type { UserMerge } from '../users/index.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
+import { eraseAttachments } from './requests/attachments.queries.ts'
+import { eraseRequests } from './requests/queries.ts'
 import { eraseSandboxMessages } from './sandbox/queries.ts'
 import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 
@@ -36,6 +38,9 @@ export async function mergeMessages(ctx: InTx, merges: UserMerge[]): Promise<voi
 /** Removes personal data from the messages of these users. The rows and their states are kept. */
 export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void> {
   await queries.eraseMessages(ctx, userIds)
+  await queries.eraseStates(ctx, userIds)
+  await eraseAttachments(ctx, userIds)
+  await eraseRequests(ctx, userIds)
   await eraseSandboxMessages(ctx, userIds)
   await eraseInbox(ctx, userIds)
 }

@@ -15,7 +15,7 @@ export {
   templatesOf,
   variantsWithTemplate,
 } from './queries.ts'
-export { checkAndCompile, findingsOf, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
+export { checkAndCompile, findingsOf, sendableContent, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
 export { asCallerSees, lintContextOf, SAMPLE_LINKS, sampleUser } from './sample.ts'
 export {
   Content,

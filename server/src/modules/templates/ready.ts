@@ -66,6 +66,20 @@ export async function sendableTemplatesOf(ctx: ProjectCtx, campaignIds: Campaign
   })
 }
 
+/** Content of one message that is in no template, ready to be sent. Its id is that of no template. */
+export const sendableContent = (
+  campaignId: CampaignId,
+  { id, created_at, ...written }: { id: number; locale: string; data: Content; compiled: Compiled; created_at: Date },
+): SendableTemplate => ({
+  id: -id,
+  campaign_id: campaignId,
+  locale: written.locale,
+  variant: 0,
+  updated_at: created_at,
+  content: contentOf(written),
+  required: requiredOf(written),
+})
+
 /** The findings in a template that is about to be saved. Throws 422. */
 export async function findingsOf(ctx: ProjectCtx, channel: Channel, template: Written, about: LintContext): Promise<Finding[]> {
   const [outcome] = await ctx.threads.map(ctx, lintTemplate, { channel, about }, [template])

@@ -102,6 +102,7 @@ export const TestInput = Exact({
   }),
   ...choice,
   as: Type.Optional(UserName('The `external_id` of the user to render for. By default each message is rendered for its own recipient.')),
+  data: Type.Optional(FreeForm(SCOPE_BYTES_MAX, { description: 'What the template reads as `event.data`, as with a message by request.' })),
 })
 export type TestInput = Static<typeof TestInput>
 

@@ -189,7 +189,7 @@ describe('an endpoint', () => {
     await using w = await world()
     const { id } = (await w.post(WEBHOOKS, input)).body
     const path = `${WEBHOOKS}/${id}`
-    for (const key of [w.keys.support, w.keys.smtpproxy, w.keys.editor, w.keys.publisher]) {
+    for (const key of [w.keys.support, w.keys.editor, w.keys.publisher]) {
       for (const read of [WEBHOOKS, path, `${path}/deliveries`]) expect((await w.get(read, { key })).status).toBe(200)
       const writes = [
         w.post(WEBHOOKS, input, { key }),

@@ -17,7 +17,7 @@ export const GUIDE: Section[] = [
 - \`pk_\` **publishable**: the few operations that are safe in a browser or an app. Most of them also need a user token.
 - \`ok_\` **organisation**: the projects of an organisation and their keys.
 
-Each key has a role, and each operation lists the lowest role that may use it. The roles of a project are, from lowest to highest, ${listed(ROLES)}; \`smtpproxy\` ranks as \`support\`. The roles of an organisation are ${listed(ORGANISATION_ROLES)}.
+Each key has a role, and each operation lists the lowest role that may use it. The roles of a project are, from lowest to highest, ${listed(ROLES)}; a key with the role \`smtpproxy\` may send messages and read those that it sent, and nothing else. The roles of an organisation are ${listed(ORGANISATION_ROLES)}.
 
 A **user token** lets an app call the API for one of its users. Your server creates it with [createUserSession](#createUserSession); your app sends it as \`X-Service-User-Token\`, together with a publishable key.`,
   },

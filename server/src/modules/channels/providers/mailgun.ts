@@ -32,7 +32,7 @@ export const mailgun = provider({
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,
-      request: { ...request(settings), body: String(new URLSearchParams(formOf(email, message.id))) },
+      request: requestFor(settings, email, message),
       read: ({ status, json }): ProviderResponse | null => {
         if (status < 300) return providerHttp.accepted(bare(json.id))
         const reason = providerHttp.textOf(json.message)
@@ -56,6 +56,32 @@ export const mailgun = provider({
     return { is: 'read', reports: reportOf(providerHttp.asJson(json['event-data']), now) }
   },
 })
+
+/** Files take a form in parts (RFC 7578). Mailgun names an inline image by its file name. */
+function requestFor(settings: Settings, email: mail.Email, { id, key }: { id: number; key: string }) {
+  const members = formOf(email, id)
+  const { headers, ...rest } = request(settings)
+  if (email.attachments.length === 0) return { ...rest, headers, body: String(new URLSearchParams(members)) }
+  const boundary = `carillon-${key}`
+  const part = (disposition: string, type: string, content: Uint8Array): Uint8Array[] => [
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n${type}\r\n`),
+    content,
+    Buffer.from('\r\n'),
+  ]
+  const body = Buffer.concat([
+    ...members.flatMap(([name, value]) => part(`name="${name}"`, '', Buffer.from(value))),
+    ...email.attachments.flatMap((file) => {
+      const [name, filename] = file.contentId === undefined ? ['attachment', file.name] : ['inline', file.contentId]
+      return part(
+        `name="${name}"; filename="${filename.replace(/["\\\r\n]/g, '_')}"`,
+        `Content-Type: ${file.contentType}\r\n`,
+        file.content,
+      )
+    }),
+    Buffer.from(`--${boundary}--\r\n`),
+  ])
+  return { ...rest, headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` }, body }
+}
 
 const request = ({ api_key, domain, region }: Settings) => ({
   method: 'POST' as const,

@@ -68,7 +68,7 @@ export const postmark = provider({
 
 const authorised = ({ server_token }: Settings) => ({ accept: 'application/json', 'x-postmark-server-token': server_token })
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number, settings: Settings) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, attachments }: mail.Email, id: number, settings: Settings) {
   const list = (mailboxes: mail.Mailbox[]) => mailboxes.map(mail.formatMailbox).join(', ')
   return {
     From: mail.formatMailbox(from),
@@ -78,6 +78,14 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
     HtmlBody: html,
     TextBody: text,
     Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+    ...(attachments.length > 0 && {
+      Attachments: attachments.map((file) => ({
+        Name: file.name,
+        ContentType: file.contentType,
+        Content: mail.base64Of(file),
+        ...(file.contentId !== undefined && { ContentID: `cid:${file.contentId}` }),
+      })),
+    }),
     Metadata: { message_id: String(id) },
     // Carillon counts opens and clicks itself.
     TrackOpens: false,

@@ -62,7 +62,7 @@ export const resend = provider({
 
 const authorised = ({ api_key }: Settings) => ({ authorization: `Bearer ${api_key}` })
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, attachments }: mail.Email, id: number) {
   const lists = Object.entries({ cc, bcc, reply_to: replyTo }).filter(([, mailboxes]) => mailboxes.length > 0)
   return {
     from: mail.formatMailbox(from),
@@ -72,6 +72,14 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
     html,
     text,
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(attachments.length > 0 && {
+      attachments: attachments.map((file) => ({
+        content: mail.base64Of(file),
+        filename: file.name,
+        content_type: file.contentType,
+        ...(file.contentId !== undefined && { content_id: file.contentId }),
+      })),
+    }),
     tags: [{ name: TAG, value: String(id) }],
   }
 }

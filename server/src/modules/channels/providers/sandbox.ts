@@ -1,5 +1,5 @@
 import { CHANNELS, Exact } from '../../../lib/shapes.ts'
-import { provider, rendered } from '../provider.ts'
+import { forSandbox, provider } from '../provider.ts'
 
 /** Keeps messages as sandbox messages and sends nothing. Channels without a provider use it. */
 export const sandbox = provider({
@@ -9,6 +9,6 @@ export const sandbox = provider({
   repeatable: true,
   idempotent: false,
   atOnce: 500,
-  send: async (_, message) => ({ is: 'accepted', delivered: true, sandbox: rendered(message) }),
+  send: async (_, message) => ({ is: 'accepted', delivered: true, sandbox: forSandbox(message) }),
   test: async () => ({ works: true }),
 })

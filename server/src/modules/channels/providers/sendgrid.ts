@@ -80,7 +80,7 @@ const mailbox = ({ name, address }: mail.Mailbox) => ({ email: address, ...(name
 /** Carillon counts opens and clicks itself. Links wrapped twice would break when the outer link expires. */
 const UNTRACKED = { click_tracking: { enable: false, enable_text: false }, open_tracking: { enable: false } }
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, attachments }: mail.Email, id: number) {
   const copies = { ...(cc.length > 0 && { cc: cc.map(mailbox) }), ...(bcc.length > 0 && { bcc: bcc.map(mailbox) }) }
   return {
     personalizations: [{ to: [mailbox(to)], ...copies }],
@@ -93,6 +93,15 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
       { type: 'text/html', value: html },
     ].filter(({ value }) => value !== ''),
     ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+    ...(attachments.length > 0 && {
+      attachments: attachments.map((file) => ({
+        content: mail.base64Of(file),
+        type: file.contentType,
+        filename: file.name,
+        disposition: file.contentId === undefined ? 'attachment' : 'inline',
+        ...(file.contentId !== undefined && { content_id: file.contentId }),
+      })),
+    }),
     custom_args: { [MESSAGE_ID]: String(id) },
     tracking_settings: UNTRACKED,
   }

@@ -92,7 +92,7 @@ async function signed(
   return { method, url: String(url), headers: Object.fromEntries(headers), ...(body !== undefined && { body }) }
 }
 
-function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: mail.Email, id: number, settings: Settings) {
+function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers, attachments }: mail.Email, id: number, settings: Settings) {
   const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' })
   return {
     FromEmailAddress: mail.encodeMailbox(from),
@@ -107,6 +107,16 @@ function bodyOf({ from, to, cc, bcc, replyTo, subject, html, text, headers }: ma
         Subject: utf8(subject),
         Body: { Html: utf8(html), Text: utf8(text) },
         Headers: headers.map(([Name, Value]) => ({ Name, Value })),
+        ...(attachments.length > 0 && {
+          Attachments: attachments.map((file) => ({
+            FileName: file.name,
+            ContentType: file.contentType,
+            ContentDisposition: file.contentId === undefined ? 'ATTACHMENT' : 'INLINE',
+            ContentTransferEncoding: 'BASE64',
+            RawContent: mail.base64Of(file),
+            ...(file.contentId !== undefined && { ContentId: file.contentId }),
+          })),
+        }),
       },
     },
     EmailTags: [{ Name: TAG, Value: String(id) }],

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import type { Mail, SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
-import { composeMail, HeaderError } from '../../../lib/mime/compose.ts'
+import { HeaderError } from '../../../lib/mime/compose.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
+import { bytesOf, messageIdOf } from '../mail-source.ts'
 import { type ProviderResponse, provider } from '../provider.ts'
 
 const CONNECTIONS_DEFAULT = 10
@@ -44,11 +45,9 @@ export const smtp = provider({
   idempotent: false,
   atOnce: CONNECTIONS_MAX,
   send: mail.sendEmail<Settings>(async (settings, email, message, { smtp, clock }) => {
-    // The same for every attempt, so that duplicates can be recognised.
-    const messageId = `<${message.key}@${email.from.address.slice(email.from.address.lastIndexOf('@') + 1)}>`
-    const composed = composedOf(email, message.key, messageId, clock.now())
+    const composed = composedOf(email, message.key, clock.now())
     if ('is' in composed) return composed
-    return outcomeOf(await smtp.send(relayOf(settings), composed), settings.host, messageId)
+    return outcomeOf(await smtp.send(relayOf(settings), composed), settings.host, messageIdOf(email, message.key))
   }),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),
 })
@@ -62,10 +61,9 @@ const relayOf = ({ host, port, tls, username, password, connections = CONNECTION
 })
 
 /** The email as it is sent, or why it cannot be sent: the author of the template wrote a header that no email can have. */
-function composedOf(email: mail.Email, key: string, messageId: string, date: Date): Mail | ProviderResponse {
+function composedOf(email: mail.Email, key: string, date: Date): Mail | ProviderResponse {
   try {
-    const boundary = key.replace(/[^A-Za-z0-9]/g, '').slice(0, BOUNDARY_LENGTH)
-    const content = Buffer.concat([...composeMail({ ...email, to: [email.to], messageId, date, boundary })])
+    const content = bytesOf(email, key, date)
     const copies = [...email.cc, ...email.bcc].map(({ address }) => address)
     return { envelope: { from: email.from.address, to: [email.to.address, ...copies] }, content }
   } catch (error) {
@@ -73,8 +71,6 @@ function composedOf(email: mail.Email, key: string, messageId: string, date: Dat
     return { is: 'rejected', reason: error.message }
   }
 }
-
-const BOUNDARY_LENGTH = 40
 
 function outcomeOf(answer: SmtpAnswer, host: string, messageId: string): ProviderResponse {
   switch (answer.is) {

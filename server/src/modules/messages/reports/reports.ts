@@ -2,8 +2,9 @@
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
-import { receiveText, suppress, unsubscribeBy } from '../../subscriptions/index.ts'
+import { receiveText, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import { messageKey } from '../message-key.ts'
@@ -30,11 +31,38 @@ export async function applyReports(
   let inAnswer: string | undefined
   for (const { what, address, text } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
+    await recordText(ctx, address, text)
     const reply = await receiveText(ctx, address, text)
     if (reply !== null && repliesInAnswer) inAnswer = reply
     else if (reply !== null) await answer(ctx, providerId, address, reply)
   }
   return inAnswer
+}
+
+const TEXT_LENGTH_MAX = 1600
+
+/** Adds the event that a user sent a text message, for every user with the number. */
+async function recordText(ctx: ProjectCtx, address: string, text: string): Promise<void> {
+  const phone = normalisePhone(address, phoneRegions({}, ctx.project)) ?? address
+  const users = await usersWithAddress(ctx, 'text', phone)
+  const event = { name: 'text_received', data: { text: text.slice(0, TEXT_LENGTH_MAX) }, created_at: ctx.clock.now().toISOString() }
+  if (users.length > 0)
+    await inTx(ctx, (ctx) =>
+      appendUserChanges(
+        ctx,
+        users.map(({ id }) => ({ user_id: id, what: [], event })),
+      ),
+    )
+}
+
+/** No provider has this id. Messages are found by their own. */
+const NO_PROVIDER = 0 as ProviderId
+
+/** Applies complaints about messages, as if their provider had reported them. */
+export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
+  const at = ctx.clock.now()
+  const reports = ids.map((messageId): Report => ({ what: 'complained', messageId, at }))
+  await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, reports))
 }
 
 async function applyToMessages(

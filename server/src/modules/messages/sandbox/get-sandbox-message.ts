@@ -1,14 +1,23 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
+import { sourceOf } from '../../channels/index.ts'
 import { findUsers } from '../../users/index.ts'
+import { messageKey } from '../message-key.ts'
+import { attachmentsOf } from '../requests/attachments.queries.ts'
 import { findSandboxMessage } from './queries.ts'
 import type { SandboxMessageWhole } from './schema.ts'
 
-/** One sandbox message with its content. Throws 404. */
+/** One sandbox message with its content and, of an email, its source. Throws 404. */
 export async function getSandboxMessage(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
   const row = await findSandboxMessage(ctx, id)
   if (!row) throw missing('message')
+  const { headers, made_at, ...whole } = row
   const [user] = await findUsers(ctx, [row.user_id])
-  return { ...row, external_id: user?.external_id ?? null }
+  const found = { ...whole, external_id: user?.external_id ?? null }
+  if (row.channel !== 'email') return found
+  const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: made_at ?? row.created_at })
+  const message = { content: row.content, headers: headers ?? {}, key, attachments: await attachmentsOf(ctx, id) }
+  const source = sourceOf(message, row.created_at)
+  return { ...found, headers: headers ?? {}, ...(source !== null && { source }) }
 }

@@ -5,15 +5,21 @@ import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import type { Rendered } from '../../channels/index.ts'
 import { SandboxMessageRow, SandboxMessageWholeRow } from './schema.ts'
 
-export type NewSandboxMessage = Rendered & { id: MessageId; user_id: UserId; campaign_id: CampaignId }
+export type NewSandboxMessage = Rendered & {
+  id: MessageId
+  user_id: UserId
+  campaign_id: CampaignId
+  /** Those that a provider of email would have got. */
+  headers: Record<string, string> | null
+}
 
 /** Stores sandbox messages. */
 export const insertSandboxMessages = (ctx: InTx, messages: NewSandboxMessage[]) =>
   ctx.db.run(
-    sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, created_at)
-        select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, ${ctx.clock.now()}
+    sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, headers, created_at)
+        select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, c.headers, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
-             as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb)`,
+             as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb, headers jsonb)`,
   )
 
 /** Deletes the sandbox messages of users. Run it after their messages are locked, so that it sees those that senders stored meanwhile. */
@@ -44,8 +50,15 @@ export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     SandboxMessageWholeRow,
-    sql`select ${columns}, content from sandbox_messages where project_id = ${ctx.projectId} and id = ${id}`,
+    sql`select ${columns}, content, headers,
+               (select m.created_at from messages m where m.project_id = ${ctx.projectId} and m.id = ${id}) as made_at
+        from sandbox_messages
+        where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-/** Deletes all sandbox messages of the project. */
-export const deleteSandboxMessages = (ctx: ProjectCtx) => ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId}`)
+/** Deletes all sandbox messages of the project, with their attachments. */
+export const deleteSandboxMessages = (ctx: ProjectCtx) =>
+  ctx.db.run(
+    sql`with deleted as (delete from sandbox_messages where project_id = ${ctx.projectId} returning id)
+        delete from message_attachments where project_id = ${ctx.projectId} and message_id in (select id from deleted)`,
+  )

@@ -21,6 +21,8 @@ export type SandboxMessageRow = Static<typeof SandboxMessageRow>
 export const SandboxMessageWholeRow = Type.Object({
   ...SandboxMessageRow.properties,
   content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  headers: Nullable(Type.Unsafe<Record<string, string>>({ type: 'object' })),
+  made_at: Nullable(Instant),
 })
 
 /** A message that was stored for inspection instead of sent. */
@@ -34,6 +36,14 @@ export const SandboxMessageWhole = Exact({
     anyOf: MESSAGE_CONTENTS,
     description: 'The content; its members depend on the channel.',
   }),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'Of an email: the headers beside those that `content` has, such as `List-Unsubscribe`.',
+    }),
+  ),
+  source: Type.Optional(Type.String({ description: 'Of an email: the source, as an SMTP relay would have got it.' })),
   created_at: Timestamp,
 })
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>

@@ -11,6 +11,8 @@ import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { havingCause } from '../messages.queries.ts'
 import { cappedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
 import { findPolicy, receivedSince } from '../policy/queries.ts'
+import type { MessageRequest } from '../requests/schema.ts'
+import { loadRequests, templateOf } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 
@@ -19,6 +21,8 @@ export type SendContexts = {
   devices(userId: UserId): PushTarget[]
   /** The provider of one of the campaigns. */
   connectionOf(campaign: SendingCampaign): ProviderConnection
+  /** What the request of a message gave; undefined for messages that no request asked for. */
+  requestOf(message: ClaimedMessage): MessageRequest | undefined
 }
 
 /** Reads the send contexts of messages of one project and channel. */
@@ -51,11 +55,14 @@ export async function loadSendContexts(
   ])
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
   const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
+  const requests = await loadRequests(ctx, messages)
   return {
+    requestOf: ({ id }) => requests.get(id),
     devices: (userId) => devices.get(userId) ?? [],
     connectionOf: ({ provider_id }) => connections.get(provider_id) as ProviderConnection,
     contextOf(message) {
-      const { attempts, campaign_id, user_id, expires_at, variant } = message
+      const { id, attempts, campaign_id, user_id, expires_at, variant } = message
+      const request = requests.get(id)
       const campaign = campaigns.get(campaign_id)
       const user = users.get(user_id)
       const consent = consents.get(`${user?.id}:${campaign?.subscription_id}`)
@@ -70,7 +77,9 @@ export async function loadSendContexts(
         user,
         consent,
         suppression: address == null ? undefined : (consent?.is_transactional ? ofTransactional : suppressions).get(address),
-        template: chooseTemplate(templates.get(campaign_id) ?? [], user?.locale ?? null, ctx.project.locale, chosen ?? 0),
+        template:
+          (request && templateOf(campaign_id, request)) ??
+          chooseTemplate(templates.get(campaign_id) ?? [], request?.locale ?? user?.locale ?? null, ctx.project.locale, chosen ?? 0),
         variant: chosen,
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),

@@ -11,7 +11,7 @@ const templateOf = (id: number, html: string) =>
 /** How many of these templates are still prepared when all have been. */
 async function keptOf(templates: SendableTemplate[]): Promise<number> {
   const prepare = createTemplateCache()
-  const all = () => Promise.all(templates.map((template) => prepare({} as ProjectCtx, project, 'email', template)))
+  const all = () => Promise.all(templates.map((template) => prepare({} as ProjectCtx, project, 'email', template, false)))
   const first = await all()
   const again = await all()
   return again.filter((prepared, at) => prepared === first[at]).length

@@ -15,7 +15,13 @@ const CHARACTERS_EACH = 1000
 /** A template that is ready, or why it cannot be prepared. */
 export type Prepared = PreparedTemplate | { exceeded: string }
 
-export type TemplateCache = (ctx: ProjectCtx, project: SendingProject, channel: Channel, template: SendableTemplate) => Promise<Prepared>
+export type TemplateCache = (
+  ctx: ProjectCtx,
+  project: SendingProject,
+  channel: Channel,
+  template: SendableTemplate,
+  hasUtm: boolean,
+) => Promise<Prepared>
 
 /** Caches prepared templates, by their version and by whether links are tracked. */
 export function createTemplateCache(): TemplateCache {
@@ -23,14 +29,17 @@ export function createTemplateCache(): TemplateCache {
     maxSize: CHARACTERS_MAX,
     sizeCalculation: (prepared) => CHARACTERS_EACH + JSON.stringify(prepared).length,
   })
-  return async (ctx, project, channel, template) => {
+  return async (ctx, project, channel, template, hasUtm) => {
     const wraps = wrapsLinks(project, channel)
-    const key = `${template.id}:${template.updated_at.getTime()}:${wraps}`
+    const numbers = hasUtm && channels[channel].links !== null
+    const key = `${ctx.projectId}:${template.id}:${template.updated_at.getTime()}:${wraps}:${numbers}`
     const found = known.get(key)
     if (found) return found
     const prepared = wraps
       ? await withLinks(ctx, channel, template, (links) => saveLinks(ctx, template.campaign_id, links))
-      : untracked(template)
+      : numbers
+        ? await withLinks(ctx, channel, template, async () => [])
+        : untracked(template)
     known.set(key, prepared)
     return prepared
   }
@@ -50,8 +59,11 @@ export const prepareTest = async (
   project: SendingProject,
   channel: Channel,
   template: SendableTemplate,
-): Promise<Prepared> =>
-  wrapsLinks(project, channel) ? withLinks(ctx, channel, template, async (links) => links.map(() => NO_LINK)) : untracked(template)
+  hasUtm: boolean,
+): Promise<Prepared> => {
+  if (wrapsLinks(project, channel)) return withLinks(ctx, channel, template, async (links) => links.map(() => NO_LINK))
+  return hasUtm && channels[channel].links !== null ? withLinks(ctx, channel, template, async () => []) : untracked(template)
+}
 
 const NO_LINK = 0 as LinkId
 

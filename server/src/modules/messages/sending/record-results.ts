@@ -56,10 +56,10 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
 /** Stores the messages of the sandbox, and those for the inbox. */
 async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   const accepted = sent.flatMap(({ message, attempt }) =>
-    attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome }] : [],
+    attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome, headers: attempt.outgoing.headers }] : [],
   )
-  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { sandbox } }) =>
-    sandbox ? [{ ...sandbox, id, campaign_id, user_id }] : [],
+  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { sandbox }, headers }) =>
+    sandbox ? [{ ...sandbox, id, campaign_id, user_id, headers: sandbox.channel === 'email' ? headers : null }] : [],
   )
   if (forSandbox.length > 0) await insertSandboxMessages(ctx, forSandbox)
   const forInbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>

@@ -3,6 +3,7 @@ import type { TaskTools } from '../../../infra/threads/task.ts'
 import { type Channel, channels } from '../../../lib/channels.ts'
 import type { CampaignId, LinkId, MessageId, ProjectId, SubscriptionId } from '../../../lib/ids.ts'
 import { LiquidError, OverBudget } from '../../../lib/liquid/liquid.ts'
+import { type Utm, withUtm } from '../../../lib/utm.ts'
 import type { Contact, Rendered } from '../../channels/index.ts'
 import { compose } from '../../channels/tasks.ts'
 import { linksOf } from '../../subscriptions/tasks.ts'
@@ -27,7 +28,7 @@ export type SendingProject = {
 export type PreparedTemplate = {
   content: Record<string, unknown>
   required: readonly string[]
-  /** The tracked links in the content, by number, and what their numbers begin with; null if links are not tracked. */
+  /** The tracked links in the content, by number, none if they only get parameters, and what their numbers begin with; null if links stay. */
   tracked: { ids: LinkId[]; nonce: string } | null
 }
 
@@ -54,6 +55,8 @@ export type RenderInput = {
   template: number
   /** The base URL of its tracked links. */
   trackingUrl: string
+  /** The parameters that its links get. */
+  utm?: Utm | null
 }
 
 /** The rendered message with its headers, or why rendering failed. */
@@ -84,8 +87,9 @@ export function render({ secrets }: TaskTools, settings: RenderSettings, input: 
     const filled = renderContent(channel, content, { ...scopeOf(project, input, campaign, user), ...own }, required)
     const tracker = trackerOf(signing, { ...about, campaignId: campaign.id, base: input.trackingUrl })
     const urlOf = (link: number, url: string) => {
-      const id = tracked?.ids[link]
-      return id === undefined || Object.values(own).includes(url) ? url : tracker.click(id, url)
+      if (Object.values(own).includes(url)) return url
+      const [id, address] = [tracked?.ids[link], input.utm ? withUtm(url, input.utm) : url]
+      return id === undefined ? address : tracker.click(id, address)
     }
     const wrapped = tracked === null ? filled : withLinksWrapped(channel, tracked.nonce, filled, urlOf)
     const { opensCountedBy, recipient } = channels[channel]

@@ -8,15 +8,16 @@ import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
-import { type Channel, channels } from '../../../lib/channels.ts'
+import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
-import type { Outgoing } from '../../channels/index.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import type { Outgoing, Rendered } from '../../channels/index.ts'
 import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { trackingBaseUrl } from '../../tracking/index.ts'
 import { checkEligibility, deferredUntil, recheckedFrom, result, type SendResult } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
+import { attachmentsOf } from '../requests/attachments.queries.ts'
+import type { MessageRequest } from '../requests/schema.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { attemptSend, beginAttempts, type ReadyMessage } from './attempts.ts'
 import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
@@ -30,7 +31,7 @@ import { finishRateBatch, latestOf, openQueues } from './rate-queues.ts'
 import { applyRates, campaignRate, countAsSent, type Granted, providerRate } from './rates.ts'
 import { type Attempted, recordResults } from './record-results.ts'
 import type { SendingProject } from './render.ts'
-import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
+import { type RenderedSlice, renderSlice } from './render-slice.ts'
 import { createSliceSizes, type SliceSizes, slicesOf } from './slices.ts'
 
 const SLICES_AT_ONCE = 3
@@ -39,7 +40,7 @@ const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps between batches. */
-export type Sender = SenderParts & Claiming & { prepare: TemplateCache; sliceSizes: SliceSizes }
+export type Sender = SenderParts & Reporting & Claiming & { prepare: TemplateCache; sliceSizes: SliceSizes }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -48,7 +49,10 @@ export type SenderParts = {
   inboxStreams: Pick<InboxStreams, 'wake'>
 }
 
-export const createSender = (parts: SenderParts, priority: Priority): Sender => ({
+/** What a sender calls in other folders of the module: complaints of the simulator are applied as reports of providers are. */
+type Reporting = { complain?: (ctx: ProjectCtx, ids: MessageId[]) => Promise<void> }
+
+export const createSender = (parts: SenderParts & Reporting, priority: Priority): Sender => ({
   ...parts,
   priority,
   prepare: createTemplateCache(),
@@ -126,7 +130,7 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   const slices = slicesByProvider(sending, ofProvider.granted)
   await mapWithConcurrency(Array.from({ length: SLICES_AT_ONCE }), SLICES_AT_ONCE, async () => {
     for (let next = slices.next(); !next.done; next = slices.next()) {
-      await sendSlice(ctx, { ...sending, grantedAtMs }, contexts.devices, next.value)
+      await sendSlice(ctx, { ...sending, grantedAtMs }, contexts, next.value)
     }
   })
   const overRate = refused.map(({ item: { message }, at, rate }) => ({ message, at, rate }))
@@ -169,13 +173,8 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
   return { ready: first, done: [...done, ...skipped] }
 }
 
-async function sendSlice(
-  ctx: ProjectCtx,
-  sending: Sending & Granted,
-  devices: SendContexts['devices'],
-  slice: ReadyMessage[],
-): Promise<void> {
-  const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, slice), devices)
+async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
+  const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, contexts.requestOf, slice), contexts)
   for (const { ready, outgoing } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytesOf(outgoing))
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
@@ -190,9 +189,15 @@ async function sendSlice(
   const sent = await mapWithConcurrency(
     candidates.filter(({ ready }) => !stopped.has(ready)),
     connection.atOnce,
-    ({ ready, outgoing }) => attemptSend(ctx, ready, outgoing),
+    async ({ ready, outgoing }) => attemptSend(ctx, ready, await withAttachments(ctx, contexts.requestOf(ready.message), outgoing)),
   )
   await recordResults({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId)
+  const complained = sent.filter(({ attempt }) => attempt?.outcome.is === 'accepted' && attempt.outcome.complained)
+  if (complained.length > 0)
+    await sending.complain?.(
+      ctx,
+      complained.map(({ message }) => message.id),
+    )
   const startedAtMs = Math.max(0, ...sent.map(({ attempt }) => attempt?.startedAt.getTime() ?? 0))
   const rates = [
     ({ eligible }: ReadyMessage) => campaignRate(eligible.campaign),
@@ -202,26 +207,17 @@ async function sendSlice(
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
 }
 
+/** Files are read right before the attempt, because they are large. */
+async function withAttachments(ctx: ProjectCtx, request: MessageRequest | undefined, outgoing: Outgoing): Promise<Outgoing> {
+  return request && request.attachments > 0 ? { ...outgoing, attachments: await attachmentsOf(ctx, outgoing.id) } : outgoing
+}
+
 /** About how much memory a rendered message takes. */
 const bytesOf = ({ content }: Outgoing): number =>
   Object.values(content).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
-async function renderSlice(ctx: ProjectCtx, { prepare, project }: Sending, slice: ReadyMessage[]): Promise<RenderOutcome[]> {
-  const channel = slice[0]?.message.channel as Channel
-  const messages: ToRender[] = []
-  for (const { message, eligible } of slice) {
-    const { campaign, user, consent } = eligible
-    const { id, name, subscription_id } = campaign
-    const template = await prepare(ctx, project, channel, eligible.template)
-    const trackingUrl = await trackingBaseUrl(ctx, campaign.custom_domain_id)
-    const input = { id: message.id, event: message.event, campaign: { id, name, subscription_id }, user, template, trackingUrl }
-    messages.push({ ...input, isTransactional: consent.is_transactional })
-  }
-  return renderMessages(ctx, project, channel, messages)
-}
-
 /** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
-function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], outcomes: RenderOutcome[], devices: SendContexts['devices']) {
+function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: RenderedSlice, contexts: SendContexts) {
   const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
   const failed: Attempted[] = []
   const overBudget = new Map<CampaignId, number>()
@@ -233,8 +229,9 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], outcomes: RenderOutcome
         ...outcome.rendered,
         id: message.id,
         key: messageKey(ctx, message),
-        headers: outcome.headers,
-        devices: devices(eligible.user.id),
+        headers: { ...outcome.headers, ...contexts.requestOf(message)?.headers },
+        devices: contexts.devices(eligible.user.id),
+        ...(shown.has(message.id) && { shown: shown.get(message.id) as Rendered }),
       }
       rendered.push({ ready, outgoing })
     } else if ('skipped' in outcome) {

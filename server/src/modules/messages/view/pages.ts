@@ -2,15 +2,10 @@
 
 import { type PublicPage, type PublicReply, publicPage } from '../../../infra/http/public-page.ts'
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
-import { channels } from '../../../lib/channels.ts'
 import { findProject } from '../../projects/index.ts'
-import { chooseTemplate, sendableTemplatesOf } from '../../templates/index.ts'
-import { findLiveUsers } from '../../users/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
-import { untracked } from '../sending/prepare.ts'
-import { renderMessages } from '../sending/render-messages.ts'
 import { isTestToken, readViewToken } from '../sending/view-link.ts'
-import { findViewed } from './queries.ts'
+import { renderAgain } from './render-again.ts'
 
 // The HTML of an email is not trusted: no scripts, no frames.
 const POLICY =
@@ -47,17 +42,7 @@ export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPag
 async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, token: string): Promise<string | null> {
   const ids = readViewToken(outer, token)
   if (!ids) return null
-  const project = await findProject(outer, ids.projectId)
-  const ctx = asSystem(outer, ids.projectId, project)
-  const message = await findViewed(ctx, ids.messageId)
-  if (!message || !channels[message.channel].isViewable) return null
-  const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
-  const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
-  const templates = await sendableTemplatesOf(ctx, [message.campaign_id])
-  const template = chooseTemplate(templates, user?.locale ?? null, ctx.project.locale, message.variant ?? 0)
-  if (!user || !campaign || !template) return null
-  const plain = { ...project, track_opens_email: false, link_wrap_email: false }
-  const input = { id: message.id, event: message.event, campaign, user, isTransactional: false, trackingUrl: ctx.baseUrl() }
-  const [result] = await renderMessages(ctx, plain, message.channel, [{ ...input, template: untracked(template) }])
-  return result && 'rendered' in result ? String(result.rendered.content.html) : null
+  const ctx = asSystem(outer, ids.projectId, await findProject(outer, ids.projectId))
+  const rendered = await renderAgain(ctx, findSendingCampaigns, ids.messageId)
+  return rendered && String(rendered.content.html)
 }

@@ -12,6 +12,7 @@ const ViewedMessage = Type.Object({
   channel: OneOf(CHANNELS),
   variant: Nullable(Type.Integer()),
   event: Nullable(Type.Unsafe<TriggeringEvent>({ type: 'object' })),
+  is_requested: Type.Boolean(),
 })
 
 const RecipientRow = Type.Object({ recipient: Nullable(Type.String()) })
@@ -25,6 +26,6 @@ export const findRecipient = async (ctx: ProjectCtx, id: MessageId): Promise<str
 export const findViewed = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     ViewedMessage,
-    sql`select id, user_id, campaign_id, channel, variant, event from messages
+    sql`select id, user_id, campaign_id, channel, variant, event, is_requested from messages
         where project_id = ${ctx.projectId} and id = ${id} and not is_erased`,
   )

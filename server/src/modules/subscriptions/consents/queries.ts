@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/h
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { type Channel, IdOf } from '../../../lib/shapes.ts'
 import { ConsentEntryRow, type Evidence, SavedStateChange, type StateChange } from './schema.ts'
 
 /** Adds an entry for each row of `written`. Ids are taken while the states are locked, so that entries are in the order of changes. */
@@ -54,6 +54,21 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
           returning user_id, subscription_id, state, consent_id, null::smallint as previous_state
         ), entered as (${entriesOf(ctx, sql`written`, evidence)})
         ${followed(ctx, sql`written`)}`,
+  )
+
+/** A channel that messages can reach a user on again. */
+type LiftedChannel = { user_id: UserId; channel: Channel }
+
+/** Adds an entry for each subscription type of these channels, with the state that the user has, for users whose erased address was lifted. */
+export const insertSignUps = (ctx: InTx, lifted: LiftedChannel[]) =>
+  ctx.db.run(
+    sql`insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, proof, at)
+        select ${nextEntry}, ${ctx.projectId}, l.user_id, s.id, coalesce(u.state, s.default_state), u.state, 'sign_up', '{"lifted": "erased"}'::jsonb,
+               ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(lifted)}::jsonb) as l(user_id bigint, channel text)
+        join subscriptions s on s.project_id = ${ctx.projectId} and s.channel = l.channel
+        left join user_subscriptions u on u.project_id = ${ctx.projectId} and u.user_id = l.user_id and u.subscription_id = s.id
+        order by l.user_id, s.id`,
   )
 
 /** A state that an import stored, at the latest at this instant. */

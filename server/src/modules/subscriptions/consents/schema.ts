@@ -6,7 +6,7 @@ import type { SubscriptionState } from '../schema.ts'
 /**
  * The source of a consent entry: the API with a secret key; the user with a user token; an import; the preference centre; the
  * unsubscribe page; the one-click button of a mail program; the link in a confirmation request; a text message such as STOP; a spam
- * complaint; an unsubscribe at the provider; a step of a journey; or a merge of users.
+ * complaint; an unsubscribe at the provider; a step of a journey; a sign-up with the address of an erased user; or a merge of users.
  */
 export const CONSENT_SOURCES = [
   'api',
@@ -20,6 +20,7 @@ export const CONSENT_SOURCES = [
   'complaint',
   'provider',
   'journey',
+  'sign_up',
   'merge',
 ] as const
 export type ConsentSource = (typeof CONSENT_SOURCES)[number]

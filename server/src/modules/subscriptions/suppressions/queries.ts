@@ -98,6 +98,25 @@ export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
         where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'`,
   )
 
+const LiftedRow = Type.Object({ channel: OneOf(ADDRESSED), address_hash: Type.String() })
+
+/** Deletes suppressions of users who were erased. Returns those deleted. */
+export const liftErased = (ctx: InTx, wanted: Hashed[]) =>
+  ctx.db.many(
+    LiftedRow,
+    sql`delete from suppressions
+        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'erased'
+        returning channel, address_hash`,
+  )
+
+/** Lets transactional messages through to addresses whose owners had unsubscribed from those too. */
+export const allowTransactional = (ctx: InTx, wanted: Hashed[]) =>
+  ctx.db.run(
+    sql`update suppressions set stops_transactional = false
+        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'
+          and stops_transactional`,
+  )
+
 export const deleteSuppression = (ctx: ProjectCtx, id: number) =>
   ctx.db.run(sql`delete from suppressions where project_id = ${ctx.projectId} and id = ${id}`)
 

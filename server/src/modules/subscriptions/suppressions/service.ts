@@ -5,7 +5,9 @@ import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/pagi
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, type Addressed, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
 import { type Fault, missing, refuse } from '../../../lib/errors.ts'
+import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
+import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
 import * as queries from './queries.ts'
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionInputs, type SuppressionReason, type SuppressionRow } from './schema.ts'
@@ -103,8 +105,12 @@ export type Suppressing = {
   source: Record<string, unknown>
 }
 
+const BY_REPORT: readonly SuppressionReason[] = ['hard_bounce', 'complaint']
+
 /** Suppresses addresses. If an address comes several times, the strongest reason counts. */
-export async function suppress(ctx: InTx, entries: Suppressing[]): Promise<void> {
+export async function suppress(ctx: InTx, given: Suppressing[]): Promise<void> {
+  // The simulator bounces and complains again the next time.
+  const entries = given.filter(({ address, reason }) => !BY_REPORT.includes(reason) || simulatedBy(address) === null)
   if (entries.length === 0) return
   const key = await keyCreated(ctx)
   const byAddress = new Map<string, queries.Entry>()
@@ -158,6 +164,24 @@ export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise
   return key !== undefined && addresses.length > 0 && (await queries.liftUnsubscribed(ctx, hashed(ctx, key, addresses))) > 0
 }
 
+/** A user who signed up with an address. */
+export type SignUp = { user_id: UserId } & Address
+
+/**
+ * Users who sign up with these addresses lift the suppression of an erased user, and get transactional email again (D-SUB-5). Returns what
+ * was lifted. Somebody who takes a phone number over may not lift the STOP of another, so text messages stay stopped.
+ */
+export async function liftForSignUps(ctx: InTx, signUps: SignUp[]): Promise<SignUp[]> {
+  if (signUps.length === 0) return []
+  const key = await keyOf(ctx)
+  if (!key) return []
+  const wanted = hashed(ctx, key, signUps)
+  const lifted = new Set((await queries.liftErased(ctx, wanted)).map(({ channel, address_hash }) => `${channel} ${address_hash}`))
+  const emails = wanted.filter(({ channel }) => channel === 'email')
+  if (emails.length > 0) await queries.allowTransactional(ctx, emails)
+  return signUps.filter((_, at) => lifted.has(`${wanted[at]?.channel} ${wanted[at]?.address_hash}`))
+}
+
 /** A suppression for a reply. */
 const present = ({ stops_transactional, ...row }: SuppressionRow): Suppression => ({
   ...row,
@@ -178,7 +202,13 @@ export async function createSuppressions(ctx: ProjectCtx, inputs: SuppressionInp
   return inTx(ctx, async (ctx) => {
     await suppress(
       ctx,
-      inputs.map(({ channel, address, reason = 'manual' }) => ({ channel, address, reason, source: { ...proof } })),
+      inputs.map(({ channel, address, reason = 'manual' }) => ({
+        channel,
+        address,
+        reason,
+        stopsTransactional: reason !== 'unsubscribed_all',
+        source: { ...proof },
+      })),
     )
     const key = await keyCreated(ctx)
     const wanted = hashed(ctx, key, inputs)

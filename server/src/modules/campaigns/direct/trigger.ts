@@ -1,38 +1,28 @@
 /** Sends a trigger campaign to a user on request, without an event. */
 import { type Static, Type } from 'typebox'
-import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { fault } from '../../lib/errors.ts'
-import { type CampaignId, type MessageId, ulid } from '../../lib/ids.ts'
-import { Exact, FreeForm, IdOf } from '../../lib/shapes.ts'
-import { enqueueMessages, messagesOf } from '../messages/index.ts'
-import { Identifier, userByIds } from '../users/index.ts'
-import { getCampaign } from './service.ts'
-import { intentFor } from './triggers.ts'
-
-const DATA_BYTES_MAX = 32_768
-const KEY_LENGTH_MAX = 200
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { fault } from '../../../lib/errors.ts'
+import { type CampaignId, type MessageId, ulid } from '../../../lib/ids.ts'
+import { Exact, IdOf } from '../../../lib/shapes.ts'
+import { enqueueMessages, messagesOf } from '../../messages/index.ts'
+import { Identifier, userByIds } from '../../users/index.ts'
+import { getCampaign } from '../service.ts'
+import { intentFor } from '../triggers.ts'
+import { Data, Key } from './schema.ts'
 
 export const DirectTrigger = Exact(
   {
     external_id: Type.Optional(Identifier),
     anonymous_id: Type.Optional(Identifier),
-    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })),
-    key: Type.Optional(
-      Type.String({
-        notBlank: true,
-        minLength: 1,
-        maxLength: KEY_LENGTH_MAX,
-        format: 'identifier',
-        description: 'Repeating a request with the same key sends no second message of this campaign to the user.',
-      }),
-    ),
+    data: Type.Optional(Data),
+    key: Type.Optional(Key('Repeating a request with the same key sends no second message of this campaign to the user.')),
   },
   { examples: [{ external_id: 'ana', data: { code: '493021' }, key: 'login-7731' }] },
 )
 type DirectTrigger = Static<typeof DirectTrigger>
 
 export const DirectlyTriggered = Exact({
-  message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' })),
+  message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message. getMessage says what became of it.' })),
 })
 type DirectlyTriggered = Static<typeof DirectlyTriggered>
 

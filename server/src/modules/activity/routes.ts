@@ -1,0 +1,17 @@
+import { route } from '../../infra/http/route.ts'
+import { Activity, ActivityQuery } from './schema.ts'
+import { readActivity } from './service.ts'
+
+export const activityRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/activity',
+    summary: 'Poll what users do: opens, clicks, opt-ins, opt-outs, replies and changes of lists.',
+    description:
+      'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: everything comes once, oldest first. An item that was reported late is at the end, with its own `created_at`.',
+    access: { secret: 'support' },
+    query: ActivityQuery,
+    reply: Activity,
+    run: (ctx, { query }) => readActivity(ctx, query),
+  }),
+]

@@ -1,0 +1,108 @@
+/** Checks messages that requests ask for, as far as that is possible without the database. Pure. */
+import type { Fault } from '../../../lib/errors.ts'
+import { DAY_MS, parseTime } from '../../../lib/times.ts'
+import { checker, ITEM_ERRORS_MAX } from '../../../lib/validate.ts'
+import { pathsWithoutValue } from '../../messages/index.ts'
+import { pathFaults } from '../../users/index.ts'
+import { FILES_BYTES_MAX, MessageInput } from './schema.ts'
+
+const checkShape = checker(MessageInput, { errorsMax: ITEM_ERRORS_MAX })
+
+const AHEAD_MAX_DAYS = 365
+
+/** Checks an item of a batch. */
+export function checkMessage(item: unknown, now: Date): { input: MessageInput } | { faults: Fault[] } {
+  const { faults, value } = checkShape(item)
+  const all = faults.length > 0 ? faults : messageFaults(value, now)
+  return all.length > 0 ? { faults: all } : { input: value }
+}
+
+/** The faults of a message whose shape was checked. */
+export const messageFaults = (input: MessageInput, now: Date): Fault[] => [
+  ...sourceFaults(input),
+  ...userFaults(input),
+  ...redactFaults(input),
+  ...timeFaults(input, now),
+  ...headerFaults(input),
+  ...fileFaults(input),
+]
+
+function sourceFaults({ campaign, campaign_id, content, subscription_id }: MessageInput): Fault[] {
+  const given = Object.entries({ campaign, campaign_id, content }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  const [, second] = given
+  if (given.length === 0)
+    return [{ code: 'parameter_missing', param: 'campaign', message: 'One of `campaign`, `campaign_id`, `content` is required.' }]
+  if (second !== undefined)
+    return [wrong(second, `Give one of \`campaign\`, \`campaign_id\` and \`content\`. This request has \`${given.join('` and `')}\`.`)]
+  if (content !== undefined && subscription_id === undefined)
+    return [{ code: 'parameter_missing', param: 'subscription_id', message: 'A message with `content` needs `subscription_id`.' }]
+  if (content === undefined && subscription_id !== undefined)
+    return [wrong('subscription_id', 'The campaign has a subscription type of its own. Omit `subscription_id`.')]
+  return []
+}
+
+function userFaults({ user }: MessageInput): Fault[] {
+  const paths = pathFaults(user).map((fault) => {
+    const param = `user.${fault.param}`
+    return { ...fault, param, message: fault.message.replace(`\`${fault.param}\``, `\`${param}\``) }
+  })
+  if (typeof user.external_id === 'string' || typeof user.anonymous_id === 'string') return paths
+  return [
+    { code: 'parameter_missing', param: 'user.external_id', message: 'One of `user.external_id`, `user.anonymous_id` is required.' },
+    ...paths,
+  ]
+}
+
+/** A path with a mistake would leave the value where it was to be kept out. */
+const redactFaults = ({ redact = [], data = {} }: MessageInput): Fault[] =>
+  pathsWithoutValue(data, redact).map((path) => {
+    const param = `redact[${redact.indexOf(path)}]`
+    return wrong(param, `The value of \`${param}\` is not the path of a value in \`data\`, such as \`data.link\`.`)
+  })
+
+function timeFaults({ send_at }: MessageInput, now: Date): Fault[] {
+  const at = send_at === undefined ? null : parseTime(send_at)
+  if (at === null || at.getTime() <= now.getTime() + AHEAD_MAX_DAYS * DAY_MS) return []
+  return [wrong('send_at', `The value of \`send_at\` may be at most ${AHEAD_MAX_DAYS} days ahead.`)]
+}
+
+const HEADERS = ['references', 'in-reply-to', 'auto-submitted', 'precedence', 'list-id', 'feedback-id', 'importance']
+const OWN_HEADER = /^x-[a-z0-9-]{1,60}$/
+/** Headers by which providers are told how to send. */
+const OF_PROVIDERS = /^x-(?:smtpapi|ses-|mc-|mailgun-|pm-|sg-|postmark|resend-|msys-|mailer$)/
+
+const mayHave = (name: string) => HEADERS.includes(name) || (OWN_HEADER.test(name) && !OF_PROVIDERS.test(name))
+
+const headerFaults = ({ headers = {} }: MessageInput): Fault[] =>
+  Object.keys(headers)
+    .filter((name) => !mayHave(name.toLowerCase()))
+    .map((name) => wrong(`headers.${name.slice(0, NAME_LENGTH_MAX)}`, 'This header cannot be set. Use a name that begins with `X-`.'))
+
+const NAME_LENGTH_MAX = 100
+
+function fileFaults({ attachments = [] }: MessageInput): Fault[] {
+  const faults = attachments.flatMap(({ content, content_type, content_id }, at): Fault[] => [
+    ...(isBase64(content) ? [] : [format(`attachments[${at}].content`, 'base64')]),
+    ...(MEDIA_TYPE.test(content_type) ? [] : [format(`attachments[${at}].content_type`, 'a media type, such as `application/pdf`')]),
+    ...(content_id === undefined || CONTENT_ID.test(content_id)
+      ? []
+      : [format(`attachments[${at}].content_id`, 'letters, digits, `.`, `_`, `@` and hyphens')]),
+  ])
+  const bytes = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0)
+  return bytes > FILES_BYTES_MAX
+    ? [...faults, wrong('attachments', `The files may have at most ${FILES_BYTES_MAX} bytes together.`)]
+    : faults
+}
+
+const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}\/[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}$/
+const CONTENT_ID = /^[A-Za-z0-9._@-]{1,255}$/
+
+const isBase64 = (text: string) => Buffer.from(text, 'base64').toString('base64') === text
+
+const format = (param: string, expected: string): Fault => ({
+  code: 'parameter_invalid_format',
+  param,
+  message: `The value of \`${param}\` must be ${expected}.`,
+})
+
+const wrong = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })

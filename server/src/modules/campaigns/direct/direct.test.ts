@@ -1,0 +1,289 @@
+/** Messages that requests ask for (D-MSG-2), observed at a relay. */
+import { describe, expect, test } from 'vitest'
+import { CAMPAIGNS, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay, type Relay } from '../../../../test/relay.ts'
+import { type World, world } from '../../../../test/world.ts'
+
+const MESSAGES = '/api/client/messages'
+
+const RESET = { from: 'App <app@example.com>', subject: 'Reset', html: '<p><a href="{{ event.data.link }}">Reset</a></p>' }
+
+/** A running campaign that no event sends, over a relay. */
+async function resets(w: World, more: object = {}) {
+  const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Password reset', subscription_id: await subscriptionTo(w), ...more })
+  expect(made.status, made.text).toBe(201)
+  const put = await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, RESET)
+  expect(put.status, put.text).toBe(200)
+  await write(w, made.body, { state: 'running' })
+  return made.body as { id: number; slug: string }
+}
+
+const ANA = { external_id: 'ana', email: 'ana@example.com', data: { name: 'Ana' } }
+const reset = { campaign: 'password-reset', user: ANA, data: { link: 'https://app.example.com/r/1' } }
+
+const bodyOf = ({ mails }: Pick<Relay, 'mails'>) => mails[0]?.raw.replaceAll('=\r\n', '') ?? ''
+
+describe('POST /messages', () => {
+  test('creates the user, and sends the campaign with the data, once', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const { slug } = await resets(w)
+    expect(slug).toBe('password-reset')
+    const sent = await w.post(MESSAGES, reset, { key: w.keys.publisher })
+    expect(sent.status, sent.text).toBe(202)
+    const user = (await w.get('/api/client/users/ana')).body
+    expect(user).toMatchObject({ email: 'ana@example.com', data: { name: 'Ana' } })
+    expect(sent.body).toEqual({
+      id: expect.any(Number),
+      state: 'queued',
+      reason: null,
+      detail: null,
+      user: { id: user.id, external_id: 'ana', anonymous_id: null },
+      duplicate: false,
+    })
+    expect(sent.headers.location).toBe(`${MESSAGES}/${sent.body.id}`)
+    await w.drain()
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    expect(bodyOf(relay)).toContain('app.example.com/r/1')
+  })
+
+  test('sends content of the request, to which the locale of the request belongs', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const message = {
+      subscription_id: await subscriptionTo(w),
+      content: { ...RESET, subject: 'Hallo {{ user.data.name }}' },
+      locale: 'de',
+      user: ANA,
+      data: reset.data,
+    }
+    const first = await w.post(MESSAGES, message)
+    expect(first.status, first.text).toBe(202)
+    const second = await w.post(MESSAGES, { ...message, user: { external_id: 'bo', email: 'bo@example.com', data: { name: 'Bo' } } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+    expect(relay.mails.map(({ headers }) => headers.subject).sort()).toEqual(['Hallo Ana', 'Hallo Bo'])
+    expect(bodyOf(relay)).toContain('<html lang="de">')
+    const [{ campaign_id }, other] = [
+      (await w.get(`${MESSAGES}/${first.body.id}`)).body,
+      (await w.get(`${MESSAGES}/${second.body.id}`)).body,
+    ]
+    expect(other.campaign_id).toBe(campaign_id)
+    const campaign = (await w.get(`${CAMPAIGNS}/${campaign_id}`)).body
+    expect(campaign).toMatchObject({ name: 'Direct messages: Default Email', is_direct: true, delivery: { total: 2, sent: 2 } })
+    expect((await w.patch(`${CAMPAIGNS}/${campaign_id}`, { event_name: 'order' })).body.error.param).toBe('event_name')
+    await write(w, campaign, { rate: { limit: 10, interval_seconds: 1 } })
+  })
+
+  test('says at once why nothing is sent', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await resets(w)
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com', reason: 'complaint' }])
+    const skipped = await w.post(MESSAGES, reset)
+    expect(skipped.status).toBe(202)
+    expect(skipped.body).toMatchObject({ state: 'skipped', reason: 'suppressed', detail: 'complaint' })
+    const nobody = await w.post(MESSAGES, { ...reset, user: { anonymous_id: 'browser-1' } })
+    expect(nobody.body).toMatchObject({ state: 'skipped', reason: 'no_address', user: { external_id: null, anonymous_id: 'browser-1' } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual([])
+    expect((await w.get(`${MESSAGES}/${skipped.body.id}`)).body).toMatchObject({
+      state: 'skipped',
+      reason: 'suppressed',
+      detail: 'complaint',
+    })
+  })
+
+  test('sends one message for a key, however often and at what time it is asked for', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await resets(w)
+    const keyed = { ...reset, key: 'reset-1' }
+    const replies = await Promise.all(Array.from({ length: 5 }, () => w.post(MESSAGES, keyed)))
+    expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202])
+    expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
+    expect(replies.filter(({ body }) => !body.duplicate)).toHaveLength(1)
+    await w.drain()
+    const again = await w.post(MESSAGES, keyed)
+    expect(again.body).toMatchObject({ id: replies[0]?.body.id, state: 'sent', duplicate: true, user: { external_id: 'ana' } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
+  test('refuses a key that stood for something else, and changes nothing', async () => {
+    await using w = await world()
+    await resets(w)
+    await w.post(MESSAGES, { ...reset, key: 'reset-1' })
+    const bo = { external_id: 'bo', email: 'bo@example.com' }
+    for (const other of [{ user: bo }, { data: { link: 'https://app.example.com/r/2' } }, { locale: 'de' }]) {
+      const reply = await w.post(MESSAGES, { ...reset, key: 'reset-1', ...other })
+      expect(reply).toMatchObject({ status: 409, body: { code: 'idempotency_key_mismatch', error: { param: 'key' } } })
+    }
+    expect((await w.get('/api/client/users/bo')).status).toBe(404)
+  })
+
+  test('with an Idempotency-Key, a repetition gets the same reply', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await resets(w)
+    const headers = { 'idempotency-key': 'once' }
+    const [first, second] = [await w.post(MESSAGES, reset, { headers }), await w.post(MESSAGES, reset, { headers })]
+    expect([second.status, second.body]).toEqual([first.status, first.body])
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
+  test('waits for send_at, and is skipped after its minutes', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await resets(w)
+    const at = new Date(w.clock.now().getTime() + 3_600_000).toISOString()
+    const later = await w.post(MESSAGES, { ...reset, send_at: at })
+    const short = await w.post(MESSAGES, { ...reset, send_at: at, expires_after_minutes: 5 })
+    await w.drain()
+    expect(relay.mails).toEqual([])
+    w.advance('66 minutes')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    const states = await Promise.all([later, short].map(async ({ body }) => (await w.get(`${MESSAGES}/${body.id}`)).body))
+    expect(states.map(({ state, reason }) => [state, reason])).toEqual([
+      ['sent', null],
+      ['skipped', 'deadline_passed'],
+    ])
+  })
+
+  test.each<[string, object, number, string, string | undefined]>([
+    ['an unknown campaign', { campaign: 'unknown' }, 404, 'resource_missing', undefined],
+    ['no campaign', { campaign: undefined }, 400, 'parameter_missing', 'campaign'],
+    ['a campaign and content', { content: RESET, subscription_id: 1 }, 422, 'validation_failed', 'content'],
+    ['content without a type', { campaign: undefined, content: RESET }, 400, 'parameter_missing', 'subscription_id'],
+    ['an unknown type', { campaign: undefined, content: RESET, subscription_id: 999_999 }, 422, 'validation_failed', 'subscription_id'],
+    ['a user without ids', { user: { email: 'ana@example.com' } }, 400, 'parameter_missing', 'user.external_id'],
+    ['a wrong email address', { user: { ...ANA, email: 'ana' } }, 400, 'parameter_invalid_format', 'user.email'],
+    ['a phone number without a country', { user: { ...ANA, phone: '12' } }, 400, 'parameter_invalid_format', 'user.phone'],
+    ['a path that names nothing', { redact: ['data.link', 'data.lnik'] }, 422, 'validation_failed', 'redact[1]'],
+    ['a time far ahead', { send_at: '2036-01-01' }, 422, 'validation_failed', 'send_at'],
+    ['an unknown member', { to: 'ana@example.com' }, 400, 'parameter_unknown', 'to'],
+  ])('refuses %s', async (_, change, status, code, param) => {
+    await using w = await world()
+    await resets(w)
+    const reply = await w.post(MESSAGES, { ...reset, ...change })
+    expect([reply.status, reply.body.code, reply.body.error?.param], reply.text).toEqual([status, code, param])
+    expect((await w.get(MESSAGES)).body.results).toEqual([])
+  })
+
+  test('refuses content that the channel cannot send, and names the place', async () => {
+    await using w = await world()
+    const message = { subscription_id: await subscriptionTo(w), user: ANA, content: { subject: '{{ event.data.x', html: '<p>Hi</p>' } }
+    const reply = await w.post(MESSAGES, message)
+    expect([reply.status, reply.body.error.param], reply.text).toEqual([422, 'content.subject'])
+  })
+
+  test('needs a running trigger campaign', async () => {
+    await using w = await world()
+    const { id } = await resets(w)
+    await write(w, { id }, { state: 'finished' })
+    const reply = await w.post(MESSAGES, { ...reset, campaign: undefined, campaign_id: id })
+    expect([reply.status, reply.body.error.param]).toEqual([422, 'campaign_id'])
+  })
+})
+
+describe('POST /messages/batch', () => {
+  test('has a result for each item, and sends the valid ones once', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await resets(w)
+    const bo = { ...reset, user: { external_id: 'bo', email: 'bo@example.com' }, key: 'bo' }
+    const reply = await w.post(`${MESSAGES}/batch`, [
+      reset,
+      bo,
+      { ...reset, campaign: 'unknown' },
+      bo,
+      { ...bo, locale: 'de' },
+      { user: {} },
+    ])
+    expect(reply.status, reply.text).toBe(200)
+    const { results, succeeded, failed } = reply.body
+    expect([succeeded, failed]).toEqual([3, 3])
+    expect(results.map(({ index, message, error }: any) => [index, message?.user.external_id, message?.duplicate, error?.code])).toEqual([
+      [0, 'ana', false, undefined],
+      [1, 'bo', false, undefined],
+      [2, undefined, undefined, 'resource_missing'],
+      [3, 'bo', true, undefined],
+      [4, undefined, undefined, 'idempotency_key_mismatch'],
+      [5, undefined, undefined, 'parameter_missing'],
+    ])
+    expect(results[3].message.id).toBe(results[1].message.id)
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+  })
+
+  test('takes 1 to 100 items', async () => {
+    await using w = await world()
+    expect((await w.post(`${MESSAGES}/batch`, [])).status).toBe(400)
+    expect(
+      (
+        await w.post(
+          `${MESSAGES}/batch`,
+          Array.from({ length: 101 }, () => reset),
+        )
+      ).status,
+    ).toBe(422)
+  })
+})
+
+describe('a key with the role smtpproxy', () => {
+  test('sends messages and reads those that it sent', async () => {
+    await using w = await world()
+    await resets(w)
+    const { smtpproxy: key } = w.keys
+    const own = await w.post(MESSAGES, reset, { key })
+    const other = await w.post(MESSAGES, reset)
+    expect(own.status).toBe(202)
+    expect((await w.get(`${MESSAGES}/${own.body.id}`, { key })).status).toBe(200)
+    expect((await w.get(`${MESSAGES}/${other.body.id}`, { key })).status).toBe(404)
+    expect((await w.get(MESSAGES, { key })).body.results.map(({ id }: { id: number }) => id)).toEqual([own.body.id])
+    expect((await w.get('/api/client/users/ana', { key })).status).toBe(403)
+    expect((await w.post(MESSAGES, reset, { key: w.keys.support })).status).toBe(403)
+  })
+})
+
+describe('slugs of campaigns', () => {
+  test('are made from the name, are unique, and stay when the name changes', async () => {
+    await using w = await world()
+    const first = await resets(w)
+    const second = await resets(w)
+    expect([first.slug, second.slug]).toEqual(['password-reset', 'password-reset-2'])
+    expect((await write(w, first, { name: 'Reset of passwords' })).slug).toBe('password-reset')
+    expect((await write(w, second, { slug: 'reset' })).slug).toBe('reset')
+    const taken = await w.patch(`${CAMPAIGNS}/${second.id}`, { slug: 'password-reset' })
+    expect([taken.status, taken.body.code]).toEqual([409, 'resource_already_exists'])
+    await w.delete(`${CAMPAIGNS}/${first.id}`)
+    expect((await write(w, second, { slug: 'password-reset' })).slug).toBe('password-reset')
+    const copy = await w.post(`${CAMPAIGNS}/${second.id}/duplicate`)
+    expect(copy.body.slug).toBe('password-reset-copy')
+  })
+
+  test.each(['Reset', 'reset_', '-a', 'a--b', 'ä'])('%s is none', async (slug) => {
+    await using w = await world()
+    const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'X', slug, subscription_id: await subscriptionTo(w) })
+    expect([made.status, made.body.error?.param]).toEqual([400, 'slug'])
+  })
+
+  test('the name decides, in any script', async () => {
+    await using w = await world()
+    const slugs = []
+    for (const name of ['Überraschung für Zoë!', '密码', '密码'])
+      slugs.push((await w.post(CAMPAIGNS, { type: 'trigger', name, subscription_id: await subscriptionTo(w) })).body.slug)
+    expect(slugs).toEqual(['uberraschung-fur-zoe', 'campaign', 'campaign-2'])
+  })
+})

@@ -1,0 +1,37 @@
+import { sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, SubscriptionId } from '../../../lib/ids.ts'
+import type { Channel } from '../../../lib/shapes.ts'
+import { campaignColumns } from '../queries.ts'
+import { CampaignRow } from '../schema.ts'
+
+/** The campaigns that requests name, by id or by slug. */
+export const namedCampaigns = (ctx: ProjectCtx, ids: CampaignId[], slugs: string[]) =>
+  ctx.db.many(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and archived_at is null and (id = any(${ids}::bigint[]) or slug = any(${slugs}::text[]))`,
+  )
+
+/** The campaigns for messages of these subscription types whose content comes with the request. */
+export const directCampaigns = (ctx: ProjectCtx, ids: SubscriptionId[]) =>
+  ctx.db.many(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and subscription_id = any(${ids}::bigint[]) and is_direct and archived_at is null`,
+  )
+
+/** A campaign to make for messages whose content comes with the request. */
+type DirectCampaign = { subscription_id: SubscriptionId; channel: Channel; name: string; expires_after_hours: number }
+
+/** Makes the campaigns for messages whose content comes with the request, unless there are some. */
+export const insertDirectCampaigns = (ctx: InTx, campaigns: DirectCampaign[]) =>
+  ctx.db.run(
+    sql`insert into campaigns (project_id, type, channel, name, subscription_id, state, is_direct, expires_after_hours, created_at, updated_at)
+        select ${ctx.projectId}, 'trigger', c.channel, c.name, c.subscription_id, 'running', true, c.expires_after_hours, ${ctx.clock.now()},
+               ${ctx.clock.now()}
+        from jsonb_to_recordset(${JSON.stringify(campaigns)}::jsonb)
+             as c(channel text, name text, subscription_id bigint, expires_after_hours smallint)
+        order by c.subscription_id
+        on conflict (project_id, subscription_id) where is_direct and archived_at is null do nothing`,
+  )

@@ -1,0 +1,151 @@
+import { type Static, Type } from 'typebox'
+import type { CampaignId, MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
+import { Exact, FreeForm, IdOf, Line, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { MESSAGE_STATES } from '../../messages/index.ts'
+import { Content } from '../../templates/index.ts'
+import { UserUpsert } from '../../users/index.ts'
+import { Slug } from '../schema.ts'
+
+const DATA_BYTES_MAX = 32_768
+const KEY_LENGTH_MAX = 200
+const EXPIRY_MAX_MIN = 43_200
+const PATH_LENGTH_MAX = 1000
+const PATHS_MAX = 20
+const BATCH_MAX = 100
+const FILES_MAX = 10
+const HEADERS_MAX = 20
+const HEADER_LENGTH_MAX = 998
+/** Of all files of a message together, decoded. */
+export const FILES_BYTES_MAX = 10_485_760
+/** In base64, with the rest of the message. */
+export const BODY_BYTES_MAX = 15_728_640
+
+const File = Exact(
+  {
+    name: Line(255, { format: 'no-control', description: 'The name of the file.' }),
+    content_type: Line(255, { format: 'no-control', description: 'The media type, such as `application/pdf`.' }),
+    content: Type.String({ minLength: 1, maxLength: BODY_BYTES_MAX, description: 'The content in base64.' }),
+    content_id: Type.Optional(
+      Line(255, { format: 'no-control', description: 'Shows the file in the HTML where it names `cid:` and this id.' }),
+    ),
+  },
+  { title: 'MessageAttachment' },
+)
+
+export const Data = FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })
+
+export const Key = (description: string) =>
+  Type.String({ notBlank: true, minLength: 1, maxLength: KEY_LENGTH_MAX, format: 'identifier', description })
+
+/** A message to send (D-MSG-2). */
+export const MessageInput = Exact(
+  {
+    campaign: Type.Optional(Slug),
+    campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The id of a running trigger campaign, instead of `campaign`.' })),
+    content: Type.Optional(
+      Type.Unsafe<Content>({
+        ...Content,
+        description:
+          'The content, instead of a campaign: the members of a template of the channel of `subscription_id`, with Liquid. It takes `subscription_id`.',
+      }),
+    ),
+    subscription_id: Type.Optional(
+      IdOf<SubscriptionId>({ description: 'The subscription type of a message with `content`. It decides the channel.' }),
+    ),
+    user: Type.Unsafe<UserUpsert>({
+      ...UserUpsert,
+      title: undefined,
+      description: 'The recipient, by `external_id` or `anonymous_id`. The user is created or changed as by an event.',
+    }),
+    data: Type.Optional(Data),
+    key: Type.Optional(
+      Key('Repeating a request with the same key sends no second message. With a key that stood for something else, the reply is 409.'),
+    ),
+    send_at: Type.Optional(Line(40, { format: 'time', description: 'When it is sent. By default at once.' })),
+    expires_after_minutes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: EXPIRY_MAX_MIN,
+        description:
+          'A message that was not sent this many minutes after `send_at` is skipped. By default what the campaign says, and with `content` an hour for transactional subscription types and 72 hours for others.',
+      }),
+    ),
+    locale: Type.Optional(
+      Line(255, { format: 'locale', description: 'The locale of the template, a BCP 47 tag. By default that of the user.' }),
+    ),
+    redact: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), {
+        maxItems: PATHS_MAX,
+        description:
+          'Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links of the message are not tracked.',
+      }),
+    ),
+    attachments: Type.Optional(
+      Type.Array(File, { maxItems: FILES_MAX, description: 'Files of an email, together at most 10 MB. Deleted once it is sent.' }),
+    ),
+    headers: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        maxProperties: HEADERS_MAX,
+        additionalProperties: { type: 'string', minLength: 1, maxLength: HEADER_LENGTH_MAX, format: 'no-control' },
+        description:
+          'Further headers of an email: `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `List-Id`, `Feedback-ID`, `Importance`, and names that begin with `X-`, except those that providers read.',
+      }),
+    ),
+  },
+  {
+    title: 'MessageInput',
+    examples: [
+      {
+        campaign: 'password-reset',
+        user: { external_id: 'ana', email: 'ana@example.com' },
+        data: { link: 'https://app.example.com/reset/f81d4fae' },
+        key: 'reset-7731',
+        redact: ['data.link'],
+      },
+    ],
+  },
+)
+export type MessageInput = Static<typeof MessageInput>
+
+/** The envelope of a batch. Items are checked one by one. */
+export const MessageBatch = Type.Array(MessageInput, { minItems: 1, maxItems: BATCH_MAX, itemwise: true })
+
+/** A message that was accepted, or skipped at once. */
+export const SentMessage = Exact(
+  {
+    id: IdOf<MessageId>({ description: 'The id of the message. getMessage says what became of it.' }),
+    state: OneOf(MESSAGE_STATES, { description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the state now.' }),
+    reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
+    detail: Nullable(Type.String({ description: 'More about the reason: of `suppressed`, the kind of suppression.' })),
+    user: Exact({
+      id: IdOf<UserId>(),
+      external_id: Nullable(Type.String()),
+      anonymous_id: Nullable(Type.String()),
+    }),
+    duplicate: Type.Boolean({ description: 'Whether the `key` stood for this message already, so that nothing was sent now.' }),
+  },
+  { title: 'SentMessage' },
+)
+export type SentMessage = Static<typeof SentMessage>
+
+export const SentMessages = Exact(
+  {
+    results: Type.Array(
+      Exact({
+        index: Type.Integer({ description: 'Index in the request, from 0.' }),
+        message: Type.Optional(SentMessage),
+        error: Type.Optional(
+          Exact(
+            { code: Type.String({ description: 'The code of the error.' }), message: Type.String() },
+            { description: 'Why nothing was sent for this item.' },
+          ),
+        ),
+      }),
+    ),
+    succeeded: Type.Integer({ description: 'How many items have a message.' }),
+    failed: Type.Integer({ description: 'How many items have an error.' }),
+  },
+  { title: 'SentMessages' },
+)
+export type SentMessages = Static<typeof SentMessages>

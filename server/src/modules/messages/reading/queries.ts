@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
+import { type Channel, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { MESSAGE_STATES, type MessageState } from '../schema.ts'
+import { MessageRow } from './schema.ts'
+
+export const messageListing = listing({
+  resource: 'messages',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`coalesce(recipient, '')`, sql`coalesce(reason, '')`],
+  searchedFields: 'recipient, reason',
+})
+
+const columns = sql`id, user_id, campaign_id, journey_id, channel, variant, state, reason, detail, recipient, provider, attempts, is_erased, is_requested,
+  acted_at, created_at, due_at, expires_at, settled_at, opened_at, clicked_at`
+
+/** What messages are filtered by. `sentBy` is the key whose messages are shown. */
+export type MessageFilter = {
+  userId: UserId | undefined
+  campaignId: CampaignId | undefined
+  journeyId: JourneyId | undefined
+  state: MessageState | undefined
+  reason: string | undefined
+  channel: Channel | undefined
+  since: Date | undefined
+  until: Date | undefined
+  sentBy: KeyId | null
+}
+
+const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
+
+const isSentBy = (ctx: ProjectCtx, key: KeyId | null): Sql =>
+  key === null ? sql`true` : sql`id in (select message_id from message_requests where project_id = ${ctx.projectId} and sent_by = ${key})`
+
+export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: MessageFilter): Promise<PageOf<MessageRow>> => {
+  const { userId, campaignId, journeyId, state, reason, channel, since, until, sentBy } = filter
+  return pageOf(ctx, MessageRow, messageListing, page, {
+    select: columns,
+    from: sql`messages`,
+    where: sql`project_id = ${ctx.projectId} and ${when(userId, sql`user_id = ${userId}`)} and ${when(campaignId, sql`campaign_id = ${campaignId}`)}
+      and ${when(journeyId, sql`journey_id = ${journeyId}`)} and ${when(state, sql`state = ${state}`)} and ${when(reason, sql`reason = ${reason}`)}
+      and ${when(channel, sql`channel = ${channel}`)} and ${when(since, sql`created_at >= ${since}`)} and ${when(until, sql`created_at < ${until}`)}
+      and ${isSentBy(ctx, sentBy)}`,
+  })
+}
+
+/** A message; with a key, only if it was sent by that. */
+export const findMessage = (ctx: ProjectCtx, id: MessageId, sentBy: KeyId | null) =>
+  ctx.db.first(
+    MessageRow,
+    sql`select ${columns} from messages where project_id = ${ctx.projectId} and id = ${id} and ${isSentBy(ctx, sentBy)}`,
+  )
+
+const LeftState = Type.Object({
+  state: OneOf(MESSAGE_STATES),
+  reason: Nullable(Type.String()),
+  detail: Nullable(Type.String()),
+  at: Instant,
+})
+
+const STATES_MAX = 100
+
+/** The states that a message has left, in order. */
+export const leftStates = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.many(
+    LeftState,
+    sql`select state, reason, detail, at from message_states
+        where project_id = ${ctx.projectId} and message_id = ${id}
+        order by id
+        limit ${STATES_MAX}`,
+  )

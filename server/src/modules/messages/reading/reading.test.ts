@@ -1,0 +1,206 @@
+/** Reading messages and what became of them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openRelay } from '../../../../test/relay.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { raw, sql } from '../../../infra/postgres/db.ts'
+
+const MESSAGES = '/api/client/messages'
+const SECRET = 'https://app.example.com/r/f81d4fae'
+
+/** A message whose content comes with the request. */
+async function ask(w: World, more: object = {}) {
+  const reply = await w.post(MESSAGES, {
+    subscription_id: await subscriptionTo(w),
+    content: {
+      from: 'App <app@example.com>',
+      subject: 'Code {{ event.data.code }}',
+      html: '<p>{{ event.data.link }} {{ event.data.code }}</p>',
+    },
+    user: { external_id: 'ana', email: 'ana@example.com' },
+    data: { link: SECRET, code: '493021' },
+    ...more,
+  })
+  expect(reply.status, reply.text).toBe(202)
+  return reply.body as { id: number }
+}
+
+const read = async (w: World, { id }: { id: number }, key = w.keys.support) => (await w.get(`${MESSAGES}/${id}`, { key })).body
+
+describe('GET /messages/{id}', () => {
+  test('tells every state with its time and reason', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const message = await ask(w)
+    const asked = w.clock.now().toISOString()
+    expect(await read(w, message)).toMatchObject({ state: 'queued', content: null, timeline: [{ what: 'queued', at: asked }] })
+    relay.answer({ at: 'RCPT', code: 451, text: '4.7.1 Greylisted' })
+    await w.drain()
+    w.advance('31 seconds')
+    await w.drain()
+    const whole = await read(w, message)
+    expect(whole).toMatchObject({
+      state: 'sent',
+      reason: null,
+      attempts: 2,
+      recipient: 'ana@example.com',
+      provider: 'smtp',
+      user: { external_id: 'ana' },
+      content: { subject: 'Code 493021' },
+    })
+    expect(whole.timeline).toEqual([
+      { at: asked, what: 'queued', reason: null, detail: null },
+      { at: asked, what: 'deferred', reason: 'provider_deferred', detail: expect.stringContaining('Greylisted') },
+      { at: w.clock.now().toISOString(), what: 'sent', reason: null, detail: null },
+    ])
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
+  test('is found by every message_id: of a trigger, of recipients and of the sandbox', async () => {
+    await using w = await world()
+    const blast = await blastTo(w, [await listOf(w, 'ana')])
+    await schedule(w, blast)
+    await w.drain()
+    const [{ id }] = (await w.get(`${CAMPAIGNS}/${blast.id}/recipients`)).body.results
+    const stored = (await w.get('/api/client/sandbox/messages')).body.results
+    expect(stored).toMatchObject([{ id }])
+    expect(await read(w, { id })).toMatchObject({
+      campaign_id: blast.id,
+      state: 'delivered',
+      content: { subject: 'Hi', html: expect.any(String) },
+    })
+    expect((await w.get(`${MESSAGES}/999999`)).status).toBe(404)
+    expect((await w.get(`${MESSAGES}/${id}`, { key: (await w.other()).keys.secret })).status).toBe(404)
+  })
+
+  test('shows nothing personal of an erased user', async () => {
+    await using w = await world()
+    const content = { from: 'app@example.com', subject: 'Erased {{ event.data.link }}', html: '<p>Hi</p>' }
+    const message = await ask(w, { content, data: { link: 'https://app.example.com/r/erased' } })
+    await w.drain()
+    expect(await tablesWith(w, 'Erased {{')).toEqual(['message_contents'])
+    await w.delete('/api/client/users/ana')
+    await w.drain()
+    expect(await read(w, message)).toMatchObject({ recipient: null, content: null, user: { external_id: null } })
+    expect(await tablesWith(w, 'https://app.example.com/r/erased')).toEqual([])
+    expect(await tablesWith(w, 'Erased {{')).toEqual([])
+  })
+})
+
+describe('GET /messages', () => {
+  test('filters by user, campaign, state, reason, channel and time, newest first', async () => {
+    await using w = await world()
+    const blast = await blastTo(w, [await listOf(w, 'ana', 'bo')])
+    await schedule(w, blast)
+    await w.drain()
+    w.advance('1 hour')
+    const since = w.clock.now().toISOString()
+    const skipped = await ask(w, { user: { external_id: 'cy' } })
+    const sent = await ask(w)
+    await w.drain()
+    const find = async (query: string) => {
+      const reply = await w.get(`${MESSAGES}?${query}`)
+      expect(reply.status, reply.text).toBe(200)
+      return reply.body.results.map(({ user }: any) => user.external_id)
+    }
+    expect(await find('')).toEqual(['ana', 'cy', 'bo', 'ana'])
+    expect(await find('user=ana')).toEqual(['ana', 'ana'])
+    expect(await find('user=unknown')).toEqual([])
+    expect(await find(`campaign_id=${blast.id}&state=delivered`)).toEqual(['bo', 'ana'])
+    expect(await find('reason=no_address')).toEqual(['cy'])
+    expect(await find('state=skipped')).toEqual(['cy'])
+    expect(await find('channel=text')).toEqual([])
+    expect(await find('journey_id=7')).toEqual([])
+    expect(await find(`since=${since}`)).toEqual(['ana', 'cy'])
+    expect(await find(`until=${since}&user=ana`)).toEqual(['ana'])
+    const page = (await w.get(`${MESSAGES}?limit=3`)).body
+    expect((await w.get(`${MESSAGES}?limit=3&cursor=${page.nextCursor}`)).body.results).toHaveLength(1)
+    expect((await w.get(MESSAGES)).body.results.map(({ id }: any) => id).slice(0, 2)).toEqual([sent.id, skipped.id])
+  })
+
+  test.each(['campaign_id=x', 'state=gone', 'since=yesterday', 'channel=fax'])('refuses %s', async (query) => {
+    await using w = await world()
+    expect((await w.get(`${MESSAGES}?${query}`)).status).toBe(400)
+  })
+})
+
+const TableRow = Type.Object({ name: Type.String() })
+const Found = Type.Object({ found: Type.Boolean() })
+
+/** The tables of the database in which a text is stored. */
+async function tablesWith(w: World, text: string): Promise<string[]> {
+  const tables = await w.db.many(
+    TableRow,
+    sql`select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
+  )
+  const found = []
+  for (const { name } of tables) {
+    const row = await w.db.one(Found, sql`select exists (select from ${raw(name)} t where position(${text} in t::text) > 0) as found`)
+    if (row.found) found.push(name)
+  }
+  return found
+}
+
+describe('redacted values', () => {
+  const link = (name: string) => `https://app.example.com/${name}/f81d4fae`
+
+  test('reach the recipient, and are stored and shown nowhere, before and after', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await w.patch(`/api/client/projects/${w.projectId}`, { link_wrap_email: true }, { key: w.keys.organisation })
+    const secret = link('relay')
+    const asked = { redact: ['data.link', 'data.code'], data: { link: secret, code: 'Zq41-77' }, key: 'once' }
+    const message = await ask(w, asked)
+    expect(await tablesWith(w, secret)).toEqual([])
+    await w.drain()
+    const mail = relay.mails[0]?.raw.replaceAll('=\r\n', '') ?? ''
+    expect(mail).toContain(`<p>${secret} Zq41-77</p>`)
+    expect(mail).toContain('Subject: Code Zq41-77')
+    expect([...(await tablesWith(w, secret)), ...(await tablesWith(w, 'Zq41-77'))]).toEqual([])
+    expect(await read(w, message)).toMatchObject({ content: { subject: 'Code [redacted]' } })
+    expect(await ask(w, asked)).toMatchObject({ id: message.id, duplicate: true })
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+  })
+
+  test('are not in the sandbox, which shows what else was sent', async () => {
+    await using w = await world()
+    const message = await ask(w, { redact: ['data.link'], data: { link: link('sandbox'), code: '493021' } })
+    await w.drain()
+    const shown = await w.get(`/api/client/sandbox/messages/${message.id}`)
+    expect(shown.body.content).toMatchObject({ subject: 'Code 493021', html: expect.stringContaining('[redacted]') })
+    expect(await tablesWith(w, link('sandbox'))).toEqual([])
+  })
+
+  test('are not in a tracked link', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const patched = await w.patch(`/api/client/projects/${w.projectId}`, { link_wrap_email: true }, { key: w.keys.organisation })
+    expect(patched.status, patched.text).toBe(200)
+    const content = { from: 'app@example.com', subject: 'Reset', html: '<a href="{{ event.data.link }}">Reset</a>' }
+    await ask(w, { content, redact: ['data.link'], data: { link: link('tracked') } })
+    await ask(w, { content, data: { link: 'https://app.example.com/open' } })
+    await w.drain()
+    const links = relay.mails.map(({ raw }) => /href="([^"]+)"/.exec(raw.replaceAll('=\r\n', '').replaceAll('=3D', '='))?.[1]).sort()
+    expect(links).toEqual([expect.stringMatching(/^http:\/\/carillon.test\/c\//), link('tracked')])
+  })
+
+  test('are forgotten when the message ends, also by a stop of its campaign', async () => {
+    await using w = await world()
+    const Sealed = Type.Object({ sealed: Type.Integer() })
+    const sealed = async () =>
+      (await w.db.one(Sealed, sql`select count(sealed) as sealed from message_requests where project_id = ${w.projectId}`)).sealed
+    const message = await ask(w, { redact: ['data.link'], send_at: '2026-12-24' })
+    expect(await sealed()).toBe(1)
+    const { campaign_id } = await read(w, message)
+    await w.patch(`${CAMPAIGNS}/${campaign_id}`, { state: 'aborted' })
+    await w.drain()
+    expect(await read(w, message)).toMatchObject({ state: 'aborted', reason: 'campaign_stopped' })
+    expect(await sealed()).toBe(0)
+  })
+})

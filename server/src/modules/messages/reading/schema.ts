@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox'
+import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
+import { CHANNELS, Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { MESSAGE_CONTENTS } from '../../channels/index.ts'
+import { VariantName } from '../../templates/index.ts'
+import { MESSAGE_STATES } from '../schema.ts'
+
+const NAME_LENGTH_MAX = 255
+
+const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description })
+
+/** What messages can be filtered by. */
+export const MessageQuery = Exact({
+  user: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The `external_id` of a user, or the anonymous id of one without.' })),
+  campaign_id: Type.Optional(IdText('The id of a campaign.')),
+  journey_id: Type.Optional(IdText('The id of a journey.')),
+  state: Type.Optional(OneOf(MESSAGE_STATES, { description: 'The state.' })),
+  reason: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The reason, such as `suppressed`.' })),
+  channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
+  since: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created at this time or later.' })),
+  until: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created before this time.' })),
+})
+export type MessageQuery = Static<typeof MessageQuery>
+
+const columns = {
+  id: IdOf<MessageId>({ description: 'The id, which webhook events carry as `message_id`.' }),
+  campaign_id: IdOf<CampaignId>(),
+  channel: OneOf(CHANNELS),
+  state: OneOf(MESSAGE_STATES, { description: 'The state of the message.' }),
+  reason: Nullable(Type.String({ description: 'Why the message is in this state, as a stable code.' })),
+  detail: Nullable(Type.String({ description: 'More about the reason, such as the error of the provider, or the kind of a suppression.' })),
+  recipient: Nullable(Type.String({ description: 'The address that the message went to; null before an attempt, and for erased users.' })),
+  provider: Nullable(Type.String({ description: 'The kind of the provider that had the last attempt.' })),
+  attempts: Type.Integer({ description: 'How many attempts were made.' }),
+}
+
+const times = <T extends typeof Timestamp>(time: T) => ({
+  created_at: time,
+  due_at: Type.Unsafe<Date>({ ...time, description: 'When it is sent, or tried again.' }),
+  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it is skipped if it was not sent.' })),
+  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it came to an end: sent, skipped or failed.' })),
+  opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was first opened.' })),
+  clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in it was first clicked.' })),
+})
+
+/** A row of `messages`, for replies. */
+export const MessageRow = Type.Object({
+  ...columns,
+  user_id: IdOf<UserId>(),
+  journey_id: Nullable(IdOf<JourneyId>()),
+  variant: Nullable(Type.Integer()),
+  is_erased: Type.Boolean(),
+  is_requested: Type.Boolean(),
+  acted_at: Nullable(Instant),
+  ...times(Instant),
+})
+export type MessageRow = Static<typeof MessageRow>
+
+const reply = {
+  ...columns,
+  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that sent it; absent for other messages.' })),
+  variant: Type.Optional(VariantName),
+  user: Exact({ id: IdOf<UserId>(), external_id: Nullable(Type.String({ description: 'Null if the user was erased.' })) }),
+  ...times(Timestamp),
+}
+
+/** A message in a list. */
+export const MessageSummary = Exact(reply, { title: 'MessageSummary' })
+export type MessageSummary = Static<typeof MessageSummary>
+
+const Moment = Exact({
+  at: Timestamp,
+  what: OneOf([...MESSAGE_STATES, 'opened', 'clicked'], { description: 'The state that the message came to, or what its user did.' }),
+  reason: Nullable(Type.String({ description: 'Why, as a stable code.' })),
+  detail: Nullable(Type.String({ description: 'More about the reason.' })),
+})
+export type Moment = Static<typeof Moment>
+
+/** A message with everything that is known of it. */
+export const MessageWhole = Exact(
+  {
+    ...reply,
+    content: Type.Unsafe<Record<string, unknown> | null>({
+      anyOf: [...MESSAGE_CONTENTS, { type: 'null' }],
+      description:
+        'The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. A sent email is rendered again, for the user as it is now, without tracking. Null if it is not kept, which is so for other channels.',
+    }),
+    timeline: Type.Array(Moment, {
+      description: 'What became of it, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed.',
+    }),
+  },
+  { title: 'MessageWhole' },
+)
+export type MessageWhole = Static<typeof MessageWhole>

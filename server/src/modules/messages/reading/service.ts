@@ -1,0 +1,92 @@
+import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { missing } from '../../../lib/errors.ts'
+import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { parseTime } from '../../../lib/times.ts'
+import { findInboxContent } from '../../inbox/index.ts'
+import { variantName } from '../../templates/index.ts'
+import { findUsers, resolveIds } from '../../users/index.ts'
+import { findSandboxMessage } from '../sandbox/queries.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { renderAgain } from '../view/render-again.ts'
+import * as queries from './queries.ts'
+import type { MessageQuery, MessageRow, MessageSummary, MessageWhole, Moment } from './schema.ts'
+
+/** The key whose messages the caller may read; null for all of them. Keys of mail programs read those that they sent. */
+const onlyOfKey = ({ caller }: ProjectCtx): KeyId | null => (caller.kind === 'secret' && caller.role === 'smtpproxy' ? caller.keyId : null)
+
+const idOf = <I extends number>(text: string | undefined) => (text === undefined ? undefined : (Number(text) as I))
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : (parseTime(text) ?? undefined))
+
+/** A page of messages, newest first. */
+export async function listMessages(ctx: ProjectCtx, page: PageRequest, query: MessageQuery): Promise<PageOf<MessageSummary>> {
+  const found = await queries.listMessages(ctx, page, {
+    ...query,
+    userId: query.user === undefined ? undefined : await userNamed(ctx, query.user),
+    campaignId: idOf<CampaignId>(query.campaign_id),
+    journeyId: idOf<JourneyId>(query.journey_id),
+    state: query.state,
+    reason: query.reason,
+    channel: query.channel,
+    since: timeOf(query.since),
+    until: timeOf(query.until),
+    sentBy: onlyOfKey(ctx),
+  })
+  const names = await namesOf(ctx, distinct(found.results.map(({ user_id }) => user_id)))
+  return mapPage(found, (row) => present(row, names))
+}
+
+/** The id of no user. */
+const NO_USER = 0 as UserId
+
+async function userNamed(ctx: ProjectCtx, name: string): Promise<UserId> {
+  const [found] = await resolveIds(ctx, [name], [])
+  const [anonymous] = found ? [] : await resolveIds(ctx, [], [name])
+  return (found ?? anonymous)?.id ?? NO_USER
+}
+
+async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, string | null>> {
+  const rows = ids.length > 0 ? await findUsers(ctx, ids) : []
+  return new Map(rows.map(({ id, external_id, anonymous_id }) => [id, external_id ?? anonymous_id]))
+}
+
+const present = (
+  { user_id, journey_id, variant, is_erased: _, is_requested: __, acted_at: ___, ...row }: MessageRow,
+  names: ReadonlyMap<UserId, string | null>,
+): MessageSummary => ({
+  ...row,
+  ...(journey_id !== null && { journey_id }),
+  ...(variant !== null && { variant: variantName(variant) }),
+  user: { id: user_id, external_id: names.get(user_id) ?? null },
+})
+
+/** A message with its content, as far as that is kept, and its timeline. Throws 404. */
+export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<MessageWhole> {
+  const row = await queries.findMessage(ctx, id, onlyOfKey(ctx))
+  if (!row) throw missing('message')
+  const left = await queries.leftStates(ctx, id)
+  const content = row.is_erased ? null : await contentOf(ctx, findSendingCampaigns, row)
+  return { ...present(row, await namesOf(ctx, [row.user_id])), content, timeline: timelineOf(row, left) }
+}
+
+async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, { id, channel, settled_at }: MessageRow) {
+  const stored = (await findSandboxMessage(ctx, id)) ?? (channel === 'in_app' ? await findInboxContent(ctx, id) : undefined)
+  if (stored) return stored.content
+  if (settled_at === null) return null
+  return (await renderAgain(ctx, findSendingCampaigns, id))?.content ?? null
+}
+
+/** What became of a message, in order: made, the states it left, the state it is in, opened and clicked. */
+function timelineOf(row: MessageRow, left: (Omit<Moment, 'what'> & { state: Moment['what'] })[]): Moment[] {
+  const { state, reason, detail, created_at, acted_at, settled_at, opened_at, clicked_at } = row
+  const now = { what: state, reason, detail, at: acted_at ?? settled_at ?? created_at }
+  const moments: Moment[] = [
+    { what: 'queued', reason: null, detail: null, at: created_at },
+    ...left.map(({ state, ...moment }) => ({ ...moment, what: state })),
+    ...(state === 'queued' ? [] : [now]),
+    ...(opened_at === null ? [] : [{ what: 'opened' as const, reason: null, detail: null, at: opened_at }]),
+    ...(clicked_at === null ? [] : [{ what: 'clicked' as const, reason: null, detail: null, at: clicked_at }]),
+  ]
+  return moments.sort((a, b) => a.at.getTime() - b.at.getTime())
+}

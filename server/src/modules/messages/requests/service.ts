@@ -1,0 +1,101 @@
+/** Messages that requests ask for: each is made once for its key, and is decided on before the request is answered. */
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { type SendableTemplate, sendableContent } from '../../templates/index.ts'
+import { emit, webhookEvents } from '../../webhook-events/index.ts'
+import { SEND_JOBS, TRANSACTIONAL, type TriggeringEvent } from '../schema.ts'
+import * as queries from './queries.ts'
+import { joined } from './redact.ts'
+import type { AskedMessage, KeyedMessage, MessageRequest, RequestedMessage } from './schema.ts'
+
+/** What became of a message that was asked for. A repetition within the same call is that of an earlier item. */
+export type AskedOutcome =
+  | { is: 'new'; id: MessageId }
+  | { is: 'repeated'; message: KeyedMessage }
+  | { is: 'repeated_item'; at: number }
+  /** The key stands for a message that something else was asked for with. */
+  | { is: 'different' }
+
+/** Stores what is asked for, unless the key stands for a message. In the order given. */
+export async function askFor(ctx: InTx, asked: Omit<AskedMessage, 'id'>[]): Promise<AskedOutcome[]> {
+  const ids = await queries.reserveIds(ctx, asked.length)
+  const rows = asked.map((one, at): AskedMessage => ({ ...one, id: (ids[at] as { id: MessageId }).id }))
+  const stored = new Set((await queries.insertRequests(ctx, rows)).map(({ id }) => id))
+  const repeated = rows.filter(({ id }) => !stored.has(id))
+  const known = repeated.length === 0 ? [] : await queries.findKeyed(ctx, distinct(repeated.flatMap(({ key }) => key ?? [])))
+  return rows.map((row): AskedOutcome => {
+    if (stored.has(row.id)) return { is: 'new', id: row.id }
+    const message = known.find(({ key }) => key === row.key)
+    const at = rows.findIndex(({ id, key }) => stored.has(id) && key === row.key)
+    const first = message ?? rows[at]
+    if (first?.fingerprint !== row.fingerprint) return { is: 'different' }
+    return message ? { is: 'repeated', message } : { is: 'repeated_item', at }
+  })
+}
+
+/** Takes back what was asked for by items that are refused. */
+export const withdrawAsked = async (ctx: InTx, ids: MessageId[]): Promise<void> => {
+  if (ids.length > 0) await queries.deleteRequests(ctx, ids)
+}
+
+/** Creates the messages. Those that may be sent are sent after the commit. */
+export async function createRequested(ctx: InTx, messages: RequestedMessage[]): Promise<void> {
+  if (messages.length === 0) return
+  await queries.insertRequested(ctx, messages)
+  ctx.wake(SEND_JOBS[TRANSACTIONAL])
+  await emit(ctx, () =>
+    messages.flatMap(({ id, campaign_id, channel, event, state }) => {
+      const about = { message_id: id, campaign_id, channel }
+      const queued = webhookEvents.queueMessageAuthenticated.of({ ...about, size: Buffer.byteLength(JSON.stringify(event)) })
+      if (state === 'queued') return [queued]
+      return [queued, webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: 0, delivered: 0, failed: 0 })]
+    }),
+  )
+}
+
+const SEALED = 'message request'
+
+/** Encrypts the redacted values of a request. */
+export const sealValues = ({ secrets }: Pick<ProjectCtx, 'secrets'>, values: [path: string, value: unknown][]): string | null =>
+  values.length === 0 ? null : secrets.seal(JSON.stringify(values), SEALED)
+
+/** The event with the redacted values, for rendering the message. */
+export function withSealed({ secrets }: Pick<ProjectCtx, 'secrets'>, event: TriggeringEvent | null, sealed: string | null) {
+  if (event === null || sealed === null) return event
+  return { ...event, data: joined(event.data, JSON.parse(secrets.open(sealed, SEALED)) as [string, unknown][]) }
+}
+
+/** What the requests of messages gave, by message. */
+export async function loadRequests(
+  ctx: ProjectCtx,
+  messages: { id: MessageId; is_requested: boolean }[],
+): Promise<ReadonlyMap<MessageId, MessageRequest>> {
+  const ids = messages.flatMap(({ id, is_requested }) => (is_requested ? [id] : []))
+  if (ids.length === 0) return NO_REQUESTS
+  const rows = await queries.requestsOf(ctx, ids)
+  const contentIds = distinct(rows.flatMap(({ content_id }) => content_id ?? []))
+  const contents = contentIds.length === 0 ? [] : await queries.contentsById(ctx, contentIds)
+  const byId = new Map(contents.map((content) => [content.id, content]))
+  return new Map(
+    rows.map(({ content_id, ...row }) => [
+      row.message_id,
+      { ...row, content: content_id === null ? null : (byId.get(content_id) ?? null) },
+    ]),
+  )
+}
+
+const NO_REQUESTS: ReadonlyMap<MessageId, MessageRequest> = new Map()
+
+// Kept by the row, so that messages with the same content in a batch are prepared once.
+const templates = new WeakMap<object, SendableTemplate>()
+
+/** The template of a message whose content came with its request; undefined if its campaign has the templates. */
+export function templateOf(campaignId: CampaignId, { content }: Pick<MessageRequest, 'content'>): SendableTemplate | undefined {
+  if (!content) return undefined
+  const known = templates.get(content)
+  if (known) return known
+  const template = sendableContent(campaignId, content)
+  templates.set(content, template)
+  return template
+}

@@ -1,0 +1,111 @@
+/** What stops transactional messages, and what a new sign-up lifts (D-SUB-5). Observed at a relay. */
+import { describe, expect, test } from 'vitest'
+import { recipientsOf, sendOver } from '../../../test/mailing.ts'
+import { openRelay } from '../../../test/relay.ts'
+import { type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import { suppress } from './suppressions/service.ts'
+
+const ANA = { external_id: 'ana', email: 'ana@example.com' }
+const CONTENT = { from: 'App <app@example.com>', subject: 'Reset', html: '<p>Reset</p>' }
+
+const typeOf = async (w: World, is_transactional: boolean): Promise<number> =>
+  (await w.post('/api/client/subscriptions', { name: `Type ${is_transactional}`, channel: 'email', is_transactional })).body.id
+
+async function send(w: World, subscription_id: number, user: object = ANA) {
+  const reply = await w.post('/api/client/messages', { subscription_id, content: CONTENT, user })
+  expect(reply.status, reply.text).toBe(202)
+  await w.drain()
+  return reply.body as { state: string; reason: string | null; detail: string | null }
+}
+
+const sources = async (w: World, name = 'ana') =>
+  (await w.get(`/api/client/users/${name}/consents`)).body.results.map(({ source, proof }: any) => [source, proof.lifted])
+
+async function eraseAna(w: World) {
+  await w.users('ana')
+  await w.delete('/api/client/users/ana')
+  await w.drain()
+}
+
+describe('a transactional message', () => {
+  test.each([
+    ['hard_bounce', 'suppressed', 'suppressed'],
+    ['complaint', 'suppressed', 'suppressed'],
+    ['manual', 'suppressed', 'suppressed'],
+    ['unsubscribed_all', null, 'suppressed'],
+  ] as const)('to an address that is suppressed for %s has the reason %s, another one %s', async (reason, transactional, other) => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com', reason }])
+    expect((await send(w, await typeOf(w, true))).reason).toBe(transactional)
+    expect(await send(w, await typeOf(w, false))).toMatchObject({ reason: other, detail: reason })
+    expect(recipientsOf(relay)).toEqual(transactional === null ? ['ana@example.com'] : [])
+  })
+
+  test('expires after an hour, as do those of campaigns that say nothing else', async () => {
+    await using w = await world()
+    const sent = await w.post('/api/client/messages', { subscription_id: await typeOf(w, true), content: CONTENT, user: ANA })
+    const { created_at, expires_at } = (await w.get(`/api/client/messages/${sent.body.id}`)).body
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(3_600_000)
+    const types = (await w.get('/api/client/subscriptions')).body.results
+    const hours = async (isTransactional: boolean, more = {}) => {
+      const { id } = types.find(({ is_transactional }: any) => is_transactional === isTransactional)
+      return (await w.post('/api/client/campaigns', { type: 'trigger', name: 'X', subscription_id: id, ...more })).body.expires_after_hours
+    }
+    expect([await hours(true), await hours(false), await hours(true, { expires_after_hours: 5 })]).toEqual([1, 72, 5])
+  })
+})
+
+describe('the address of an erased user', () => {
+  test.each<[string, (w: World) => Promise<unknown>]>([
+    ['a request of users', (w) => w.post('/api/client/users/batch', [ANA])],
+    ['a change of users', (w) => w.request('PATCH', '/api/client/users', [ANA])],
+    ['an event', (w) => w.post('/api/client/events', [{ name: 'signed_up', external_id: 'ana', user: { email: ANA.email } }])],
+    ['a message', async (w) => send(w, await typeOf(w, true))],
+  ])('gets messages again after a sign-up by %s, which the consent log has', async (_, signUp) => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await eraseAna(w)
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
+    await signUp(w)
+    await w.drain()
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    expect(await sources(w)).toContainEqual(['sign_up', 'erased'])
+    relay.mails.length = 0
+    expect((await send(w, await typeOf(w, false))).state).toBe('queued')
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
+  test('stays suppressed after an import, and for another address', async () => {
+    await using w = await world()
+    await eraseAna(w)
+    await w.users('bo')
+    const list = (await w.post('/api/client/lists', { name: 'Bought', type: 'static' })).body.id
+    const headers = { 'content-type': 'text/csv' }
+    const started = await w.request('POST', `/api/client/lists/${list}/import`, undefined, {
+      raw: 'external_id,email\nana,ana@example.com\n',
+      headers,
+    })
+    expect(started.status, started.text).toBeLessThan(300)
+    await w.drain()
+    expect((await w.get('/api/client/users/ana')).status).toBe(200)
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
+  })
+})
+
+test('a sign-up lets transactional email through after the second button of “Unsubscribe from everything”, and lifts nothing else', async () => {
+  await using relay = await openRelay()
+  await using w = await world()
+  await sendOver(w, relay)
+  const stopped = { channel: 'email' as const, reason: 'unsubscribed_all' as const, source: {} }
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...stopped, address: 'ana@example.com' }]))
+  const [transactional, other] = [await typeOf(w, true), await typeOf(w, false)]
+  expect((await send(w, transactional)).state).toBe('queued')
+  expect(await send(w, other)).toMatchObject({ state: 'skipped', detail: 'unsubscribed_all' })
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ ...stopped, address: 'ana@example.com' }]))
+  expect(await send(w, transactional)).toMatchObject({ state: 'skipped', reason: 'suppressed' })
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
