@@ -1,7 +1,7 @@
 /** What is true of journeys whatever happens, and what is stored of them with names instead of ids. */
 import type pg from 'pg'
 import { expect } from 'vitest'
-import { type StoredTrail, trailOf } from '../src/modules/positions/trail.ts'
+import { type StoredTrail, trailOf } from '../src/modules/positions/index.ts'
 import type { GraphIds } from './journey-graphs.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 /** Journeys of which something is deleted while users are inside: the journey itself, a campaign, a list. */
 import { expect, test } from 'vitest'
-import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
 import { createJourney } from '../journeys.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'

@@ -1,7 +1,6 @@
 /** What journeys cost a batch, and what they report. Statements are counted at the driver. */
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { noteParked } from '../../src/modules/journeys/live/parked-alarm.ts'
 import { queueDepths } from '../../src/workers.ts'
 import { createJourney } from '../journeys.ts'
 import { type World, world } from '../world.ts'
@@ -84,25 +83,6 @@ test('a batch that no journey watches costs no statement about users, and others
     expect(many.writes.length, many.writes.join('\n')).toBeLessThanOrEqual(writes)
     expect([many.reads.length, many.writes.length]).toEqual([few.reads.length, few.writes.length])
   }
-})
-
-test('many users who are parked within ten minutes raise an alarm, once', async () => {
-  const lines: string[] = []
-  await using w = await world({ log: { write: (line) => lines.push(line) } })
-  const alarms = () => lines.filter((line) => line.includes('many users of journeys were parked')).length
-  const park = (times: number) => {
-    for (let time = 0; time < times; time++) noteParked(w.ctx, w.db)
-  }
-  park(100)
-  expect(alarms()).toBe(0)
-  w.advance('11 minutes')
-  park(100)
-  expect(alarms()).toBe(0)
-  park(50)
-  expect(alarms()).toBe(1)
-  w.advance('11 minutes')
-  park(101)
-  expect(alarms()).toBe(2)
 })
 
 test('metrics tell how many users are parked and how many calls have no answer, and count decisions', async () => {

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
 import { EVENT_NAMES, type GrownGraph, NO_IDS, type Pick, picks, publishableGraphs } from '../journey-graphs.ts'
 import { interpret, type OracleInput, simplified } from '../journey-oracle.ts'
 import { createJourney, type JourneyClient, userIdOf } from '../journeys.ts'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
-import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
 import { createJourney, userIdOf } from '../journeys.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
-import { type StoredTrail, trailOf } from '../../src/modules/positions/trail.ts'
+import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
 import { type World, world } from '../world.ts'
 
 type Steps = Record<string, { type: string; data?: object; children?: (string | [string, string])[] }>

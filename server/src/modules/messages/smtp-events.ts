@@ -1,7 +1,7 @@
 /** Makes the webhook events of what an SMTP server told about an email, stage by stage (D-WH-5). Pure. */
 import type { SmtpTrace } from '../channels/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
-import type { messageMembers } from './webhook-events.ts'
+import type { messageMembers } from './message-members.ts'
 
 type About = ReturnType<typeof messageMembers>
 

@@ -1,10 +1,10 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
-import { channels } from '../../lib/channels.ts'
 import type { ProviderResponse, SmtpTrace } from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import { isNoticeDue, type SendResult } from './eligibility.ts'
+import { messageMembers, shortened } from './message-members.ts'
 import type { ClaimedMessage } from './schema.ts'
 import { acceptedBy, smtpEvents, smtpReply } from './smtp-events.ts'
 
@@ -15,8 +15,6 @@ type Attempt = {
   startedAt: Date
   elapsedMs: number
 }
-
-const TEXT_LENGTH_MAX = 1000
 
 /** The webhook events of a message, in order. Without an attempt, an aborted or deferred message has none. */
 export function webhookEventsOf(
@@ -151,21 +149,3 @@ function aboutMessage(message: ClaimedMessage, user: UserRow | undefined, attemp
     ...(rfcMessageId !== undefined && { rfc_message_id: rfcMessageId }),
   }
 }
-
-/** The members of a webhook event that say which message, user and recipient it is about. */
-export const messageMembers = (
-  { id, campaign_id, channel, journey_id }: Pick<ClaimedMessage, 'id' | 'campaign_id' | 'channel' | 'journey_id'>,
-  user: UserRow | undefined,
-  recipient: string | null,
-) => ({
-  message_id: id,
-  campaign_id,
-  ...(journey_id !== null && { journey_id }),
-  channel,
-  ...(user && { user: { id: user.id, external_id: user.external_id } }),
-  ...(recipient !== null && { to: recipient }),
-  ...(recipient !== null && channels[channel].recipient === 'email' && { recipient_domain: recipient.split('@').at(-1) ?? '' }),
-})
-
-/** The text of a reason or diagnosis, as long as webhook events may have it. */
-export const shortened = (text: string | null | undefined): string => (text ?? '').slice(0, TEXT_LENGTH_MAX)

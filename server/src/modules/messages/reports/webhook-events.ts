@@ -2,8 +2,8 @@
 import type { Report } from '../../channels/index.ts'
 import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
+import { messageMembers, shortened } from '../message-members.ts'
 import { type MessageState, SENT_STATES } from '../schema.ts'
-import { messageMembers, shortened } from '../webhook-events.ts'
 import type { ReportedMessage, ReportedState } from './queries.ts'
 
 /** A report with its message, its state before, and the new one if it changed. */
