@@ -79,14 +79,17 @@ import {
   appendSavedChanges,
   eraseUsers as eraseUserRows,
   findErasable,
+  finishErasure,
   type IdentifiedUser,
   identifyUsers,
+  idsWithMerged,
   joinChanges,
   systemEventsOf,
   type UserChanges,
   type UserMerge,
   unlinkRemoved,
 } from './modules/users/index.ts'
+import { countUserData } from './user-data.ts'
 
 const IMPORTS_AT_ONCE = 4
 
@@ -246,9 +249,11 @@ export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx
 
 async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   await lockLists(ctx)
+  const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
   await eraseOtherData(ctx, erased)
   await suppressErased(ctx, erased)
+  await finishErasure(ctx, id, removed)
   return 1
 }
 

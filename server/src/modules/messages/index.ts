@@ -48,5 +48,6 @@ export {
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
+export { messageStores } from './user-data.queries.ts'
 export { viewPages as messagePages } from './view/pages.ts'
 export { findRecipient } from './view/queries.ts'

@@ -33,6 +33,7 @@ export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
 export { EntranceRow, type PastEntrance, type TimerRow, type TrailVisit } from './schema.ts'
 export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
 export { dueTimers, nextTimers } from './timers.queries.ts'
+export { positionStores } from './user-data.queries.ts'
 export {
   type InsideRow,
   insideListing,

@@ -20,6 +20,13 @@ export { createDefaultSubscriptions, updateSubscription } from './service.ts'
 export { subscribeNew, withdrawImported, writeByJourney } from './states.ts'
 export { normalised as foldAddress } from './suppressions/addresses.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
-export { suppress, suppressErased, suppressedAmong, suppressedSince, suppressionsOf, suppressionsWithSource } from './suppressions/service.ts'
+export {
+  suppress,
+  suppressErased,
+  suppressedAmong,
+  suppressedSince,
+  suppressionsOf,
+  suppressionsWithSource,
+} from './suppressions/service.ts'
 export { unsubscribeBy } from './unsubscribe.ts'
 export { subscriptionStores } from './user-data.queries.ts'
