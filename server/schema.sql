@@ -401,6 +401,20 @@ CREATE INDEX domains_by_host ON domains USING btree (host);
 CREATE UNIQUE INDEX domains_default ON domains USING btree (project_id) WHERE is_default;
 CREATE UNIQUE INDEX domains_verified ON domains USING btree (host) WHERE is_verified;
 
+create table erasures (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  user_id bigint not null,
+  state text not null default 'requested'::text,
+  removed jsonb not null default '{}'::jsonb,
+  requested_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint erasures_pkey PRIMARY KEY (project_id, id),
+  constraint erasures_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint erasures_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'finished'::text])))
+);
+CREATE INDEX erasures_requested ON erasures USING btree (project_id, user_id) WHERE (state = 'requested'::text);
+
 create table event_days (
   project_id bigint not null,
   name text not null,
@@ -558,6 +572,10 @@ create table imports (
   restored bigint not null default 0,
   undone_at timestamp(3) with time zone,
   changes_deleted_at timestamp(3) with time zone,
+  filename text,
+  file_sha256 text,
+  rows_total bigint,
+  key_id bigint,
   constraint imports_pkey PRIMARY KEY (project_id, id),
   constraint imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint imports_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
@@ -1105,6 +1123,7 @@ create table projects (
   api_version text not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  test_recipients text[] not null default '{}'::text[],
   constraint projects_pkey PRIMARY KEY (id),
   constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
 );

@@ -17,12 +17,13 @@ import { listRoutes } from './modules/lists/index.ts'
 import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
-import { consentPages, subscriptionRoutes } from './modules/subscriptions/index.ts'
+import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
-import { onUsersSaved } from './pipeline.ts'
+import { onUsersSaved } from './user-changes.ts'
+import { exportUser } from './user-data.ts'
 import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
 
 /** Parts that the endpoints of a process share. */
@@ -31,7 +32,7 @@ export type Shared = { appender: Appender; listening: InboxStreams; engagementBu
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider }),
   ...keyRoutes,
-  ...userRoutes({ saveUsers }),
+  ...userRoutes({ saveUsers, suppressionsOf, exportUser }),
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),

@@ -24,7 +24,7 @@ import {
   type SubscriptionChanges,
 } from './modules/subscriptions/index.ts'
 import { type BatchResult, checkBatch, presentBatch, upsertUsers } from './modules/users/index.ts'
-import { onUsersSaved } from './pipeline.ts'
+import { onUsersSaved } from './user-changes.ts'
 
 /** Creates a project of the caller's organisation. Throws 429 when the organisation has too many projects. */
 export async function createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project> {

@@ -1,5 +1,7 @@
 /** All jobs, one line for each module. */
 
+import { eraseUsers } from './erasures.ts'
+import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
 import { APPLY, backlog } from './infra/queue/queue.ts'
@@ -16,7 +18,7 @@ import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
-import { applyAcceptedRequests, applyDueTimers, eraseUsers, importUsers, nextWorkAt, undoImports } from './pipeline.ts'
+import { applyAcceptedRequests, applyDueTimers, nextWorkAt } from './pipeline.ts'
 
 /** The longest delay of memberships that change because time passes. */
 const DUE_GATHER_MS = 250

@@ -4,6 +4,11 @@
  */
 import { type OpenApiDocument, openApiDocument } from '../infra/http/openapi.ts'
 import type { Route } from '../infra/http/route.ts'
+import { providerComponents } from '../modules/channels/index.ts'
+import { stepComponents } from '../modules/journeys/index.ts'
+import { ruleComponents } from '../modules/rules/index.ts'
+import { ConsentProof } from '../modules/subscriptions/index.ts'
+import { templateComponents } from '../modules/templates/index.ts'
 import { EXAMPLES, OPERATION_EXAMPLES, PATH_EXAMPLES } from './examples/index.ts'
 import { GROUPS } from './groups.ts'
 import { memberOf } from './members.ts'
@@ -22,5 +27,6 @@ export const apiDescription = (options: Options): OpenApiDocument =>
       parameters: PATH_EXAMPLES,
       operations: OPERATION_EXAMPLES,
       webhooks: webhooks(),
+      schemas: { ...ruleComponents, ...templateComponents, ...stepComponents, ...providerComponents, ConsentProof },
     },
   })

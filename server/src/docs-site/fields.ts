@@ -8,6 +8,39 @@ export type Resolve = (schema: JsonSchema) => JsonSchema
 /** For a request, required members are shown; for a reply, those that may be absent. */
 export type Reading = { resolve: Resolve; of: 'request' | 'reply' }
 
+const nameIn = ({ $ref }: JsonSchema): string | undefined => $ref?.split('/').at(-1)
+
+/** What a schema refers to, with its own description if it has one. */
+function resolved(schema: JsonSchema, resolve: Resolve): JsonSchema {
+  const known = resolve(schema)
+  return schema.$ref !== undefined && schema.description !== undefined ? { ...known, description: schema.description } : known
+}
+
+/** Whether a component contains itself, as a rule contains rules. Its members are not shown, because there would be no end. */
+function isRecursive(schema: JsonSchema, resolve: Resolve): boolean {
+  const name = nameIn(schema)
+  if (name === undefined) return false
+  const seen = new Set<string>()
+  const reaches = (inner: JsonSchema): boolean =>
+    innerOf(inner).some((one) => {
+      const next = nameIn(one)
+      if (next === name) return true
+      if (next === undefined) return reaches(one)
+      if (seen.has(next)) return false
+      seen.add(next)
+      return reaches(resolve(one))
+    })
+  return reaches(resolve(schema))
+}
+
+const innerOf = ({ properties = {}, items, additionalProperties, oneOf = [], anyOf = [] }: JsonSchema): JsonSchema[] => [
+  ...Object.values(properties),
+  ...(items ? [items] : []),
+  ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ...oneOf,
+  ...anyOf,
+]
+
 /** The members of a body or reply, or of its items if it is an array. */
 export function fieldsOf(schema: JsonSchema, reading: Reading): Html {
   const { resolve } = reading
@@ -15,6 +48,8 @@ export function fieldsOf(schema: JsonSchema, reading: Reading): Html {
   if (known.type === 'array' && known.items) {
     return html`<p class="note">An array of ${countOf(known)} objects with:</p>${fieldsOf(known.items, reading)}`
   }
+  const branches = branchesOf(known, resolve)
+  if (branches.length > 0) return variants(branches, reading)
   const members = membersOf(known)
   if (members.length === 0) return html`${known.description !== undefined && html`<p class="note">${inline(known.description)}</p>`}`
   return html`<ul class="fields">${members.map(({ name, schema, required }) => field(name, schema, required, reading))}</ul>`
@@ -23,8 +58,8 @@ export function fieldsOf(schema: JsonSchema, reading: Reading): Html {
 /** A member or a parameter. */
 export function field(name: string, schema: JsonSchema, required: boolean, reading: Reading): Html {
   const { resolve } = reading
-  const known = resolve(schema)
-  const { inner, opens } = insideOf(known, reading)
+  const known = resolved(schema, resolve)
+  const { inner, opens } = isRecursive(schema, resolve) ? CLOSED : insideOf(known, reading)
   const limits = limitsOf(known)
   return html`<li>
   <div class="field"><code class="name">${name}</code> <span class="type">${typeOf(known, resolve)}</span>${presenceOf(required, reading)}</div>
@@ -48,17 +83,29 @@ function membersOf({ properties = {}, additionalProperties, required = [] }: Jso
   return [...own, ...record]
 }
 
+const CLOSED = { inner: undefined, opens: '' }
+
+/** The objects with members of a choice. */
+const branchesOf = ({ anyOf, oneOf }: JsonSchema, resolve: Resolve): JsonSchema[] =>
+  (anyOf ?? oneOf ?? []).flatMap((branch) => {
+    const known = resolve(branch)
+    if (known.anyOf || known.oneOf) return branchesOf(known, resolve)
+    return known.type !== 'null' && membersOf(known).length > 0 ? [known] : []
+  })
+
+const variants = (branches: JsonSchema[], reading: Reading): Html =>
+  html`${branches.map((branch) => html`<div class="branch">${branches.length > 1 && branch.description !== undefined && html`<p class="note">${inline(branch.description)}</p>`}${fieldsOf(branch, reading)}</div>`)}`
+
 /** The members inside an object, an array of objects or a choice of objects. */
 function insideOf(schema: JsonSchema, reading: Reading): { inner: Html | undefined; opens: string } {
   const { resolve } = reading
+  if (schema.items && isRecursive(schema.items, resolve)) return CLOSED
   const item = schema.items ? resolve(schema.items) : undefined
   const target = item ?? schema
-  const branches = (target.anyOf ?? target.oneOf ?? [])
-    .map(resolve)
-    .filter((branch) => branch.type !== 'null' && membersOf(branch).length > 0)
+  const branches = branchesOf(target, resolve)
   if (branches.length > 0) {
     const opens = branches.length === 1 ? 'Show members' : `Show ${branches.length} variants`
-    return { inner: html`${branches.map((branch) => html`<div class="branch">${fieldsOf(branch, reading)}</div>`)}`, opens }
+    return { inner: variants(branches, reading), opens }
   }
   const { length } = membersOf(target)
   if (length === 0) return { inner: undefined, opens: '' }
@@ -69,7 +116,7 @@ function insideOf(schema: JsonSchema, reading: Reading): { inner: Html | undefin
 function typeOf(schema: JsonSchema, resolve: Resolve): string {
   const { type, const: only, format } = schema
   if (only !== undefined) return JSON.stringify(only)
-  const branches = schema.anyOf ?? schema.oneOf
+  const branches = type === undefined ? (schema.anyOf ?? schema.oneOf) : undefined
   if (branches) return [...new Set(branches.map((branch) => typeOf(resolve(branch), resolve)))].join(' or ')
   if (type === 'array' && schema.items) return `array of ${typeOf(resolve(schema.items), resolve)}`
   const names = [type ?? 'any'].flat().join(' or ')

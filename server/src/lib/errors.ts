@@ -87,6 +87,13 @@ export class ApiError extends Error {
 
 const FAULTS_MAX = 100
 
+/** What several faults of one code have in common, for the summary. */
+const IN_COMMON: Partial<Record<ErrorCode, string>> = {
+  parameter_missing: 'are missing',
+  parameter_invalid_empty: 'are empty',
+  parameter_unknown: 'are not recognised',
+}
+
 /**
  * One error for all faults of a request (D-VAL-2), with their common code, or `validation_failed` if the codes differ.
  * `faults` must not be empty.
@@ -95,7 +102,8 @@ export function faultsError(faults: Fault[], options: ApiErrorOptions = {}): Api
   const [first] = faults
   if (!first) throw new Error('faultsError needs at least one fault')
   const sameCode = faults.every((fault) => fault.code === first.code)
-  const message = faults.length === 1 ? first.message : `${faults.length} parameters are invalid.`
+  const problem = (sameCode && IN_COMMON[first.code]) || 'are invalid'
+  const message = faults.length === 1 ? first.message : `${faults.length} parameters ${problem}.`
   return new ApiError(sameCode ? first.code : 'validation_failed', message, {
     ...options,
     faults: faults.slice(0, FAULTS_MAX),

@@ -22,6 +22,7 @@ export type LinkId = Id<'link'>
 export type ConsentId = Id<'consent'>
 export type PreflightId = Id<'preflight'>
 export type BacktestId = Id<'backtest'>
+export type ErasureId = Id<'erasure'>
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

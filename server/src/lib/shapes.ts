@@ -52,6 +52,9 @@ export const FreeForm = (bytesMax: number, options: object = {}) =>
 
 export { CHANNELS, type Channel } from './channels.ts'
 
+/** A reference to a component of the API description, for the keyword `documented`. */
+export const componentRef = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` })
+
 /** The page envelope of every list endpoint. */
 export const Page = <S extends TSchema>(item: S) =>
   Exact({

@@ -19,6 +19,23 @@ const json = (raw: string | Buffer, headers: Record<string, string> = {}): Reque
   headers: { 'content-type': 'application/json', ...headers },
 })
 
+test.each(['Bearer', 'Bearer ', 'bearer   '])('the header `%s` is told that its key is empty', async (authorization) => {
+  await using w = await world()
+  const reply = await w.get(USERS, { key: null, headers: { authorization } })
+  expect(reply).toMatchObject({ status: 401, body: { error: { reason: 'key_missing' } } })
+  expect(reply.body.message).toContain('no key after `Bearer`')
+})
+
+test('several faults of one code are summed up by it', async () => {
+  await using w = await world()
+  const missing = await w.post('/api/client/subscriptions', {})
+  expect(missing.body).toMatchObject({ code: 'parameter_missing', message: '2 parameters are missing.' })
+  const unknown = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', colour: 'red', size: 1 })
+  expect(unknown.body).toMatchObject({ code: 'parameter_unknown', message: '2 parameters are not recognised.' })
+  const mixed = await w.post('/api/client/subscriptions', { colour: 'red' })
+  expect(mixed.body).toMatchObject({ code: 'validation_failed', message: '3 parameters are invalid.' })
+})
+
 describe('of several errors in a request, the reply reports (D-HTTP-1)', () => {
   type Case = [string, (w: World) => Promise<unknown>, unknown[]]
   const version = { 'service-version': '2019-01-01' }
@@ -443,6 +460,7 @@ describe('values (D-HTTP-5) and request ids (D-HTTP-6)', () => {
       description: null,
       website_url: null,
       deeplink_mirror_url: '',
+      test_recipients: [],
     })
   })
 

@@ -34,6 +34,7 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
   return [
     { name: 'no credential', kind: 'unauthenticated', reason: 'key_missing', headers: {} },
     { name: 'an empty header', kind: 'unauthenticated', reason: 'key_missing', headers: { authorization: '' } },
+    { name: 'a scheme without a key', kind: 'unauthenticated', reason: 'key_missing', headers: { authorization: 'Bearer ' } },
     { name: 'a user token alone', kind: 'unauthenticated', reason: 'key_missing', headers: { 'x-service-user-token': valid } },
     { name: 'a key in a cookie', kind: 'unauthenticated', reason: 'key_missing', headers: { cookie: `key=${keys.secret}` } },
     { name: 'Basic', kind: 'unauthenticated', reason: 'key_malformed', headers: { authorization: `Basic ${btoa(`${keys.secret}:`)}` } },
@@ -218,6 +219,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   // Reads.
   ['GET', '/api/client/users', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}', EVERY_ROLE],
+  ['GET', '/api/client/users/erasures/{erasureId}', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/events', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/messages', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/subscriptions', EVERY_ROLE],
@@ -343,6 +345,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
 
   // Keys and providers (reading them too), subscription types, webhook endpoints, domains, sending policy, page theme,
   // attribute register, lifting suppressions.
+  ['GET', '/api/client/users/{userId}/export', ADMINS],
   ['GET', '/api/client/keys', ADMINS],
   ['GET', '/api/client/keys/{keyId}', ADMINS],
   ['POST', '/api/client/keys', ADMINS],

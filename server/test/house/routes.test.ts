@@ -43,6 +43,8 @@ D-ATTR-1 GET /api/client/attributes
 D-ATTR-1 PUT /api/client/attributes/{key}
 D-ATTR-1 DELETE /api/client/attributes/{key}
 D-UREAD-1 DELETE /api/client/users/{userId}
+D-UREAD-2 GET /api/client/users/{userId}/export
+D-UREAD-3 GET /api/client/users/erasures/{erasureId}
 D-UREAD-1 POST /api/client/devices
 D-USUB-1 PATCH /api/client/users/{userId}/subscriptions
 D-PK-1 GET /api/client/users/me/subscriptions

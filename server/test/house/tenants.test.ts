@@ -34,6 +34,7 @@ type Ids = Record<
   | 'domainId'
   | 'suppressionId'
   | 'preflightId'
+  | 'erasureId'
   | 'key'
   | 'locale'
   | 'version',
@@ -114,9 +115,18 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     domainId: domain.id,
     suppressionId: suppressed.results[0].id,
     preflightId: preflight.id,
+    erasureId: await erase(w, tenant, `${name}-erased`),
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
   return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', version: '1' }
+}
+
+/** Creates a user and erases it. Returns the id of the receipt. */
+async function erase(w: World, { keys }: Tenant, name: string): Promise<string> {
+  await w.post('/api/client/users/batch', [{ external_id: name }], { key: keys.secret })
+  const { headers } = await w.delete(`/api/client/users/${name}`, { key: keys.secret })
+  await w.drain()
+  return headers.location?.split('/').at(-1) ?? ''
 }
 
 /** Uploads a file with one row to a list. It is imported when the jobs run. */

@@ -5,10 +5,8 @@ import { CHANGED, CLICKED, OPENED, of, SENT, since } from './times.ts'
 const input = {
   type: 'blast',
   name: 'Spring sale',
-  subscription_id: 4,
-  list_ids: [12],
+  subscription_id: 1,
   tags: ['sale'],
-  send_at: '2026-11-24T09:00:00',
   send_in_user_timezone: true,
 }
 
@@ -18,13 +16,12 @@ const draft = {
   name: 'Spring sale',
   slug: 'spring-sale',
   channel: 'email',
-  subscription_id: 4,
+  subscription_id: 1,
   state: 'draft',
-  list_ids: [12],
+  list_ids: [],
   exclusion_list_ids: [],
   tags: ['sale'],
   send_in_user_timezone: true,
-  send_at: '2026-11-24T09:00:00.000',
   expires_after_hours: 72,
   holdout_percent: 0,
   variants: [],
@@ -34,6 +31,8 @@ const draft = {
 
 const running = {
   ...draft,
+  list_ids: [12],
+  send_at: '2026-11-24T09:00:00.000',
   state: 'running',
   started_at: SENT,
   delivery: { sent: 802, total: 812, opens: 311, clicks: 74, bounced: 6 },
@@ -90,7 +89,7 @@ const preflight = {
 export const campaignExamples = {
   Campaign: running,
   CampaignInput: input,
-  CampaignChanges: { state: 'scheduled' },
+  CampaignChanges: { name: 'Spring sale, second week', expires_after_hours: 48 },
   CampaignLink: { id: 61, url: 'https://shop.example.com/sale', position: 1, clicks: 80, people: 74, machine_clicks: 12 },
   CampaignLinkList: {
     results: [{ id: 61, url: 'https://shop.example.com/sale', position: 1, clicks: 80, people: 74, machine_clicks: 12 }],
@@ -117,7 +116,7 @@ export const campaignExamples = {
     in_audience: true,
     lists: [{ id: 12, name: 'Pro customers', member: true }],
     exclusion_lists: [],
-    consent: { subscription_id: 4, state: 1, consent_id: 9, is_transactional: false, requires_confirmation: false },
+    consent: { subscription_id: 1, state: 1, consent_id: 9, is_transactional: false, requires_confirmation: false },
     suppression: null,
     now: { reason: null, variant: null },
     messages: [{ ...message, cause: 'campaign:7:user:1042', consent_id: 9, created_at: SENT }],
@@ -149,7 +148,7 @@ export const campaignExamples = {
 
 export const campaignOperations: Words['operations'] = {
   createCampaign: { reply: draft },
-  updateCampaign: { reply: { ...draft, state: 'scheduled', updated_at: CHANGED } },
+  updateCampaign: { reply: { ...draft, name: 'Spring sale, second week', expires_after_hours: 48, updated_at: CHANGED } },
   duplicateCampaign: { reply: { ...draft, id: 8 } },
   pauseCampaign: { reply: { ...running, paused_at: OPENED } },
   setCampaignTemplate: { body: content },

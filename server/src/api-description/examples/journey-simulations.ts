@@ -63,6 +63,6 @@ const finished = {
 
 export const journeySimulationOperations: Words['operations'] = {
   simulateJourney: { body: simulation, reply: simulated },
-  backtestJourney: { body: { version: 3, ...window }, reply: running },
+  backtestJourney: { body: { since: window.since }, reply: running },
   getJourneyBacktest: { reply: finished },
 }

@@ -75,11 +75,11 @@ export const journeyExamples = {
   JourneyVersionWithSteps: { ...version, settings: { holdout_percent: 5 }, plan, steps: storedSteps },
   JourneyDifference: { added: ['offer'], removed: [], changed: [{ step: 'wait', at: 'data.days', from: 2, to: 1 }] },
   JourneyDrainInput: { within: '3d' },
-  JourneyEntranceInput: { external_id: 'customer-1042', data: { total: 89.9 }, key: 'cart-7731' },
+  JourneyEntranceInput: { external_id: 'customer-1042', entrance: 'start', data: { total: 89.9 }, key: 'cart-7731' },
   JourneyEntrance: { entrance_id: 81234567 },
   JourneyEntrances: { entrance_ids: [81234567] },
   JourneyUserMoveInput: { to: 'end' },
-  JourneyUserSkipInput: { entrance_id: 81234567 },
+  JourneyUserSkipInput: {},
   JourneyUser: {
     user,
     state: 'inside',

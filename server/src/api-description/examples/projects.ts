@@ -16,6 +16,7 @@ const project = {
   link_wrap_push: false,
   track_opens_email: null,
   deeplink_mirror_url: '',
+  test_recipients: ['@team.example'],
   ...since,
 }
 

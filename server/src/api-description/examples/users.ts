@@ -1,5 +1,6 @@
 /** Users, devices, events, subscription types and consent. */
 import type { Words } from '../../infra/http/openapi/words.ts'
+import { EXPORTED } from '../../modules/users/index.ts'
 import { CHANGED, CREATED, of, since } from './times.ts'
 
 export const user = {
@@ -29,9 +30,34 @@ const device = {
 const session =
   'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImsxIn0.eyJwaWQiOjEsInN1YiI6IjEwNDIifQ.xFpVcRfV4l3vo35j2ISPv6UUdYDxXctdRAXIUOf7v8'
 
+const NOT_AN_EMAIL =
+  'The value of `email` is not a valid email address; write it like `kim@example.com`, an international domain in its `xn--` form.'
+
+const NOT_A_LOCALE = 'The value of `locale` is not a locale; use a language tag such as `en-AU`.'
+
+const none = Object.fromEntries(Object.keys(EXPORTED).map((name) => [name, []]))
+
+const exported = {
+  exported_at: CHANGED,
+  user_id: 1042,
+  ...none,
+  profiles: [{ ...user, merged_into: null, merged_at: null }],
+  events: [{ user_id: 1042, name: 'order_placed', data: { total: 89.9 }, source: 'api', created_at: CREATED, received_at: CREATED }],
+}
+
 export const userExamples = {
   User: user,
-  UserReply: { ...user, devices: [device] },
+  UserErasureReply: {
+    id: 4,
+    user_id: 1042,
+    state: 'finished',
+    removed: { profiles: 1, events: 212, messages: 14 },
+    requested_at: CREATED,
+    finished_at: CHANGED,
+  },
+  UserExportReply: exported,
+  OwnUserReply: { ...user, devices: [device] },
+  UserReply: { ...user, devices: [device], suppressions: [{ channel: 'text', reason: 'unsubscribed_all', stops_transactional: true }] },
   UserUpsert: { external_id: 'customer-1042', email: 'kim@example.com', locale: 'en-AU', data: { plan: 'pro' } },
   UserBatch: { index: 0, external_id: 'customer-1042', user },
   BatchResult: {
@@ -42,8 +68,11 @@ export const userExamples = {
         external_id: 'customer-1043',
         error: {
           code: 'parameter_invalid_format',
-          message:
-            'The value of `email` is not a valid email address; write it like `kim@example.com`, an international domain in its `xn--` form.',
+          message: `${NOT_AN_EMAIL} ${NOT_A_LOCALE}`,
+          errors: [
+            { code: 'parameter_invalid_format', param: 'email', message: NOT_AN_EMAIL },
+            { code: 'parameter_invalid_format', param: 'locale', message: NOT_A_LOCALE },
+          ],
         },
       },
     ],
@@ -87,10 +116,11 @@ export const userExamples = {
   },
 
   Subscription: {
-    ...of(4),
+    ...of(6),
     name: 'Newsletter',
     channel: 'email',
     is_public: true,
+    default_state: 0,
     is_transactional: false,
     requires_confirmation: false,
     description: 'News and offers, at most once a week.',
@@ -104,12 +134,12 @@ export const userExamples = {
     description: 'News and offers, at most once a week.',
   },
   SubscriptionChanges: { description: 'News and offers, at most twice a month.' },
-  UserSubscription: { subscription_id: 4, state: 1, name: 'Newsletter', channel: 'email' },
-  UserSubscriptionInput: { subscription_id: 4, state: 1 },
-  OwnUserSubscriptionInput: { subscription_id: 4, state: 0 },
+  UserSubscription: { subscription_id: 1, state: 1, name: 'Default Email', channel: 'email' },
+  UserSubscriptionInput: { subscription_id: 1, state: 1 },
+  OwnUserSubscriptionInput: { subscription_id: 1, state: 0 },
   UserConsent: {
     id: 9,
-    subscription_id: 4,
+    subscription_id: 1,
     state: 1,
     previous_state: 0,
     source: 'api',
@@ -131,7 +161,7 @@ export const userExamples = {
 }
 
 const page = (state: number) => ({
-  results: [{ subscription_id: 4, state, name: 'Newsletter', channel: 'email' }],
+  results: [{ subscription_id: 1, state, name: 'Default Email', channel: 'email' }],
   nextCursor: null,
   prevCursor: null,
   limit: 100,

@@ -8,7 +8,7 @@ import { operationIdOf, tagOf } from './openapi/names.ts'
 import { parametersOf, SHARED_PARAMETERS } from './openapi/parameters.ts'
 import { ERROR_SCHEMA, errorsOf, HEADERS, repliesOf, SHARED_RESPONSES } from './openapi/replies.ts'
 import { exampleOf } from './openapi/samples.ts'
-import { type Components, componentsOf, publicSchema, type Use } from './openapi/schemas.ts'
+import { type Components, componentSchema, componentsOf, documentedSchema, type Use } from './openapi/schemas.ts'
 import { LOCAL_SERVER } from './openapi/servers.ts'
 import type { JsonSchema, Media, Method, OpenApiDocument, Operation, WebhookOperation } from './openapi/types.ts'
 import { describeMembers, NO_WORDS, type Webhook, type Words } from './openapi/words.ts'
@@ -40,7 +40,8 @@ const SECURITY_SCHEMES = {
 
 /** Describes these routes. Throws if two would have the same operation id. */
 export function openApiDocument({ routes, version, baseUrl, words = NO_WORDS }: DocumentOptions): OpenApiDocument {
-  const components = componentsOf(routes, words.webhooks.map(payloadOf))
+  const shared = Object.entries(words.schemas).map(([name, schema]): Use => ({ name, schema: componentSchema(schema) }))
+  const components = componentsOf(routes, { shared, more: words.webhooks.map(payloadOf) })
   const about: About = { components, words }
   return {
     openapi: '3.1.1',
@@ -66,7 +67,7 @@ export function openApiDocument({ routes, version, baseUrl, words = NO_WORDS }: 
 
 type About = { components: Components; words: Words }
 
-const payloadOf = ({ name, payload }: Webhook): Use => ({ schema: publicSchema(payload), name })
+const payloadOf = ({ name, payload }: Webhook): Use => ({ schema: documentedSchema(payload), name })
 
 /** The group of the requests to webhook endpoints. */
 const EVENTS_TAG = 'Webhook events'
@@ -124,7 +125,7 @@ function webhookOf({ type, name, summary, description, payload, example }: Webho
       inHeader('webhook-timestamp', 'The time of the request in Unix seconds, as Standard Webhooks has it.'),
       inHeader('webhook-signature', 'The signatures of Standard Webhooks, separated by spaces.'),
     ],
-    requestBody: { required: true, content: { 'application/json': mediaOf(publicSchema(payload), example, type, about) } },
+    requestBody: { required: true, content: { 'application/json': mediaOf(documentedSchema(payload), example, type, about) } },
     responses: { '2XX': { description: 'The event was received. Any other reply is retried.' } },
   }
 }
@@ -145,7 +146,7 @@ function pathsOf(routes: readonly Route[], about: About): OpenApiDocument['paths
 function operationOf(route: Route, about: About): Operation {
   const operationId = operationIdOf(route)
   const example = about.words.operations[operationId]
-  const reply = route.reply && mediaOf(publicSchema(route.reply), example?.reply, operationId, about)
+  const reply = route.reply && mediaOf(documentedSchema(route.reply), example?.reply, operationId, about)
   const requestBody = requestBodyOf(route, operationId, about)
   return {
     operationId,
@@ -166,7 +167,7 @@ function requestBodyOf({ body, form, stream }: Route, operationId: string, about
   if (stream) return { required: true, content: { [stream.type]: { schema: text, ...(given !== undefined && { example: given }) } } }
   const declared = body ?? form
   if (!declared) return undefined
-  const schema = publicSchema(declared)
+  const schema = documentedSchema(declared)
   const media = mediaOf(schema, given, operationId, about)
   const required = body ? !('optionalBody' in body) : (schema.required ?? []).length > 0
   return { required, content: { [body ? 'application/json' : 'application/x-www-form-urlencoded']: media } }

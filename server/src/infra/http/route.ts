@@ -88,6 +88,9 @@ export type Download = { filename: string; parts: AsyncIterable<string> }
 export const DownloadOf = (contentMediaType: MediaType, description: string) =>
   Type.Unsafe<Download>({ type: 'string', contentMediaType, description })
 
+/** The schema of a download that is JSON, which its schema describes. */
+export const JsonDownloadOf = (schema: TSchema) => Type.Unsafe<Download>({ ...schema, contentMediaType: 'application/json' })
+
 /** An event of a live reply, or a heartbeat, which shows that the connection works. Clients resume after the last `id`. */
 export type LiveEvent = { event: string; id: number; data: unknown } | 'heartbeat'
 

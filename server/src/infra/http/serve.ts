@@ -33,7 +33,7 @@ export type Exchange = {
 export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
 
 /** A reply: JSON that can be stored and replayed, or else a file or a live reply. */
-export type Served = StoredReply | { download: Download } | { live: (signal: AbortSignal) => Promise<Live> }
+export type Served = StoredReply | { download: Download; type: string } | { live: (signal: AbortSignal) => Promise<Live> }
 
 /** Serves one request. Anything thrown becomes an error reply. */
 export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<Served> {
@@ -112,6 +112,7 @@ function keyOf(request: FastifyRequest): string {
   if (header === undefined || header.trim() === '') throw unauthenticated('key_missing')
   const key = headers.length === 1 ? KEY.exec(header.trim())?.[1] : undefined
   if (key) return key
+  if (headers.length === 1 && header.trim().toLowerCase() === 'bearer') throw unauthenticated('key_empty')
   throw unauthenticated(/^Bearer +[!-~]+$/i.test(header.trim()) && headers.length === 1 ? 'key_invalid' : 'key_malformed')
 }
 
@@ -239,6 +240,7 @@ async function handle(
 
 const serveDownload = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange): Promise<Served> => ({
   download: (await (route.def.run as unknown as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, inputOf(route, exchange))) as Download,
+  type: String((route.def.reply as { contentMediaType?: string }).contentMediaType),
 })
 
 /** Checks the parameters at once. The events start when the caller passes a signal to end them. */

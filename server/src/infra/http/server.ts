@@ -25,7 +25,7 @@ import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import { recordRequest } from './record-request.ts'
 import type { Authenticator, Download, Route } from './route.ts'
-import { type Exchange, serve } from './serve.ts'
+import { type Exchange, type Served, serve } from './serve.ts'
 import { addPublicPages } from './serve-public-pages.ts'
 
 export type HttpOptions = {
@@ -144,7 +144,7 @@ async function answer(options: HttpOptions, { route, limits, live, request, repl
   try {
     refuseUnderOverload(options.ctx, options.lag, route.def as Route)
     const served = await serve({ ...options, limits }, route, exchange)
-    if ('download' in served) return await sendDownload(options, request, reply, exchange, served.download)
+    if ('download' in served) return await sendDownload(options, request, reply, exchange, served)
     if ('live' in served) return await live.send(request, reply, { ...commonHeaders(exchange), ...exchange.headers }, served.live)
     const { status, body, location } = served
     options.onReply?.(route.def as Route, status, body === null ? null : JSON.parse(body))
@@ -206,14 +206,18 @@ async function sendDownload(
   request: FastifyRequest,
   reply: FastifyReply,
   exchange: Exchange,
-  { filename, parts }: Download,
+  { download: { filename, parts }, type }: Extract<Served, { download: Download }>,
 ): Promise<void> {
   const begun = await begin(parts)
   reply.code(200).headers({ ...commonHeaders(exchange), ...exchange.headers })
-  reply.headers({ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="${filename}"` })
+  reply.headers({
+    'content-type': type === 'application/json' ? type : `${type}; charset=utf-8`,
+    'content-disposition': `attachment; filename="${filename}"`,
+  })
   const encoding = encodingFor(request.headers['accept-encoding'])
   if (encoding !== null) reply.header('content-encoding', encoding)
   if (request.method === 'HEAD') {
+    await begun.return()
     await reply.send()
     return
   }

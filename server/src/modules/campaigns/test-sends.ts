@@ -9,6 +9,7 @@ import { isEmail } from '../../lib/email.ts'
 import type { CampaignId, MessageId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { isInternationalPhone } from '../../lib/phone.ts'
+import { atLeast } from '../../lib/roles.ts'
 import { distinct } from '../../lib/shapes.ts'
 import {
   connectProvider,
@@ -19,6 +20,7 @@ import {
   unreachable,
 } from '../channels/index.ts'
 import { messageKey, newMessageId, renderTest, type TriggeringEvent } from '../messages/index.ts'
+import { findProject } from '../projects/index.ts'
 import { findSubscription, suppressedAmong } from '../subscriptions/index.ts'
 import {
   asCallerSees,
@@ -32,6 +34,7 @@ import {
 import { findUsers, pushDevicesOf, requireUser, resolveIds, type UserRow } from '../users/index.ts'
 import type { CampaignRow } from './schema.ts'
 import { getCampaign } from './service.ts'
+import { addressNotAllowed } from './test-recipients.ts'
 
 type Result = TestReport['results'][number]
 
@@ -47,6 +50,8 @@ type Sending = {
   /** The user to render for. By default each recipient gets their own values. */
   as: UserRow | null
   suppressed: Map<string, unknown>
+  /** The addresses that the tests may reach; null for any. */
+  allowed: readonly string[] | null
   templateFor: (locale: string | null) => SendableTemplate
   /** What the template reads as `event`. */
   event: TriggeringEvent | null
@@ -69,14 +74,26 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
     { isTransactional },
   )
   const connection = await connectProvider(ctx, campaign.channel, campaign.provider_id)
+  const allowed = await allowedFor(ctx, connection)
   const locale = input.locale === undefined ? undefined : normaliseLocale(input.locale)
   const results: Result[] = []
   const now = ctx.clock.now().toISOString()
   const event = input.data === undefined ? null : { name: campaign.event_name ?? '', data: input.data, created_at: now }
   // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
   for (const recipient of recipients)
-    results.push(await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, templateFor, event }, recipient))
+    results.push(
+      await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, allowed, templateFor, event }, recipient),
+    )
   return { results }
+}
+
+/**
+ * The addresses that a test may reach: any for a key that may send campaigns, and for a provider from which nothing leaves this server, such
+ * as the sandbox; otherwise the test recipients of the project.
+ */
+async function allowedFor(ctx: ProjectCtx, { repeatable }: ProviderConnection): Promise<readonly string[] | null> {
+  if (repeatable || (ctx.caller.kind === 'secret' && atLeast(ctx.caller.role, 'publisher'))) return null
+  return (await findProject(ctx, ctx.projectId)).test_recipients
 }
 
 /** The chooser of ready templates. It throws 404 if the campaign has none. */
@@ -136,11 +153,16 @@ async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient):
   const id = await newMessageId(ctx)
   const made = await renderFor(ctx, sending, recipient, id)
   if ('refused' in made) return { to: recipient.to, outcome: 'refused', reason: made.refused }
-  const { connection } = sending
+  const { connection, allowed } = sending
+  const barred = allowed === null ? undefined : addressNotAllowed(made.message, allowed)
+  if (barred !== undefined) return { to: recipient.to, outcome: 'refused', reason: notAllowed(barred) }
   const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: ctx.clock.now() })
   const { outcome } = await connection.send({ ...made.message, id, key, headers: made.headers, devices: made.devices })
   return { to: recipient.to, provider: connection.provider, ...resultOf(outcome) }
 }
+
+const notAllowed = (address: string) =>
+  `The project does not allow tests to \`${address}\` with this key’s role. Add it to the \`test_recipients\` of the project, or use a key with the role \`publisher\`.`
 
 type Made = { message: Rendered; headers: Record<string, string>; devices: PushTarget[] }
 

@@ -6,6 +6,7 @@
  */
 
 export type { Contact, Unreachable } from './channel.ts'
+export { providerComponents } from './components.ts'
 export { MESSAGE_CONTENTS, unreachable } from './compose.ts'
 export { hasProvider } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'

@@ -20,21 +20,27 @@ const Rate = Exact(
   },
   { description: 'The highest number of attempts per interval, over all processes.' },
 )
-const Settings = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description })
+const Settings = (description: string, options: object = {}) =>
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', description, ...options })
 
-export const ProviderInput = Exact({
-  name: Name(),
-  kind: Kind,
-  channel: Channel,
-  settings: Settings('The settings of this kind of provider, by its own schema. Secrets are encrypted and never shown.'),
-  is_default: Type.Optional(IsDefault),
-  rate: Type.Optional(Nullable(Rate)),
-})
+export const ProviderInput = Exact(
+  {
+    name: Name(),
+    kind: Kind,
+    channel: Channel,
+    settings: Settings('The settings of this kind of provider, by its own schema. Secrets are encrypted and never shown.'),
+    is_default: Type.Optional(IsDefault),
+    rate: Type.Optional(Nullable(Rate)),
+  },
+  { component: 'ProviderInput' },
+)
 export type ProviderInput = Static<typeof ProviderInput>
 
 export const ProviderChanges = Changes({
   name: Name(),
-  settings: Settings('The settings to change. Others stay unchanged, so secrets need not be sent again. Null removes a setting.'),
+  settings: Settings('The settings to change. Others stay unchanged, so secrets need not be sent again. Null removes a setting.', {
+    component: 'ProviderSettingsChanges',
+  }),
   is_default: IsDefault,
   rate: Nullable(Rate),
 })

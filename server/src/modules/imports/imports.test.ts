@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { select } from '../../../test/select.ts'
 import type { Tenant, World } from '../../../test/world.ts'
 import { world } from '../../../test/world.ts'
+import { importUsers } from '../../import-batches.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { importUsers } from '../../pipeline.ts'
 import { nextImportAt } from './index.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
@@ -85,6 +86,26 @@ describe('an import', () => {
     expect((await user(w, 'ana')).data).toEqual({ age: 7 })
     expect((await user(w, 'zoë "z"')).data).toEqual({ plan: 'two\nlines' })
     expect(await members(w, list)).toEqual(['ana', 'kim', 'zoë "z"'])
+  })
+
+  test('tells its progress in rows', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    // The rows of the first half are long, so that half of the rows are most of the bytes.
+    const rows = Array.from({ length: 2000 }, (_, at) => `p${at},${'x'.repeat(at < 1000 ? 200 : 1)}`)
+    const { body: queued } = await send(w, list, `external_id,note\n${rows.join('\n')}\n`)
+    expect(queued).toMatchObject({ rows: 0, rows_total: 2000, progress: 0 })
+    for (const rows of [500, 1000, 1500]) {
+      await importUsers(w.ctx)
+      const path = `/api/client/lists/${list}/imports/${queued.id}`
+      expect((await w.get(path)).body).toMatchObject({ state: 'running', rows, rows_total: 2000, progress: rows / 2000 })
+    }
+    await w.drain()
+    expect((await w.get(`/api/client/lists/${list}/imports/${queued.id}`)).body).toMatchObject({
+      state: 'finished',
+      rows: 2000,
+      progress: 1,
+    })
   })
 
   test('of the same file again changes nothing', async () => {
@@ -430,6 +451,26 @@ describe('consent', () => {
       type.id,
     ])
     expect(sources.map(({ source }) => source)).toEqual([null, 'Trade fair', 'Trade fair', null])
+  })
+
+  test('is proved by the import, the file and the key', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const { body: type } = await w.post('/api/client/subscriptions', { name: 'News', channel: 'email', default_state: 0 })
+    const file = 'external_id\nkim\n'
+    const done = await importFile(w, list, file, { query: { ...subscribe([type.id]), filename: 'fair.csv' } })
+    const file_sha256 = createHash('sha256').update(file).digest('hex')
+    expect(done).toMatchObject({ filename: 'fair.csv', file_sha256 })
+    const { results: keys } = (await w.get('/api/client/keys?limit=-1')).body
+    const { results } = (await w.get('/api/client/users/kim/consents')).body
+    expect(results).toMatchObject([
+      {
+        source: 'import',
+        wording: 'Trade fair',
+        proof: { import_id: done.id, file: 'fair.csv', file_sha256, key_id: expect.any(Number) },
+      },
+    ])
+    expect(keys.map(({ id }: any) => id)).toContain(results[0].proof.key_id)
   })
 
   test('is not stored for users that the file merges if one of them opted out', async () => {

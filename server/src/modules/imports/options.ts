@@ -15,6 +15,7 @@ export type ImportOptions = {
   dryRun: boolean
   updateExisting: boolean
   consentSource: string | null
+  filename: string | null
   subscriptionIds: SubscriptionId[]
 }
 
@@ -27,6 +28,7 @@ export function optionsOf({
   update_existing,
   consent_source,
   subscription_ids,
+  filename,
 }: ImportQuery): ImportOptions {
   if (subscription_ids !== undefined && consent_source === undefined) {
     throw fault('parameter_missing', 'consent_source', 'With `subscription_ids`, give the source of the consent in `consent_source`.')
@@ -38,6 +40,7 @@ export function optionsOf({
     dryRun: dry_run === 'true',
     updateExisting: update_existing !== 'false',
     consentSource: consent_source ?? null,
+    filename: filename ?? null,
     subscriptionIds: distinct(subscription_ids?.split(',').map(Number) ?? []) as SubscriptionId[],
   }
 }

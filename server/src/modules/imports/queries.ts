@@ -3,14 +3,15 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { ImportId, ListId, ProjectId } from '../../lib/ids.ts'
+import type { ImportId, KeyId, ListId, ProjectId } from '../../lib/ids.ts'
 import { Count, IdOf, Nullable } from '../../lib/shapes.ts'
 import type { Failure } from './failures.ts'
 import type { Heading } from './heading.ts'
 import type { ImportOptions } from './options.ts'
 import { ClaimedImport, type FirstRow, ImportRow } from './schema.ts'
 
-const columns = sql`id, list_id, state, reason, dry_run, update_existing, consent_source, subscription_ids, rows, created, updated, unchanged,
+const columns = sql`id, list_id, state, reason, dry_run, update_existing, consent_source, subscription_ids,
+  filename, file_sha256, rows_total, rows, created, updated, unchanged,
   skipped, failed, added, removed, restored, bytes, delimiter, columns, position, created_at, started_at, finished_at, undone_at`
 
 export const importListing = listing({
@@ -52,15 +53,17 @@ export const countUnfinished = (ctx: ProjectCtx): Promise<number> =>
 
 const IdRow = Type.Object({ id: IdOf<ImportId>() })
 
+const keyOf = ({ caller }: ProjectCtx): KeyId | null => (caller.kind === 'secret' ? caller.keyId : null)
+
 /** Inserts an import whose file is about to be uploaded. */
 export const insertImport = async (ctx: ProjectCtx, listId: ListId, heading: Heading, options: ImportOptions): Promise<ImportId> => {
   const row = await ctx.db.first(
     IdRow,
     sql`insert into imports (project_id, list_id, delimiter, columns, position, line, dry_run, update_existing, consent_source,
-                             subscription_ids, created_at, received_at)
+                             subscription_ids, filename, key_id, created_at, received_at)
         values (${ctx.projectId}, ${listId}, ${heading.delimiter}, ${JSON.stringify(heading.columns)}::jsonb, ${heading.position}, ${heading.line},
                 ${options.dryRun}, ${options.updateExisting}, ${options.consentSource}, ${options.subscriptionIds}::bigint[],
-                ${ctx.clock.now()}, ${ctx.clock.now()})
+                ${options.filename}, ${keyOf(ctx)}, ${ctx.clock.now()}, ${ctx.clock.now()})
         returning id`,
   )
   return (row as { id: ImportId }).id
@@ -79,10 +82,11 @@ export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Bu
   )
 
 /** Queues an import whose file is complete. */
-export const queueImport = (ctx: ProjectCtx, id: ImportId) =>
+export const queueImport = (ctx: ProjectCtx, id: ImportId, { sha256, rows }: { sha256: string; rows: number }) =>
   ctx.db.first(
     ImportRow,
-    sql`update imports set state = 'queued' where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
+    sql`update imports set state = 'queued', file_sha256 = ${sha256}, rows_total = ${rows}
+        where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
   )
 
 /** Deletes an upload that failed. */
@@ -119,14 +123,14 @@ export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await im
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,
-    sql`select ${columns}, line from imports where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')`,
+    sql`select ${columns}, line, key_id from imports where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')`,
   )
 
 /** Locks an import for one batch, unless another process has it. The lock ends with the transaction. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,
-    sql`select ${columns}, line from imports
+    sql`select ${columns}, line, key_id from imports
         where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')
         for update skip locked`,
   )

@@ -88,5 +88,14 @@ export type Joined = { added: UserId[]; subscribed: { user_id: UserId; subscript
 export async function addToList(ctx: InTx, claimed: ClaimedImport, userIds: UserId[]): Promise<Joined> {
   const added = await addMembers(ctx, claimed.list_id, userIds)
   if (userIds.length === 0 || claimed.subscription_ids.length === 0) return { added, subscribed: [] }
-  return { added, subscribed: await subscribeNew(ctx, userIds, claimed.subscription_ids, claimed.consent_source ?? '') }
+  const evidence = { wording: claimed.consent_source ?? '', proof: proofOf(claimed) }
+  return { added, subscribed: await subscribeNew(ctx, userIds, claimed.subscription_ids, evidence) }
 }
+
+/** What proves the consent: the import, the file and the key. The file is deleted after the import; its name and hash stay. */
+const proofOf = ({ id, filename, file_sha256, key_id }: ClaimedImport): Record<string, unknown> => ({
+  import_id: id,
+  ...(filename !== null && { file: filename }),
+  ...(file_sha256 !== null && { file_sha256 }),
+  ...(key_id !== null && { key_id }),
+})

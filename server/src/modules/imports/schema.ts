@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { ImportId, ListId, SubscriptionId } from '../../lib/ids.ts'
+import type { ImportId, KeyId, ListId, SubscriptionId } from '../../lib/ids.ts'
 import { Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 import type { Column } from './columns.ts'
 import { ENCODINGS } from './encoding.ts'
@@ -49,6 +49,12 @@ export const ImportQuery = Exact({
       examples: ['1,4'],
     }),
   ),
+  filename: Type.Optional(
+    Line(255, {
+      description: 'The name of the file. It is shown with the import, and part of the proof of consent.',
+      examples: ['fair.csv'],
+    }),
+  ),
 })
 export type ImportQuery = Static<typeof ImportQuery>
 
@@ -65,6 +71,18 @@ const columns = {
   update_existing: Type.Boolean(),
   consent_source: Nullable(Type.String()),
   subscription_ids: Type.Array(IdOf<SubscriptionId>()),
+  filename: Nullable(Type.String({ description: 'The name of the file; null if it was not given.' })),
+  file_sha256: Nullable(
+    Type.String({
+      description: 'The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases.',
+    }),
+  ),
+  rows_total: Nullable(
+    Type.Integer({
+      minimum: 0,
+      description: 'Rows of the file, counted while it was received; null for imports of earlier releases.',
+    }),
+  ),
   rows: Count(
     'Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`.',
   ),
@@ -97,7 +115,7 @@ export const Import = Exact({
       'For a dry run: the fields that fit columns of numbers and dates whose format was not given. `mapping` has the first one. If there are others, check which is right.',
   }),
   columns: Type.Array(Type.String(), { description: 'The headers in the order of the file.' }),
-  progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the file that was processed.' }),
+  progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the rows that were processed: `rows` of `rows_total`.' }),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   finished_at: Nullable(Timestamp),
@@ -151,5 +169,5 @@ export const ImportRow = Type.Object({
 export type ImportRow = Static<typeof ImportRow>
 
 /** An import that is locked for a batch. */
-export const ClaimedImport = Type.Object({ ...ImportRow.properties, line: Type.Integer() })
+export const ClaimedImport = Type.Object({ ...ImportRow.properties, line: Type.Integer(), key_id: Nullable(IdOf<KeyId>()) })
 export type ClaimedImport = Static<typeof ClaimedImport>

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import type { BodyStream, Download, Received } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -6,6 +7,7 @@ import type { ImportId, ListId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
+import { rowCounter } from './count-rows.ts'
 import { encodingOfCharset } from './encoding.ts'
 import { failureHeader, failureLines } from './failures.ts'
 import type { Heading } from './heading.ts'
@@ -23,7 +25,7 @@ const UNFINISHED_MAX = 20
 const MONTH_FIRST = /^en(?:-Latn)?(?:-US)?$/
 
 /** A stored file whose import is not queued yet. */
-export type Upload = Received & { id: ImportId }
+export type Upload = Received & { id: ImportId; sha256: string; rows: number }
 
 /**
  * Stores a file while it is received. Throws 404 and 422 before reading it, 400 and 422 for a faulty header line, and 400 for content that
@@ -44,20 +46,30 @@ export async function receiveFile(
       `A project may have at most ${UNFINISHED_MAX} unfinished imports. Wait for one to finish, or cancel one.`,
     )
   }
-  const chunks = chunksOf(stream, options.encoding ?? encodingOfCharset(charset))
+  const hash = createHash('sha256')
+  const chunks = chunksOf(hashed(stream, hash), options.encoding ?? encodingOfCharset(charset))
   const first = await chunks.next()
   if (first.done) throw fault('parameter_missing', 'body', 'The file is empty.')
-  const id = await queries.insertImport(ctx, listId, await headingOf(ctx, first.value, options), options)
+  const heading = await headingOf(ctx, first.value, options)
+  const id = await queries.insertImport(ctx, listId, heading, options)
   const discard = async () => {
     await queries.discardUpload(ctx, id)
   }
   try {
-    await storeChunks(ctx, id, first.value, chunks)
+    const rows = await storeChunks(ctx, id, heading, first.value, chunks)
+    return { id, sha256: hash.digest('hex'), rows, [Symbol.asyncDispose]: discard }
   } catch (error) {
     await discard()
     throw error
   }
-  return { id, [Symbol.asyncDispose]: discard }
+}
+
+/** Passes the bytes on and adds them to a hash. */
+async function* hashed(stream: BodyStream, hash: Hash): AsyncGenerator<Buffer, void, undefined> {
+  for await (const bytes of stream) {
+    hash.update(bytes)
+    yield bytes
+  }
 }
 
 async function headingOf(ctx: ProjectCtx, chunk: Buffer, { mapping, delimiter, dryRun }: ImportOptions): Promise<Heading> {
@@ -68,10 +80,23 @@ async function headingOf(ctx: ProjectCtx, chunk: Buffer, { mapping, delimiter, d
   return outcome.value
 }
 
-async function storeChunks(ctx: ProjectCtx, id: ImportId, first: Buffer, others: AsyncIterable<Buffer>): Promise<void> {
+/** Stores the file and returns the number of its rows. */
+async function storeChunks(
+  ctx: ProjectCtx,
+  id: ImportId,
+  { delimiter, position }: Heading,
+  first: Buffer,
+  others: AsyncIterable<Buffer>,
+): Promise<number> {
+  const countRows = rowCounter(delimiter)
+  let rows = countRows(first.subarray(position))
   await queries.insertChunk(ctx, id, 0, first)
   let no = 1
-  for await (const chunk of others) await queries.insertChunk(ctx, id, no++, chunk)
+  for await (const chunk of others) {
+    rows = countRows(chunk)
+    await queries.insertChunk(ctx, id, no++, chunk)
+  }
+  return rows
 }
 
 async function requireStaticList(ctx: ProjectCtx, listId: ListId): Promise<void> {
@@ -105,8 +130,8 @@ async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOp
 }
 
 /** Queues the import of a stored file. */
-export async function startImport(ctx: ProjectCtx, { id }: Upload): Promise<Import> {
-  const row = await queries.queueImport(ctx, id)
+export async function startImport(ctx: ProjectCtx, { id, ...file }: Upload): Promise<Import> {
+  const row = await queries.queueImport(ctx, id, file)
   if (!row) throw new Error('The upload was deleted before its import was queued.')
   ctx.wake(IMPORT)
   return present(row)
@@ -184,11 +209,16 @@ async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): As
   }
 }
 
-/** The share of the file that was processed. It is 0 until the first rows were, and 1 only when the import has ended. */
-const progressOf = ({ state, position, bytes }: ImportRow) => {
+/** The share of the rows that were processed. It is 0 until the first rows were, and 1 only when the import has ended. */
+function progressOf({ state, position, bytes, rows, rows_total }: ImportRow): number {
   if (state === 'queued') return 0
-  return position === bytes ? 1 : Math.floor((1000 * position) / bytes) / 1000
+  if (position === bytes) return 1
+  // Imports of earlier releases have no number of rows.
+  const share = rows_total === null ? position / bytes : rows / rows_total
+  return Math.min(PROGRESS_BEFORE_END, Math.floor(1000 * share) / 1000)
 }
+
+const PROGRESS_BEFORE_END = 0.999
 
 function present(row: ImportRow): Import {
   const { columns, position: _, ...shown } = row

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
+import { undoImports } from '../../import-batches.ts'
 import type { Db, TxDb } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { undoImports } from '../../pipeline.ts'
 import { nextUndoAt } from './index.ts'
 
 const BATCH = '/api/client/users/batch'

@@ -1,11 +1,10 @@
 /** Checks the graph of a journey (D-JRN-2). Pure. Faults name a step by its key: `w1.children[0].external_id`. */
 import type { Fault } from '../../lib/errors.ts'
 import { type Check, checker } from '../../lib/validate.ts'
-import { type Step, StepInput, type StepType } from './schema.ts'
+import { STEPS_MAX, type Step, StepInput, type StepType } from './schema.ts'
 import * as kinds from './steps/index.ts'
 import type { StepKind, StepReference, StepRule } from './steps/step.ts'
 
-const STEPS_MAX = 200
 const KEY = /^[A-Za-z0-9_-]{1,64}$/
 
 const checkStep = checker(StepInput)

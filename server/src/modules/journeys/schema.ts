@@ -1,8 +1,9 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import type { JourneyId, ProjectId } from '../../lib/ids.ts'
-import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { Changes, componentRef, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { JourneySettings } from './settings.ts'
 import * as kinds from './steps/index.ts'
+import type { StepKind } from './steps/step.ts'
 
 const Status = OneOf(['draft', 'live', 'off'], {
   description:
@@ -93,6 +94,8 @@ export type JourneyFields = Pick<JourneyRow, 'name' | 'status' | 'description' |
 export const STEP_TYPES = Object.keys(kinds) as (keyof typeof kinds)[]
 export type StepType = (typeof STEP_TYPES)[number]
 
+/** The highest number of steps of a journey. */
+export const STEPS_MAX = 200
 const STEP_KEY_LENGTH_MAX = 64
 const CHILDREN_MAX = 50
 
@@ -124,7 +127,31 @@ const step = { type, name: Type.String(), ...position, data: Data, children: Chi
 export const StepsInput = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   description: 'At most 200 steps by key. A key has 1 to 64 letters, digits, `_` and `-`.',
+  documented: { maxProperties: STEPS_MAX, additionalProperties: componentRef('JourneyStepInput') },
 })
+
+const componentOf = (type: StepType) =>
+  `${type
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')}Step`
+
+const STEP_KINDS: Record<StepType, StepKind> = kinds
+
+const stepOfType = (kind: StepType): TSchema => {
+  const { settings, description } = STEP_KINDS[kind]
+  const data = Type.Optional(Type.Unsafe({ ...settings, description: 'The settings. A draft may be incomplete.' }))
+  return Exact({ ...StepInput.properties, type: OneOf([kind], { description: 'The kind of step.' }), data }, { description })
+}
+
+/** The schemas of steps in the API description, one for each kind, by the names of components. */
+export const stepComponents: Record<string, TSchema> = {
+  JourneyStepInput: Type.Unsafe({
+    description: 'A step of the kind that `type` names.',
+    documented: { oneOf: STEP_TYPES.map((type) => componentRef(componentOf(type))) },
+  }),
+  ...Object.fromEntries(STEP_TYPES.map((type) => [componentOf(type), stepOfType(type)])),
+}
 
 /** The steps in API replies (D-JRN-2). */
 export const Steps = Type.Record(Type.String(), Exact({ id: Type.Integer(), ...step, stats: StepStats, stats_at: StatsAt }))

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Fault } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { Exact, IdOf, Line } from '../../lib/shapes.ts'
-import { checkRule, type EventTest } from '../rules/index.ts'
+import { checkRule, type EventTest, TESTS_DOCUMENTED } from '../rules/index.ts'
 import type { StepReference } from './steps/step.ts'
 
 const GOALS_MAX = 10
@@ -24,6 +24,7 @@ const Goal = Exact({
       maxItems: TESTS_MAX,
       description: 'Tests of the data of the event, as in the `where` of a rule. All of them must pass.',
       published: { items: { type: 'object', additionalProperties: true } },
+      documented: TESTS_DOCUMENTED,
     }),
   ),
   within_days: Type.Integer({

@@ -71,6 +71,7 @@ describe('keys', () => {
       role: 'admin',
       has_provider: false,
       deeplink_mirror_url: '',
+      test_recipients: [],
     })
     const made = (await w.post(`/api/client/projects/${project.id}/keys`, { name: 'first', role: 'admin' }, key)).body
     expect((await w.get('/api/client/subscriptions', { key: made.value })).body.results).toHaveLength(5)

@@ -76,6 +76,7 @@ describe('checkEligibility', () => {
     [{ isDuplicate: true }, 'skipped', 'duplicate'],
     [{ expiresAt: later(-1) }, 'skipped', 'deadline_passed'],
     [{ expiresAt: later(1000), throttle: quiet(2000) }, 'skipped', 'deadline_passed'],
+    [{ expiresAt: later(1000), throttle: () => ({ reason: 'frequency_cap', at: later(2000) }) }, 'skipped', 'frequency_cap'],
     [{ user: { ...user, email: null } }, 'skipped', 'no_address'],
     [{ channel: 'text' }, 'skipped', 'no_address'],
     [{ channel: 'push' }, 'skipped', 'no_push_device'],

@@ -136,11 +136,16 @@ export const recheckedFrom = (now: Date): SendResult => ({
   untried: true,
 })
 
-/** The message waits, unless the wait would outlast its deadline. */
+/**
+ * The message waits, unless the wait would outlast its deadline. A cap is then the reason itself, because its window can be longer than any
+ * deadline.
+ */
 function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): SendResult {
   if (expiresAt === null || at <= expiresAt) return deferredUntil(reason, at)
-  const limit = reason === 'quiet_hours' ? 'Quiet hours' : 'A frequency cap'
-  return result('skipped', 'deadline_passed', `${limit} would have delayed it beyond its deadline.`)
+  const until = `until ${at.toISOString()}, which is after its deadline, ${expiresAt.toISOString()}.`
+  return reason === 'frequency_cap'
+    ? result('skipped', 'frequency_cap', `The cap would delay it ${until}`)
+    : result('skipped', 'deadline_passed', `Quiet hours would delay it ${until}`)
 }
 
 /** The send result of a provider's response to attempt number `attempts`. */

@@ -48,11 +48,11 @@ export {
   SEND_JOBS,
   SENT_STATES,
   TIMED,
-  TRANSACTIONAL,
   type TriggeringEvent,
 } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
+export { messageStores } from './user-data.queries.ts'
 export { viewPages as messagePages } from './view/pages.ts'
 export { findRecipient } from './view/queries.ts'

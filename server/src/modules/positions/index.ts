@@ -34,6 +34,7 @@ export { EntranceRow, type PastEntrance, type TimerRow, type TrailVisit } from '
 export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
 export { dueTimers, nextTimers } from './timers.queries.ts'
 export { type StoredTrail, trailOf } from './trail.ts'
+export { positionStores } from './user-data.queries.ts'
 export {
   type InsideRow,
   insideListing,

@@ -8,7 +8,7 @@ import { Count, IdOf } from '../../lib/shapes.ts'
 import { type ProjectChanges, type ProjectInput, ProjectRow } from './schema.ts'
 
 const columns = sql`id, organization_id, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
-  link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, created_at, updated_at`
+  link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, test_recipients, created_at, updated_at`
 
 export const projectListing = listing({
   resource: 'projects',
@@ -50,10 +50,10 @@ export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersi
   ctx.db.one(
     ProjectRow,
     sql`insert into projects (organization_id, api_version, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
-                              link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, created_at, updated_at)
+                              link_wrap_email, link_wrap_push, track_opens_email, deeplink_mirror_url, test_recipients, created_at, updated_at)
         values (${organisationId}, ${apiVersion}, ${input.name}, ${input.locale}, ${input.timezone}, ${input.description ?? null}, ${input.website_url ?? null},
                 ${input.text_opt_out_message ?? null}, ${input.text_help_message ?? null}, ${input.link_wrap_email ?? false}, ${input.link_wrap_push ?? false},
-                ${input.track_opens_email ?? null}, ${input.deeplink_mirror_url ?? ''}, ${ctx.clock.now()}, ${ctx.clock.now()})
+                ${input.track_opens_email ?? null}, ${input.deeplink_mirror_url ?? ''}, ${input.test_recipients ?? []}::text[], ${ctx.clock.now()}, ${ctx.clock.now()})
         returning ${columns}`,
   )
 
@@ -65,11 +65,12 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
         set name = n.name, locale = n.locale, timezone = n.timezone, description = n.description, website_url = n.website_url,
             text_opt_out_message = n.text_opt_out_message, text_help_message = n.text_help_message, link_wrap_email = n.link_wrap_email,
             link_wrap_push = n.link_wrap_push, track_opens_email = n.track_opens_email, deeplink_mirror_url = n.deeplink_mirror_url,
+            test_recipients = n.test_recipients,
             updated_at = case when to_jsonb(p) @> ${JSON.stringify(changes)}::jsonb then p.updated_at else ${ctx.clock.now()} end
         from jsonb_populate_record((select old from projects old where old.id = ${id}), ${JSON.stringify(changes)}::jsonb) n
         where p.id = ${id} and p.organization_id = ${ctx.organisationId}
         returning p.id, p.organization_id, p.name, p.locale, p.timezone, p.description, p.website_url, p.text_opt_out_message, p.text_help_message,
-                  p.link_wrap_email, p.link_wrap_push, p.track_opens_email, p.deeplink_mirror_url, p.created_at, p.updated_at`,
+                  p.link_wrap_email, p.link_wrap_push, p.track_opens_email, p.deeplink_mirror_url, p.test_recipients, p.created_at, p.updated_at`,
   )
 
 export const countProjects = (ctx: OrganisationCtx): Promise<number> =>

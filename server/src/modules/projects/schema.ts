@@ -6,6 +6,10 @@ import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp }
 const Locale = Line(255, { format: 'locale', minLength: 1, description: 'Default locale (BCP 47).' })
 const Timezone = Line(50, { format: 'timezone', minLength: 1, description: 'Default time zone (IANA).' })
 
+const TEST_RECIPIENTS_MAX = 100
+const TEST_RECIPIENTS =
+  'The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted.'
+
 const required = { name: Name(), locale: Locale, timezone: Timezone }
 const optional = {
   description: Nullable(Type.String({ maxLength: 5000 })),
@@ -18,6 +22,7 @@ const optional = {
   link_wrap_push: Type.Boolean(),
   track_opens_email: Nullable(Type.Boolean()),
   deeplink_mirror_url: Type.String({ trim: true, maxLength: 2048, format: 'deeplink-url' }),
+  test_recipients: Type.Array(Line(254), { maxItems: TEST_RECIPIENTS_MAX, description: TEST_RECIPIENTS }),
 }
 
 export const ProjectInput = Exact({ ...required, ...Type.Partial(Type.Object(optional)).properties })
@@ -40,6 +45,7 @@ const columns = {
   link_wrap_push: Type.Boolean(),
   track_opens_email: Nullable(Type.Boolean()),
   deeplink_mirror_url: Type.String(),
+  test_recipients: Type.Array(Type.String(), { description: TEST_RECIPIENTS }),
 }
 
 export const ProjectRow = Type.Object({ ...columns, created_at: Instant, updated_at: Instant })

@@ -4,7 +4,7 @@ import type { Fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { checkRule } from './check.ts'
 import { type CompiledRule, compileRule, matchesTracker } from './compile.ts'
-import { type EventTest, type Rule, RuleSchema } from './rule.ts'
+import { type EventTest, type Rule, RuleSchema, TESTS_DOCUMENTED } from './rule.ts'
 
 const TESTS_MAX = 20
 
@@ -18,6 +18,7 @@ export const EventRule = Exact(
         maxItems: TESTS_MAX,
         description: 'Tests of the event’s data, as in the `where` of a list rule. All of them must pass.',
         published: { items: { type: 'object', additionalProperties: true } },
+        documented: TESTS_DOCUMENTED,
       }),
     ),
     user: Type.Optional(Type.Unsafe<Rule>({ ...RuleSchema, description: 'A rule that the user must match, as in lists.' })),

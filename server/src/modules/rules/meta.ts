@@ -93,9 +93,10 @@ const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> =
   not: { label: 'Not', description: 'Users who do not match the rule in it.' },
 }
 
-function groupSchema(is: Group['is']): TSchema {
+/** The schema of a group, whose members are rules. */
+export function groupSchema(is: Group['is']): TSchema {
   if (is === 'not') return Exact({ not: RuleSchema })
-  return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX }) })
+  return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX, description: 'The rules in it.' }) })
 }
 
 function exampleOf(is: Group['is']): { example: unknown; sentence: string } {

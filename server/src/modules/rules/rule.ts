@@ -1,5 +1,6 @@
 /** The types of rules, as they are sent and stored. `check.ts` checks values. */
 import { Type } from 'typebox'
+import { componentRef } from '../../lib/shapes.ts'
 
 /** One operator with its argument, such as `{ "greater_than": 50 }`. */
 export type Comparison = { readonly [operator: string]: unknown }
@@ -60,9 +61,13 @@ export type Condition =
 
 export type Rule = { all: Rule[] } | { any: Rule[] } | { none: Rule[] } | { not: Rule } | Condition
 
+/** Documents the items of `where` as the component that `components.ts` declares. */
+export const TESTS_DOCUMENTED = { items: componentRef('EventTest') }
+
 /** For the API reference. `check.ts` does the full check. */
 export const RuleSchema = Type.Unsafe<Rule>({
   type: 'object',
+  component: 'Rule',
   description:
     'Which users match: `all`, `any` or `none` of 1 to 50 rules, `not` of one rule, or a condition. ' +
     'A condition is on an `attribute`, an `event`, a `list`, a `subscription`, a `campaign`, a `journey`, a `device` or a `bucket`. ' +

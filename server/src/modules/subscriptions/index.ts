@@ -9,6 +9,7 @@
 export { isSubscribed } from './consent.ts'
 export { consentsSince, type PastConsent } from './consents/history.queries.ts'
 export { eraseSubscriptions, mergeSubscriptions, usersWithConsent } from './consents/queries.ts'
+export { ConsentProof } from './consents/schema.ts'
 export { linksOf } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'
 export { findSubscription, knownSubscriptions, subscriptionStates, usersWithAddress } from './queries.ts'
@@ -20,5 +21,13 @@ export { recordSignUps } from './sign-ups.ts'
 export { subscribeNew, withdrawImported, writeByJourney } from './states.ts'
 export { normalised as foldAddress } from './suppressions/addresses.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
-export { suppress, suppressErased, suppressedAmong, suppressedSince } from './suppressions/service.ts'
+export {
+  suppress,
+  suppressErased,
+  suppressedAmong,
+  suppressedSince,
+  suppressionsOf,
+  suppressionsWithSource,
+} from './suppressions/service.ts'
 export { unsubscribeBy } from './unsubscribe.ts'
+export { subscriptionStores } from './user-data.queries.ts'

@@ -14,10 +14,10 @@ import {
   type SubscriptionPair,
   SubscriptionRow,
   TypeWithState,
-  UserSubscription,
+  UserSubscriptionRow,
 } from './schema.ts'
 
-const columns = sql`id, project_id, name, channel, is_public, is_transactional, requires_confirmation, description, created_at, updated_at`
+const columns = sql`id, project_id, name, channel, is_public, default_state, is_transactional, requires_confirmation, description, created_at, updated_at`
 
 export const subscriptionListing = listing({
   resource: 'subscriptions',
@@ -73,7 +73,7 @@ export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes:
           (select old from subscriptions old where old.project_id = ${ctx.projectId} and old.id = ${id}), ${JSON.stringify(changes)}::jsonb
         ) n
         where s.project_id = ${ctx.projectId} and s.id = ${id}
-        returning s.id, s.project_id, s.name, s.channel, s.is_public, s.is_transactional, s.requires_confirmation, s.description,
+        returning s.id, s.project_id, s.name, s.channel, s.is_public, s.default_state, s.is_transactional, s.requires_confirmation, s.description,
                   s.created_at, s.updated_at`,
   )
 
@@ -99,9 +99,9 @@ export const listUserSubscriptions = (
   userId: UserId,
   page: PageRequest,
   publicOnly: boolean,
-): Promise<PageOf<UserSubscription>> =>
-  pageOf(ctx, UserSubscription, userSubscriptionListing, page, {
-    select: sql`s.id as subscription_id, coalesce(u.state, s.default_state) as state, s.name, s.channel`,
+): Promise<PageOf<UserSubscriptionRow>> =>
+  pageOf(ctx, UserSubscriptionRow, userSubscriptionListing, page, {
+    select: sql`s.id as subscription_id, coalesce(u.state, s.default_state) as state, s.name, s.channel, s.is_transactional`,
     from: sql`subscriptions s
         left join user_subscriptions u on u.subscription_id = s.id and u.user_id = ${userId} and u.project_id = ${ctx.projectId}`,
     where: sql`s.project_id = ${ctx.projectId} and (s.is_public or not ${publicOnly}::boolean)`,

@@ -53,7 +53,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     method: 'GET',
     path: '/api/client/subscriptions/{subscriptionId}',
     summary: 'Read a subscription type.',
-    description: '`default_state` is not part of the reply.',
+    description: '`default_state` is the state of users without a stored one.',
     access: { secret: 'support' },
     params,
     reply: Subscription,
@@ -100,7 +100,9 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     method: 'GET',
     path: '/api/client/users/{userId}/subscriptions',
     summary: 'List the subscription states of a user.',
-    description: 'Each type of the project is listed, with the default state where the user has none.',
+    description:
+      'Each type of the project is listed, with the default state where the user has none. `suppression` is the reason why no message of the ' +
+      'type reaches the user.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     list: userSubscriptionListing,
@@ -116,7 +118,8 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     summary: 'Set subscription states of a user.',
     description:
       'All items are applied or none. The reply has the first page of states, at most 100. This does not lift suppressions, ' +
-      'including those of users who unsubscribed from everything: see `/api/client/suppressions`.',
+      'including those of users who unsubscribed from everything: `suppression` of the reply has the reason, and ' +
+      '`/api/client/suppressions` lifts it.',
     access: { secret: 'editor' },
     params: { userId: pathUser },
     body: UserSubscriptionChanges,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ConsentId, ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+import { SUPPRESSION_REASONS } from './suppressions/schema.ts'
 
 const ITEMS_MAX = 100
 const DESCRIPTION_LENGTH_MAX = 500
@@ -39,6 +40,7 @@ const columns = {
   name: Type.String(),
   channel,
   is_public: Type.Boolean(),
+  default_state: writable.default_state,
   is_transactional: Type.Boolean(),
   requires_confirmation: Type.Boolean(),
 }
@@ -62,14 +64,22 @@ export type SubscriptionRow = Static<typeof SubscriptionRow>
 
 export const state = StateOf([0, 1, 2], '0 unsubscribed, 1 subscribed, 2 opted in and confirmed.')
 
+const userSubscription = { subscription_id: IdOf<SubscriptionId>(), state, name: Type.String(), channel }
+
 /** The subscription state of a user for one type. */
 export const UserSubscription = Exact({
-  subscription_id: IdOf<SubscriptionId>(),
-  state,
-  name: Type.String(),
-  channel,
+  ...userSubscription,
+  suppression: Type.Optional(
+    OneOf(SUPPRESSION_REASONS, {
+      description:
+        'Why the user gets no messages of this type whatever the state: the address is suppressed. Absent if it is not. Users do not see it.',
+    }),
+  ),
 })
 export type UserSubscription = Static<typeof UserSubscription>
+
+export const UserSubscriptionRow = Type.Object({ ...userSubscription, is_transactional: Type.Boolean() })
+export type UserSubscriptionRow = Static<typeof UserSubscriptionRow>
 
 const changesOf = <const S extends readonly SubscriptionState[]>(states: S) =>
   Type.Array(Exact({ subscription_id: IdOf<SubscriptionId>(), state: StateOf(states, 'The state to set.') }), {

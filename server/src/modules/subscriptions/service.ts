@@ -4,6 +4,7 @@ import { type Caller, type Ctx, type InTx, inTx, type ProjectCtx } from '../../i
 import { CHANNELS, channels } from '../../lib/channels.ts'
 import { ApiError, type Fault, missing, notOfProject, refuse } from '../../lib/errors.ts'
 import type { ProjectId, SubscriptionId, UserId } from '../../lib/ids.ts'
+import { findUsers } from '../users/index.ts'
 import * as queries from './queries.ts'
 import type {
   Subscription,
@@ -14,6 +15,7 @@ import type {
   UserSubscriptionChanges,
 } from './schema.ts'
 import { lockUser, writeStates } from './states.ts'
+import { suppressionsOf } from './suppressions/service.ts'
 
 const SUBSCRIPTIONS_MAX = 200
 
@@ -69,8 +71,22 @@ export async function updateSubscription(
 /** A user whose states are read or set. Users who ask for themselves see public types only. */
 export type Subscriber = { id: UserId; isThemself: boolean }
 
-export const listUserSubscriptions = (ctx: ProjectCtx, { id, isThemself }: Subscriber, page: PageRequest) =>
-  queries.listUserSubscriptions(ctx, id, page, isThemself)
+/** A page of the states of a user, each with the suppression that stops messages of the type. Users do not see suppressions. */
+export async function listUserSubscriptions(
+  ctx: ProjectCtx,
+  { id, isThemself }: Subscriber,
+  page: PageRequest,
+): Promise<PageOf<UserSubscription>> {
+  const rows = await queries.listUserSubscriptions(ctx, id, page, isThemself)
+  const [user] = isThemself ? [] : await findUsers(ctx, [id])
+  const suppressions = user ? await suppressionsOf(ctx, user) : []
+  return mapPage(rows, ({ is_transactional, ...row }) => {
+    const stopping = suppressions.find(
+      ({ channel, stops_transactional }) => channel === row.channel && (stops_transactional || !is_transactional),
+    )
+    return { ...row, ...(stopping && { suppression: stopping.reason }) }
+  })
+}
 
 const FIRST_PAGE = readPageRequest(queries.userSubscriptionListing, { limit: '100' }).request
 
@@ -93,7 +109,7 @@ export function changeUserSubscriptions(
     const states = [...byType.values()].map((change) => ({ user_id, ...change }))
     const evidence = { source: isThemself ? 'session' : 'api', proof: { key_id: ctx.caller.keyId, request_id: requestId } } as const
     await writeStates(ctx, states, evidence, { keepsConfirmed: isThemself })
-    return queries.listUserSubscriptions(ctx, user_id, FIRST_PAGE, isThemself)
+    return listUserSubscriptions(ctx, { id: user_id, isThemself }, FIRST_PAGE)
   })
 }
 

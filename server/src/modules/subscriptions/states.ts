@@ -55,16 +55,16 @@ export async function liftOptOuts(ctx: InTx, user: Pick<UserRow, 'email' | 'phon
 }
 
 /**
- * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `source` is where the
+ * Subscribes locked users to these types where no state is stored, so that an import cannot reverse an opt-out. `wording` is where the
  * users agreed. Returns the states that were saved.
  */
 export async function subscribeNew(
   ctx: InTx,
   userIds: UserId[],
   subscriptionIds: SubscriptionId[],
-  source: string,
+  evidence: Required<Pick<Evidence, 'wording' | 'proof'>>,
 ): Promise<SavedStateChange[]> {
-  const written = await consents.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', wording: source })
+  const written = await consents.insertSubscribed(ctx, userIds, subscriptionIds, { source: 'import', ...evidence })
   const requests = await requestConfirmations(
     ctx,
     written.filter(({ requires_confirmation }) => requires_confirmation),

@@ -38,6 +38,7 @@ describe('subscription types', () => {
       name: 'News',
       channel: 'email',
       is_public: true,
+      default_state: 0,
       is_transactional: false,
       requires_confirmation: false,
       created_at: w.clock.now().toISOString(),
@@ -70,7 +71,16 @@ describe('subscription types', () => {
     expect(changed).not.toHaveProperty('description')
     expect((await w.patch(path, { description: 'Again' })).body.description).toBe('Again')
     expect((await w.patch(path, { description: null })).body).not.toHaveProperty('description')
-    expect((await w.get(TYPES)).body.results.every((type: object) => !('default_state' in type))).toBe(true)
+  })
+
+  test('has its default state in every reply', async () => {
+    await using w = await world()
+    const created = await make(w, { name: 'Consent', channel: 'email', default_state: 0 })
+    expect(created.default_state).toBe(0)
+    const path = `${TYPES}/${created.id}`
+    expect((await w.patch(path, { default_state: 1 })).body.default_state).toBe(1)
+    expect((await w.get(path)).body.default_state).toBe(1)
+    expect(new Set((await w.get(TYPES)).body.results.map((type: any) => type.default_state))).toEqual(new Set([1]))
   })
 
   test.each([

@@ -3,7 +3,10 @@
  * linted when they are saved, previewed for a user or a sample, chosen by locale and variant, and rendered for each message. Promises:
  * a saved template renders unless a finding says that it does not; compiling loses no Liquid tag.
  */
+
 export { chooseTemplate } from './choose.ts'
+export { templateComponents } from './components.ts'
+export { splitAddresses } from './kinds/email.ts'
 export { lintTemplates, previewTemplate } from './preview.ts'
 export {
   copyTemplates,

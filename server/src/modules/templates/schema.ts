@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
 import { type Channel, Exact, FreeForm, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+import { TEMPLATES_DOCUMENTED } from './components.ts'
 import { LINT_KINDS } from './lints/find.ts'
 import { SEVERITIES } from './lints/lint.ts'
 import { Segments } from './sms.ts'
@@ -12,7 +13,12 @@ const SCOPE_BYTES_MAX = 65_536
 export const Content = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   description: 'The members depend on the channel of the campaign. Every string may contain Liquid.',
+  documented: TEMPLATES_DOCUMENTED,
 })
+
+/** A message as it was rendered. */
+const RenderedContent = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members depend on the channel.' })
+
 export type Content = Record<string, unknown>
 
 /** The members of a campaign that its templates depend on. */
@@ -115,7 +121,7 @@ export const TestReport = Exact({
       }),
       provider: Type.Optional(Type.String()),
       reason: Type.Optional(Type.String({ description: 'Why the message was not accepted.' })),
-      content: Type.Optional(Content),
+      content: Type.Optional(RenderedContent),
     }),
     { description: 'In the order of `to`. `content` is the message as stored by a provider that sends nothing, such as the sandbox.' },
   ),

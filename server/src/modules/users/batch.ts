@@ -7,7 +7,9 @@ import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { checker, freeFormProblem, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { Profile, UserRecord, UserUpdate } from './identity.ts'
-import { type BatchResult, DATA_BYTES_MAX, type User, UserUpsert } from './schema.ts'
+import { type BatchResult, DATA_BYTES_MAX, type ItemError, type User, UserUpsert } from './schema.ts'
+
+const MESSAGE_LENGTH_MAX = 500
 
 const checkUpsert = checker(UserUpsert, { errorsMax: ITEM_ERRORS_MAX })
 
@@ -129,7 +131,7 @@ function suppliedIds(item: unknown) {
   return { ...(typeof external_id === 'string' && { external_id }), ...(typeof anonymous_id === 'string' && { anonymous_id }) }
 }
 
-function itemError(faults: Fault[]) {
+function itemError(faults: Fault[]): ItemError {
   const [first] = faults
   if (!first) throw new Error('A refused item must have a fault.')
   if (faults.length === 1) {
@@ -137,11 +139,11 @@ function itemError(faults: Fault[]) {
     return { code: first.code, message }
   }
   const sameCode = faults.every(({ code }) => code === first.code)
-  return {
-    code: sameCode ? first.code : 'validation_failed',
-    message: faults
-      .map(({ message }) => message)
-      .join(' ')
-      .slice(0, 500),
-  }
+  const message = faults
+    .map(({ message }) => message)
+    .join(' ')
+    .slice(0, MESSAGE_LENGTH_MAX)
+    .toWellFormed()
+  const errors = faults.map(({ code, param, message }) => ({ code, ...(param !== undefined && { param }), message }))
+  return { code: sameCode ? first.code : 'validation_failed', message, errors }
 }

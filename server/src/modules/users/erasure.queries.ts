@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { ProjectId, UserId } from '../../lib/ids.ts'
+import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { columns, isLive } from './queries.ts'
-import { UserRow } from './schema.ts'
+import { ErasureRow, UserRow } from './schema.ts'
 
 /** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
 export const requestErasure = (ctx: InTx, id: UserId) =>
@@ -23,6 +23,41 @@ export const unlinkUsers = (ctx: InTx, ids: UserId[]) =>
         )
         delete from user_search where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[])`,
   )
+
+const Id = IdOf<ErasureId>()
+
+/** Creates the receipt of an erasure, with what was removed at once. */
+export const insertErasure = (ctx: InTx, userId: UserId, removed: Record<string, number>): Promise<ErasureId> =>
+  ctx.db.value(
+    Id,
+    sql`insert into erasures (project_id, user_id, removed, requested_at)
+        values (${ctx.projectId}, ${userId}, ${JSON.stringify(removed)}::jsonb, ${ctx.clock.now()})
+        returning id`,
+  )
+
+/** Completes the receipts of a user that is erased now. */
+export const finishErasure = (ctx: InTx, userId: UserId, removed: Record<string, number>) =>
+  ctx.db.run(
+    sql`update erasures set state = 'finished', removed = ${JSON.stringify(removed)}::jsonb || removed, finished_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and user_id = ${userId} and state = 'requested'`,
+  )
+
+export const findErasure = (ctx: ProjectCtx, id: ErasureId) =>
+  ctx.db.first(
+    ErasureRow,
+    sql`select id, user_id, state, removed, requested_at, finished_at from erasures where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** The id of a user, and of the users merged into it. */
+export const idsWithMerged = async (ctx: ProjectCtx, id: UserId): Promise<UserId[]> => {
+  const rows = await ctx.db.many(
+    IdRow,
+    sql`select id from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) order by id`,
+  )
+  return rows.map((row) => row.id)
+}
+
+const IdRow = Type.Object({ id: IdOf<UserId>() })
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
 

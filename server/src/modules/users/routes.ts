@@ -1,19 +1,22 @@
 import { Type } from 'typebox'
-import { route } from '../../infra/http/route.ts'
+import { type Download, route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
-import type { UserId } from '../../lib/ids.ts'
-import { pathAttribute, pathUser } from '../../lib/path-params.ts'
+import type { ErasureId, UserId } from '../../lib/ids.ts'
+import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
+import { UserExport } from './export.ts'
 import { userListing } from './queries.ts'
-import { BatchResult, Device, DeviceInput, Session, User, UserBatch, UserWithDevices } from './schema.ts'
+import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
   deleteAttribute,
   deleteUser,
+  type FindSuppressions,
+  getErasure,
   getMe,
   getUser,
   listAttributes,
@@ -33,9 +36,13 @@ const AttributeInput = Exact({
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
 
 /** Verbs that need other modules: what they store about merged users moves too. */
-type Verbs = { saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult> }
+type Verbs = {
+  saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult>
+  suppressionsOf: FindSuppressions
+  exportUser(ctx: ProjectCtx, name: string): Promise<Download>
+}
 
-export const userRoutes = ({ saveUsers }: Verbs) => [
+export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -70,21 +77,49 @@ export const userRoutes = ({ saveUsers }: Verbs) => [
     method: 'GET',
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
-    description: 'A user without an external id is found by its anonymous id.',
+    description:
+      'A user without an external id is found by its anonymous id. `suppressions` has the channels whose messages do not reach it.',
     access: { secret: 'support' },
     params,
-    reply: UserWithDevices,
-    run: (ctx, { params }) => getUser(ctx, params.userId),
+    reply: UserDetails,
+    run: (ctx, { params }) => getUser(ctx, params.userId, suppressionsOf),
   }),
   route({
     method: 'DELETE',
     path: '/api/client/users/{userId}',
     summary: 'Erase a user and all of its data.',
-    description: 'The user disappears from every reply at once. Its data is deleted in the background.',
+    description:
+      'The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says ' +
+      'when it was done and what was removed. Export the user first if its data is wanted.',
     access: { secret: 'editor' },
     params,
     status: 204,
+    location: (receipt) => `/api/client/users/erasures/${(receipt as Erasure).id}`,
     run: (ctx, { params }) => deleteUser(ctx, params.userId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/erasures/{erasureId}',
+    summary: 'Read the receipt of an erasure.',
+    description: 'It has numbers only, and nothing of the user but the id. It is kept.',
+    access: { secret: 'support' },
+    params: { erasureId: pathId<ErasureId>() },
+    reply: Erasure,
+    run: (ctx, { params }) => getErasure(ctx, params.erasureId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/export',
+    summary: 'Export everything about a user.',
+    description:
+      'The reply is sent while it is read, and its members are in the order of the schema. It has what is stored of users that were merged into this ' +
+      'one too, and the attributes that the register hides. A connection that breaks leaves JSON that is not complete. Push tokens and secrets ' +
+      'in headers of webhook steps are left out. A project may have three exports at a time.',
+    access: { secret: 'admin' },
+    params,
+    reply: UserExport,
+    errors: ['rate_limited'],
+    run: (ctx, { params }) => exportUser(ctx, params.userId),
   }),
   route({
     method: 'POST',

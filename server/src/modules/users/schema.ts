@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
-import type { ProjectId, UserId } from '../../lib/ids.ts'
-import { Exact, FreeForm, IdOf, Instant, Line, Nullable, Timestamp } from '../../lib/shapes.ts'
+import { ADDRESSED } from '../../lib/channels.ts'
+import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
+import { Exact, FreeForm, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
 export const DATA_BYTES_MAX = 65_536
 const BATCH_MAX = 100
@@ -105,6 +106,20 @@ export type User = Static<typeof User>
 export const UserWithDevices = Exact({ ...User.properties, devices: Type.Array(Device) })
 export type UserWithDevices = Static<typeof UserWithDevices>
 
+/** A user that is read by a server, with what stops messages to it. */
+export const UserDetails = Exact({
+  ...UserWithDevices.properties,
+  suppressions: Type.Array(
+    Exact({
+      channel: OneOf(ADDRESSED),
+      reason: Type.String({ description: 'Why the address of the user is suppressed.' }),
+      stops_transactional: Type.Boolean({ description: 'Whether transactional messages are stopped too.' }),
+    }),
+    { description: 'The channels whose messages do not reach the user, because its address is suppressed.' },
+  ),
+})
+export type UserDetails = Static<typeof UserDetails>
+
 /** A row of `users`. */
 export const UserRow = Type.Object({
   ...identity,
@@ -115,6 +130,23 @@ export const UserRow = Type.Object({
 })
 export type UserRow = Static<typeof UserRow>
 
+/** What is wrong with an item of a batch. */
+const ItemError = Exact({
+  code: Type.String(),
+  message: Type.String(),
+  errors: Type.Optional(
+    Type.Array(
+      Exact({
+        code: Type.String(),
+        param: Type.Optional(Type.String({ description: 'The parameter at fault, as a path in the item, such as `email`.' })),
+        message: Type.String(),
+      }),
+      { description: 'Every fault of the item, at most 20. Absent if there is only one.' },
+    ),
+  ),
+})
+export type ItemError = Static<typeof ItemError>
+
 export const BatchResult = Exact(
   {
     results: Type.Array(
@@ -123,7 +155,7 @@ export const BatchResult = Exact(
         external_id: Type.Optional(Type.String()),
         anonymous_id: Type.Optional(Type.String()),
         user: Type.Optional(User),
-        error: Type.Optional(Exact({ code: Type.String(), message: Type.String() })),
+        error: Type.Optional(ItemError),
       }),
     ),
     succeeded: Type.Integer(),
@@ -134,3 +166,18 @@ export const BatchResult = Exact(
 export type BatchResult = Static<typeof BatchResult>
 
 export const Session = Exact({ token: Type.String(), expires_at: Timestamp })
+
+const erasure = {
+  id: IdOf<ErasureId>(),
+  user_id: IdOf<UserId>({ description: 'The id that the user had.' }),
+  state: OneOf(['requested', 'finished'], { description: '`requested` until the data was removed.' }),
+  removed: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How many rows were removed, by the members of an export. Messages stay as numbers, without what is personal.',
+  }),
+}
+
+/** The receipt of an erasure. */
+export const Erasure = Exact({ ...erasure, requested_at: Timestamp, finished_at: Nullable(Timestamp) })
+export type Erasure = Static<typeof Erasure>
+
+export const ErasureRow = Type.Object({ ...erasure, requested_at: Instant, finished_at: Nullable(Instant) })

@@ -2,7 +2,7 @@ import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.
 import { cached } from '../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
-import type { ProjectId, UserId } from '../../lib/ids.ts'
+import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
@@ -12,9 +12,10 @@ import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
 import { ERASE } from './job-names.ts'
 import * as queries from './queries.ts'
-import type { BatchResult, DeviceInput, User, UserRow, UserWithDevices } from './schema.ts'
+import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
 import { searchRecent } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
+import { anonymousIdStore } from './user-data.queries.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
@@ -83,9 +84,13 @@ async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<U
   return queries.listUsers(ctx, page, queries.matchesSearch(ctx, page.q))
 }
 
-/** A user with its devices, by the id in the path. Throws 404. */
-export async function getUser(ctx: ProjectCtx, name: string): Promise<UserWithDevices> {
-  return withDevices(ctx, await requireUser(ctx, name))
+/** The suppressions of the addresses of a user, which another module knows. */
+export type FindSuppressions = (ctx: ProjectCtx, user: Pick<UserRow, 'email' | 'phone'>) => Promise<UserDetails['suppressions']>
+
+/** A user with its devices and suppressions, by the id in the path. Throws 404. */
+export async function getUser(ctx: ProjectCtx, name: string, suppressionsOf: FindSuppressions): Promise<UserDetails> {
+  const row = await requireUser(ctx, name)
+  return { ...(await withDevices(ctx, row)), suppressions: await suppressionsOf(ctx, row) }
 }
 
 /** The user of the user token. */
@@ -125,15 +130,24 @@ export async function userByIds(
   return found.id
 }
 
-/** Removes a user from every read at once. A job erases the data. */
-export async function deleteUser(ctx: ProjectCtx, name: string): Promise<void> {
+/** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. */
+export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: ErasureId }> {
   const { id } = await requireUser(ctx, name)
-  await inTx(ctx, async (ctx) => {
+  return inTx(ctx, async (ctx) => {
     await erasure.requestErasure(ctx, id)
+    const anonymous_ids = await anonymousIdStore.count(ctx, [id])
     await erasure.unlinkUsers(ctx, [id])
     await queries.endIdentityEpoch(ctx)
     ctx.wake(ERASE)
+    return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
   })
+}
+
+/** The receipt of an erasure. Throws 404. */
+export async function getErasure(ctx: ProjectCtx, id: ErasureId): Promise<Erasure> {
+  const row = await erasure.findErasure(ctx, id)
+  if (!row) throw missing('erasure')
+  return row
 }
 
 /** Takes locked users out of every read at once, ids included. The caller deletes their data in the same transaction. */

@@ -117,6 +117,20 @@ describe('POST /users/batch', () => {
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ salary: 1, plan: 'pro' })
   })
 
+  test('every fault of an item is listed, with its parameter', async () => {
+    await using w = await world()
+    const wrong = { external_id: 'kim', email: 'nope', timezone: 'Mars/Base', plan: 'pro' }
+    const { body } = await w.post(batch, [wrong])
+    const [several] = body.results.map(({ error }: any) => error)
+    expect(several.code).toBe('validation_failed')
+    expect(several.errors.map(({ code, param }: any) => [code, param])).toEqual([
+      ['parameter_unknown', 'plan'],
+      ['parameter_invalid_format', 'email'],
+      ['parameter_invalid_format', 'timezone'],
+    ])
+    for (const { message } of several.errors) expect(several.message).toContain(message)
+  })
+
   test('data over 64 KiB after merging is refused and changes nothing', async () => {
     await using w = await world()
     await w.post(batch, [{ external_id: 'kim', data: { a: 'x'.repeat(40_000) } }])

@@ -127,7 +127,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
 export const REASONS: Record<ErrorReason, string> = {
   route: 'This path does not exist.',
   method: 'The path exists, but not with this method.',
-  key_missing: 'The `Authorization` header is missing.',
+  key_missing: 'The `Authorization` header is missing, or has no key.',
   key_malformed: 'The `Authorization` header is not exactly one bearer key.',
   key_invalid: 'The key is unknown or archived.',
   user_token_missing: 'The operation needs a user token in `X-Service-User-Token`.',

@@ -3,7 +3,7 @@ import { LATEST_VERSION, VERSIONS } from '../../../lib/versions.ts'
 import { isIdempotent } from '../idempotency.ts'
 import { LIMIT_DEFAULT, type Listing } from '../paging.ts'
 import type { Route } from '../route.ts'
-import { publicSchema } from './schemas.ts'
+import { documentedSchema } from './schemas.ts'
 import type { JsonSchema, Parameter, Ref } from './types.ts'
 
 const LIMIT_MAX = 100
@@ -54,7 +54,7 @@ function inPath({ path, params = {} }: Route, examples: Record<string, unknown>)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
   return names.map((name) => ({
     description: `The id of the ${wordsOf(name)}.`,
-    ...parameter(name, publicSchema(params[name]?.schema ?? { type: 'string' })),
+    ...parameter(name, documentedSchema(params[name]?.schema ?? { type: 'string' })),
     in: 'path',
     required: true,
     ...(name in examples && { example: examples[name] }),
@@ -67,7 +67,7 @@ const wordsOf = (name: string) => WORDS[name] ?? name.replace(/Id$/, '').replace
 const WORDS: Record<string, string> = { endpointId: 'webhook endpoint', subscriptionId: 'subscription type', domainId: 'custom domain' }
 
 function inQuery({ query }: Route): Parameter[] {
-  const { properties = {}, required = [] } = query ? publicSchema(query) : {}
+  const { properties = {}, required = [] } = query ? documentedSchema(query) : {}
   return Object.entries(properties).map(([name, schema]) => ({
     ...parameter(name, schema),
     in: 'query',

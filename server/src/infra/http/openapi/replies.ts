@@ -5,7 +5,7 @@ import { errorReply } from '../error-reply.ts'
 import { isIdempotent } from '../idempotency.ts'
 import type { Route } from '../route.ts'
 import { ERRORS, REASONS } from './errors.ts'
-import { publicSchema } from './schemas.ts'
+import { documentedSchema } from './schemas.ts'
 import { LOCAL_SERVER } from './servers.ts'
 import type { Header, JsonSchema, Media, Ref, Reply } from './types.ts'
 
@@ -142,9 +142,11 @@ export function errorsOf(route: Route): ErrorCode[] {
   const writes = isIdempotent(route.method) && !isExt(route)
   const can: Partial<Record<ErrorCode, boolean>> = {
     resource_missing: Object.keys(route.params ?? {}).length > 0,
-    resource_already_exists: route.location !== undefined || (body !== undefined && (route.method === 'PATCH' || route.method === 'PUT')),
+    resource_already_exists:
+      (route.location !== undefined && route.status !== 204) ||
+      (body !== undefined && (route.method === 'PATCH' || route.method === 'PUT')),
     parameter_missing:
-      [body, route.query].some((schema) => schema && requiresSomething(publicSchema(schema))) ||
+      [body, route.query].some((schema) => schema && requiresSomething(documentedSchema(schema))) ||
       (route.body !== undefined && !('optionalBody' in route.body)) ||
       route.stream !== undefined,
     parameter_invalid_empty: writes || body !== undefined,
@@ -157,7 +159,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     rate_limited: true,
     version_unsupported: true,
     version_required: true,
-    quota_exceeded: isExt(route) || route.location !== undefined,
+    quota_exceeded: isExt(route) || (route.location !== undefined && route.status !== 204),
     internal_error: true,
   }
   return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => can[code] || route.errors?.includes(code))

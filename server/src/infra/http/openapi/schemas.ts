@@ -1,5 +1,6 @@
 /** Turns schemas for validation into published ones: our own keywords become JSON Schema or a sentence of the description. */
 import type { TSchema } from 'typebox'
+import { componentRef } from '../../../lib/shapes.ts'
 import type { Route } from '../route.ts'
 import { resourceNameOf } from './names.ts'
 import type { JsonSchema } from './types.ts'
@@ -15,6 +16,8 @@ const OWN_KEYWORDS = new Set([
   'instant',
   'exactlyOne',
   'published',
+  'component',
+  'documented',
 ])
 /** Our formats of dates with or without a time. In JSON Schema, `time` is a time of day. */
 const OWN_FORMATS: unknown[] = ['time', 'date-or-time']
@@ -25,13 +28,38 @@ const ANY_KEY = '^.*$'
 const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 
-/** The published schema: valid JSON Schema 2020-12 without our keywords. */
-export function publicSchema(schema: TSchema | JsonSchema): JsonSchema {
-  const source = schema as JsonSchema
+/** The published schema: valid JSON Schema 2020-12 without our keywords. It stands alone: no reference leads out of it. */
+export const publicSchema = (schema: TSchema | JsonSchema): JsonSchema => published(schema as JsonSchema, publicSchema)
+
+/**
+ * The schema in the API description. A schema with `component` is a reference to it, and the keywords of `documented` count, which may have
+ * references too.
+ */
+export function documentedSchema(schema: TSchema | JsonSchema): JsonSchema {
+  const { component, documented, type, description } = schema as JsonSchema & { component?: string; documented?: JsonSchema }
+  if (component !== undefined) {
+    const reference = componentRef(component)
+    const described = description !== undefined && { description }
+    return [type].flat().includes('null') ? { anyOf: [reference, { type: 'null' }], ...described } : { ...reference, ...described }
+  }
+  const own = published(schema as JsonSchema, documentedSchema)
+  if (!documented?.oneOf && !documented?.anyOf) return { ...own, ...documented }
+  // The choice says all of the shape.
+  const { examples } = own
+  return { ...(own.description !== undefined && { description: own.description }), ...(examples && { examples }), ...documented }
+}
+
+/** The schema of a component: as in the description, but not a reference to itself. */
+export function componentSchema(schema: TSchema): JsonSchema {
+  const { component: _, ...own } = schema as JsonSchema
+  return documentedSchema(own)
+}
+
+function published(source: JsonSchema, map: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const result: JsonSchema = {}
   for (const [keyword, value] of Object.entries(source)) {
     if (OWN_KEYWORDS.has(keyword) || (keyword === 'format' && OWN_FORMATS.includes(value))) continue
-    result[keyword] = mapKeyword(keyword, value, publicSchema)
+    result[keyword] = mapKeyword(keyword, value, map)
   }
   // ECMA 262 has flags inside a pattern since 2025, and most readers of JSON Schema refuse them. The description says what is accepted.
   if (source.pattern?.includes('(?i:')) delete result.pattern
@@ -82,24 +110,26 @@ export type Components = {
 
 /**
  * Shared schemas: an object that is a body, a reply or an item of either is named by its `title`, or else after its path. Equal
- * objects are replaced by references. Shorter paths are named first, so the order of the routes does not matter. `more` are the schemas
- * that no route has.
+ * objects are replaced by references. Shorter paths are named first, so the order of the routes does not matter. `shared` are
+ * referred to by their names, and `more` are the schemas that no route has.
  */
-export function componentsOf(routes: readonly Route[], more: Use[] = []): Components {
-  const names = namesOf(routes, more)
+export function componentsOf(routes: readonly Route[], { shared = [], more = [] }: { shared?: Use[]; more?: Use[] } = {}): Components {
+  const names = namesOf(routes, shared, more)
   const refer = (schema: JsonSchema): JsonSchema => {
     const known = names.get(JSON.stringify(schema))
-    return known ? { $ref: `#/components/schemas/${known.name}` } : mapInside(schema, refer)
+    if (!known) return mapInside(schema, refer)
+    // A choice has no members, so its description says what it is for.
+    return { ...componentRef(known.name), ...(isChoice(schema) && schema.description !== undefined && { description: schema.description }) }
   }
   const named = [...names.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return { schemas: Object.fromEntries(named.map(({ name, schema }) => [name, mapInside(schema, refer)])), refer }
 }
 
 /** The named schemas, by their JSON. */
-function namesOf(routes: readonly Route[], more: Use[]): Map<string, Use> {
+function namesOf(routes: readonly Route[], shared: Use[], more: Use[]): Map<string, Use> {
   const byDepth = routes.toSorted((a, b) => depthOf(a) - depthOf(b))
-  const names = new Map<string, Use>()
-  const taken = new Set<string>()
+  const names = new Map<string, Use>(shared.map((use) => [JSON.stringify(use.schema), use]))
+  const taken = new Set<string>(shared.map(({ name }) => name))
   for (const { schema, name } of [...byDepth.flatMap(itemsOf), ...byDepth.flatMap(bodiesOf), ...more]) {
     const text = JSON.stringify(schema)
     if (names.has(text)) continue
@@ -139,28 +169,30 @@ const depthOf = ({ path }: Route) => path.split('/').length + (path.includes('/m
 
 /** The items of a list, which get the name of the resource. */
 function itemsOf(route: Route): Use[] {
-  const items = route.reply && publicSchema(route.reply).properties?.results?.items
+  const items = route.reply && documentedSchema(route.reply).properties?.results?.items
   return items ? nameable(items, resourceNameOf(route)) : []
 }
 
 /** Replies and bodies. */
 function bodiesOf(route: Route): Use[] {
   const resource = resourceNameOf(route)
-  const reply = route.reply && publicSchema(route.reply)
+  const reply = route.reply && documentedSchema(route.reply)
   const body = route.body ?? route.form
   return [
     ...(reply ? nameable(reply, `${resource}${reply.properties?.results ? (route.list ? 'Page' : 'List') : 'Reply'}`) : []),
-    ...(body ? nameable(publicSchema(body), `${resource}${route.method === 'PATCH' && !isArray(body) ? 'Changes' : 'Input'}`) : []),
+    ...(body ? nameable(documentedSchema(body), `${resource}${route.method === 'PATCH' && !isArray(body) ? 'Changes' : 'Input'}`) : []),
   ]
 }
 
 const isArray = (schema: TSchema) => (schema as JsonSchema).type === 'array'
 
-/** An object with members, or the items of an array of them. */
+/** An object with members, a choice of such objects, or the items of an array of them. */
 function nameable(schema: JsonSchema, name: string): Use[] {
   if (schema.items) return nameable(schema.items, name)
-  return schema.type === 'object' && Object.keys(schema.properties ?? {}).length > 0 ? [{ schema, name }] : []
+  return isChoice(schema) || (schema.type === 'object' && Object.keys(schema.properties ?? {}).length > 0) ? [{ schema, name }] : []
 }
+
+const isChoice = ({ oneOf, type }: JsonSchema): boolean => oneOf !== undefined && type === undefined
 
 function freeName(name: string, taken: Set<string>): string {
   for (let number = 1; ; number++) {

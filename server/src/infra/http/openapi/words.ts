@@ -28,9 +28,19 @@ export type Words = {
   /** Examples by operation id, for those whose schema has no component, or another example. */
   operations: Record<string, Example>
   webhooks: Webhook[]
+  /** Components that schemas refer to, by name. */
+  schemas: Record<string, TSchema>
 }
 
-export const NO_WORDS: Words = { groups: {}, memberOf: () => undefined, examples: {}, parameters: {}, operations: {}, webhooks: [] }
+export const NO_WORDS: Words = {
+  groups: {},
+  memberOf: () => undefined,
+  examples: {},
+  parameters: {},
+  operations: {},
+  webhooks: [],
+  schemas: {},
+}
 
 /** Describes every member of a schema that has no description. */
 export function describeMembers(schema: JsonSchema, path: string, memberOf: Words['memberOf']): JsonSchema {

@@ -26,7 +26,7 @@ const BECAUSE: Record<Reason, string> = {
   uncertain: 'the connection to the provider broke before its response arrived',
   duplicate: 'the user was merged with one who had the same message',
   duplicate_address: 'another user of the campaign has the same address, and an address gets one copy',
-  deadline_passed: 'its deadline passed before it could be sent',
+  deadline_passed: 'it could not be sent before its deadline',
   quiet_hours: 'it is the user’s quiet hours',
   frequency_cap: 'the user has reached the frequency cap',
   rate_limited: 'the sending rate of the campaign or its provider is exhausted',

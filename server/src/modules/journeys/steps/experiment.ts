@@ -7,10 +7,13 @@ import { type Case, step } from './step.ts'
 
 const Settings = Exact({
   branches: Type.Optional(
-    Type.Array(Exact({ path: Line(64), weight: Type.Number({ minimum: 0, maximum: 1_000_000 }) }), {
-      maxItems: 20,
-      description: 'The paths with their relative weights. A path with the weight 0 gets no users.',
-    }),
+    Type.Array(
+      Exact({ path: Line(64, { description: 'The path of the share.' }), weight: Type.Number({ minimum: 0, maximum: 1_000_000 }) }),
+      {
+        maxItems: 20,
+        description: 'The paths with their relative weights. A path with the weight 0 gets no users.',
+      },
+    ),
   ),
 })
 type Settings = Static<typeof Settings>

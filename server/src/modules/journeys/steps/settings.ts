@@ -14,6 +14,7 @@ import {
   type EventTest,
   type Rule,
   RuleSchema,
+  TESTS_DOCUMENTED,
 } from '../../rules/index.ts'
 import type { Dependency, StepReference, StepRule } from './step.ts'
 
@@ -27,6 +28,7 @@ const { description: RULE_FORM, examples: RULE_EXAMPLES } = RuleSchema as unknow
 /** A rule of the user. A draft may have an unfinished one; it is checked when the journey is published. */
 export const RuleSetting = (means: string) =>
   FreeForm(RULE_BYTES_MAX, {
+    component: 'Rule',
     description: means,
     published: { title: 'Rule', description: `${means} ${RULE_FORM}`, examples: RULE_EXAMPLES },
   })
@@ -39,6 +41,7 @@ export const Tests = (means: string) =>
     items: { type: 'object' },
     description: `${means} All of them must pass. As in the \`where\` of a rule.`,
     published: { items: { type: 'object', additionalProperties: true } },
+    documented: TESTS_DOCUMENTED,
   })
 
 /** The length of a wait, such as `3d`. */

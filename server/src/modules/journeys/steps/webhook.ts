@@ -23,6 +23,17 @@ const Header = Type.Unsafe<HeaderValue>({
   required: ['secret'],
   additionalProperties: false,
   description: 'A text, which may contain Liquid, or `{ "secret": "…" }`, which is stored encrypted and is not returned.',
+  documented: {
+    oneOf: [
+      { type: 'string', maxLength: VALUE_LENGTH_MAX },
+      {
+        type: 'object',
+        properties: { secret: { type: 'string', minLength: 1, maxLength: VALUE_LENGTH_MAX, description: 'The value.' } },
+        required: ['secret'],
+        additionalProperties: false,
+      },
+    ],
+  },
 })
 
 const Settings = Exact({

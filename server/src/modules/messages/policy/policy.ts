@@ -27,7 +27,7 @@ export type QuietHours = Static<typeof QuietHours>
 const members = {
   caps: Type.Array(Cap, {
     maxItems: CAPS_MAX,
-    description: 'A message over a cap waits until it fits, or is skipped if its deadline passes first.',
+    description: 'A message over a cap waits until it fits, or is skipped with `frequency_cap` if that would be after its deadline.',
   }),
   quiet_hours: Nullable(QuietHours),
 }

@@ -19,7 +19,7 @@ export const policyRoutes = [
     path,
     summary: 'Set frequency caps and quiet hours.',
     description:
-      'A message that is over a cap, or due in quiet hours, waits. If its deadline passes first, it is skipped with `deadline_passed`. Messages of transactional subscription types ignore both.',
+      'A message that is over a cap, or due in quiet hours, waits. If the wait would outlast its deadline, it is skipped at once: with `frequency_cap` for a cap, with `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.',
     access: { secret: 'admin' },
     body: SendingPolicy,
     reply: SendingPolicy,

@@ -45,6 +45,21 @@ test('a message over a cap waits until the first has left the window, with the r
   expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
 })
 
+test('a cap whose window outlasts the deadline is the reason, and the explanation says until when it would wait', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  const capped = await blastTo(w, [list], { expires_after_hours: 2 })
+  await schedule(w, capped)
+  await w.drain()
+  expect(await messagesIn(w, capped)).toMatchObject([{ user: 'ana', state: 'skipped', reason: 'frequency_cap' }])
+  const { summary } = (await w.get(`/api/client/campaigns/${capped.id}/recipients/ana/explain`)).body
+  expect(summary).toContain('because the user has reached the frequency cap')
+  expect(summary).toContain('until 2026-11-24T09:00:00.000Z, which is after its deadline, 2026-11-23T11:00:00.000Z')
+})
+
 test('of several messages at once one is sent, and each of the others waits for its own window', async () => {
   await using w = await world()
   await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { pathOf } from '../../../lib/attribute-paths.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { Exact } from '../../../lib/shapes.ts'
-import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS } from '../rule.ts'
+import { type EventCondition, type EventTest, MEMBERSHIP_EVENTS, TESTS_DOCUMENTED } from '../rule.ts'
 import { As, Comparing, comparisonFaults, compileComparison } from './comparison.ts'
 import { condition, type Dependency, type Reference, type Tracker } from './condition.ts'
 import { type Count, compileCount, timesNeeded } from './counted.ts'
@@ -23,7 +23,8 @@ const Edge = (which: 'first' | 'last') =>
     description: `Compares the time of the ${which} event, for users with at least one. Cannot be combined with \`within\`.`,
   })
 const AtMost = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: COUNT_MAX, description }))
-const Test = Comparing(
+/** A test of the data of an event. */
+export const EventTestShape = Comparing(
   {
     attribute: Type.String({
       minLength: 1,
@@ -49,7 +50,8 @@ export const event = condition<EventCondition>({
     first: Edge('first'),
     last: Edge('last'),
     where: Type.Optional(
-      Type.Array(Test, {
+      Type.Array(EventTestShape, {
+        documented: TESTS_DOCUMENTED,
         minItems: 1,
         maxItems: TESTS_MAX,
         description:

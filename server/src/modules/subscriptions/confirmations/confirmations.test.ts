@@ -107,7 +107,7 @@ describe('double opt-in', () => {
     await using w = await world()
     await w.users('imported', 'session', 'page')
     const id = await newsletter(w)
-    await inTx(w.ctx, async (ctx) => subscribeNew(ctx, [await idOf(w, 'imported')], [id], 'Trade fair'))
+    await inTx(w.ctx, async (ctx) => subscribeNew(ctx, [await idOf(w, 'imported')], [id], { wording: 'Trade fair', proof: {} }))
     const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('session') } }
     await w.patch('/api/client/users/me/subscriptions', [{ subscription_id: id, state: 1 }], options)
     const about = { projectId: w.projectId, userId: await idOf(w, 'page'), subscriptionId: id, messageId: null }

@@ -73,7 +73,7 @@ describe('consent entries', () => {
     const { id } = (await w.post(TYPES, { name: 'News', channel: 'email', default_state: 0 })).body
     await w.patch(of('lee'), [{ subscription_id: id, state: 0 }])
     const users = await Promise.all(['kim', 'lee'].map((user) => idOf(w, user)))
-    for (let n = 0; n < 2; n++) await inTx(w.ctx, (ctx) => subscribeNew(ctx, users, [id], 'Trade fair'))
+    for (let n = 0; n < 2; n++) await inTx(w.ctx, (ctx) => subscribeNew(ctx, users, [id], { wording: 'Trade fair', proof: {} }))
     expect((await consentsOf(w, 'kim')).results).toMatchObject([
       { source: 'import', wording: 'Trade fair', state: 1, previous_state: null },
     ])

@@ -30,9 +30,67 @@ export type Evidence = {
   source: Exclude<ConsentSource, 'merge'>
   /** The text that was agreed to, such as the version of a page. */
   wording?: string
-  /** Such as the key, the request, the IP address and the user agent. */
+  /** Such as the key, the request, the import and its file, the IP address and the user agent. */
   proof?: Record<string, unknown>
 }
+
+const SameAddress = Type.Optional(
+  Type.Integer({ description: 'The id of the user whose message it was, of an entry of another user with the same address.' }),
+)
+const Everything = Type.Optional(Type.Boolean({ description: 'Whether the user unsubscribed from everything.' }))
+const MessageId = Type.Integer({ description: 'The id of the message that was answered.' })
+const KeyIdOf = Type.Integer({ description: 'The id of the API key.' })
+const RequestId = Type.String({ description: 'The id of the request.' })
+
+/** What entries have as proof, by their source. */
+const PROOFS = [
+  Exact({ key_id: KeyIdOf, request_id: RequestId }, { description: 'A request with a key or a user token.' }),
+  Exact(
+    {
+      import_id: Type.Integer({ description: 'The id of the import.' }),
+      file: Type.Optional(Type.String({ description: 'The name of the file.' })),
+      file_sha256: Type.Optional(Type.String({ description: 'The SHA-256 of the file, in hex.' })),
+      key_id: Type.Optional(KeyIdOf),
+    },
+    { description: 'An import.' },
+  ),
+  Exact({ undone: Type.Literal(true, { description: 'Always true.' }) }, { description: 'An import that was undone.' }),
+  Exact(
+    {
+      ip: Type.String({ description: 'The IP address of the request.' }),
+      user_agent: Type.Optional(Type.String({ description: 'The user agent of the request.' })),
+      request_id: RequestId,
+      message_id: Type.Optional(MessageId),
+      same_address_as: SameAddress,
+      everything: Everything,
+    },
+    { description: 'A hosted page, or one click in a mail program.' },
+  ),
+  Exact({ message_id: MessageId, same_address_as: SameAddress }, { description: 'A report of a provider about a message.' }),
+  Exact(
+    { keyword: Type.String({ description: 'The word of the text message.' }), everything: Everything, same_address_as: SameAddress },
+    { description: 'A text message such as STOP.' },
+  ),
+  Exact(
+    {
+      journey_id: Type.Integer({ description: 'The id of the journey.' }),
+      entrance_id: Type.Integer({ description: 'The id of the entrance.' }),
+    },
+    { description: 'A step of a journey.' },
+  ),
+  Exact(
+    { merged_user_ids: Type.Array(Type.Integer(), { description: 'The ids of the users that were merged.' }) },
+    { description: 'A merge of users.' },
+  ),
+  Exact({}, { description: 'No proof was kept.' }),
+]
+
+/** The proof of a consent entry. Tests check every entry of a reply against it. */
+export const ConsentProof = Type.Unsafe<Record<string, unknown>>({
+  component: 'ConsentProof',
+  description: 'Evidence, by the source of the entry.',
+  oneOf: PROOFS,
+})
 
 const State = Type.Unsafe<SubscriptionState>({ type: 'integer', enum: [0, 1, 2] })
 
@@ -43,7 +101,7 @@ const columns = {
   previous_state: Nullable(State),
   source: OneOf(CONSENT_SOURCES),
   wording: Nullable(Type.String()),
-  proof: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
+  proof: ConsentProof,
 }
 
 /** A consent entry in API replies. */

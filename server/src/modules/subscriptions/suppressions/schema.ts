@@ -46,4 +46,7 @@ export type Suppression = Static<typeof Suppression>
 export const SuppressionRow = Type.Object({ ...columns, stops_transactional: Type.Boolean(), created_at: Instant })
 export type SuppressionRow = Static<typeof SuppressionRow>
 
+/** A suppression of an address of a user. */
+export type UserSuppression = Pick<SuppressionRow, 'channel' | 'reason' | 'stops_transactional'>
+
 export const Suppressions = Exact({ results: Type.Array(Suppression, { description: 'In the order of the request, each address once.' }) })

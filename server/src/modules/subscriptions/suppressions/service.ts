@@ -10,7 +10,14 @@ import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
 import * as queries from './queries.ts'
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionInputs, type SuppressionReason, type SuppressionRow } from './schema.ts'
+import {
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionInputs,
+  type SuppressionReason,
+  type SuppressionRow,
+  type UserSuppression,
+} from './schema.ts'
 
 const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
@@ -150,6 +157,18 @@ export const suppressErased = (ctx: InTx, users: Contact[]): Promise<void> =>
     ctx,
     users.flatMap(addressesOf).map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
+
+/** The suppressions of the present addresses of a user. */
+export const suppressionsOf = async (ctx: ProjectCtx, contact: Contact): Promise<UserSuppression[]> =>
+  (await suppressionsWithSource(ctx, contact)).map(({ channel, reason, stops_transactional }) => ({ channel, reason, stops_transactional }))
+
+/** The same, with all that is stored of them. */
+export async function suppressionsWithSource(ctx: ProjectCtx, contact: Contact): Promise<SuppressionRow[]> {
+  const key = await keyOf(ctx)
+  const addresses = addressesOf(contact)
+  const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
+  return rows.map(({ address_hash: _, ...row }) => row).toSorted((a, b) => ADDRESSED.indexOf(a.channel) - ADDRESSED.indexOf(b.channel))
+}
 
 /** The channels on which the owner of these addresses has unsubscribed from everything. */
 export async function channelsUnsubscribedFromAll(ctx: ProjectCtx, addresses: Address[]): Promise<Set<Channel>> {

@@ -44,6 +44,46 @@ describe('suppressed addresses', () => {
     expect((await suppressedAmong(one.ctx, 'email', ['kim@example.com'])).get('kim@example.com')).toBe(expected)
   })
 
+  test('are shown with the user, and with the states that are read or set', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kim@example.com', phone: '+61412345678' }])
+    const receipts = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })).body
+    const shown = async () => (await w.get('/api/client/users/kim')).body.suppressions
+    const path = '/api/client/users/kim/subscriptions'
+    const stopped = ({ body }: { body: any }) => body.results.map(({ name, suppression }: any) => [name, suppression])
+    expect(await shown()).toEqual([])
+    expect(stopped(await w.get(path)).every(([, reason]: [string, unknown]) => reason === undefined)).toBe(true)
+    await inTx(w.ctx, (ctx) =>
+      suppress(ctx, [{ channel: 'email', address: 'KIM@example.com', reason: 'unsubscribed_all', stopsTransactional: false, source: {} }]),
+    )
+    expect(await shown()).toEqual([{ channel: 'email', reason: 'unsubscribed_all', stops_transactional: false }])
+    const subscribed = await w.patch(path, [{ subscription_id: receipts.id, state: 1 }])
+    for (const reply of [subscribed, await w.get(path)]) {
+      expect(Object.fromEntries(stopped(reply))).toMatchObject({
+        'Default Email': 'unsubscribed_all',
+        'Default SMS': undefined,
+        Receipts: undefined,
+      })
+    }
+    await put(w, 'complaint')
+    await put(w, 'manual', '+61412345678')
+    expect(Object.fromEntries(stopped(await w.get(path)))).toMatchObject({
+      'Default Email': 'complaint',
+      'Default SMS': 'manual',
+      Receipts: 'complaint',
+    })
+    expect(await shown()).toEqual([
+      { channel: 'email', reason: 'complaint', stops_transactional: true },
+      { channel: 'text', reason: 'manual', stops_transactional: true },
+    ])
+    const own = await w.get('/api/client/users/me/subscriptions', {
+      key: w.keys.public,
+      headers: { 'x-service-user-token': await w.token('kim') },
+    })
+    expect(own.status).toBe(200)
+    expect(JSON.stringify(own.body)).not.toContain('complaint')
+  })
+
   test('are stored once each when suppressed concurrently', async () => {
     await using w = await world()
     await Promise.all(Array.from({ length: 8 }, (_, n) => put(w, 'manual', `u${n % 2}@example.com`)))

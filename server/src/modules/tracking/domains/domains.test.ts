@@ -64,6 +64,19 @@ describe('a domain', () => {
     expect(await trackingBaseUrl(w.ctx, reply.body.id)).toBe('http://carillon.test')
   })
 
+  test.each(['http://203.0.113.7:3000', 'http://[2001:db8::1]', 'http://localhost:3000'])(
+    'of a server at %s has no CNAME to publish, because there is no name to point to',
+    async (base) => {
+      await using w = await world()
+      const added = await add(w)
+      const here = { ...w.ctx, baseUrl: () => base }
+      const shown = await verify(here, added, {})
+      expect(shown.dns.map(({ type }) => type)).toEqual(['TXT'])
+      expect(shown.problem).toBe(`\`${host}\` does not point to this server. Publish the TXT record.`)
+      expect((await verify(w.ctx, added, {})).dns.map(({ type }) => type)).toEqual(['CNAME', 'TXT'])
+    },
+  )
+
   test.each([
     [{ host: 'https://links.shop.test' }, 400, 'parameter_invalid_format'],
     [{ host: 'links.shop.test/x' }, 400, 'parameter_invalid_format'],

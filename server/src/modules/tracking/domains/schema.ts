@@ -29,7 +29,7 @@ export const Domain = Exact({
   ...columns,
   dns: Type.Array(DnsRecord, {
     description:
-      'Records to publish. The CNAME is needed for links to work, and usually verifies the domain. The TXT record always verifies it.',
+      'Records to publish. The CNAME is needed for links to work, and usually verifies the domain; it is absent while `BASE_URL` has no public name that it could point to. The TXT record always verifies the domain.',
   }),
   checked_at: Nullable(Timestamp),
   verified_at: Nullable(Timestamp),

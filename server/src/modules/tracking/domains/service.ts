@@ -15,6 +15,12 @@ const CACHE_MAX = 10_000
 
 const ourHost = (ctx: ProjectCtx | InTx) => new URL(ctx.baseUrl()).hostname
 
+/** The name that a CNAME can point to; null if this server is reached at an address, or at a name of this machine only. */
+function ourName(ctx: ProjectCtx | InTx): string | null {
+  const host = ourHost(ctx)
+  return isDomainName(host) ? host : null
+}
+
 export const listDomains = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listDomains(ctx, page), present(ctx))
 
 export async function getDomain(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
@@ -72,7 +78,7 @@ export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: Doma
     const claims = await queries.lockClaims(ctx, host)
     const domain = found(await queries.findDomain(ctx, id))
     const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
-    const result = decide(domain, findings, others.length > 0, ourHost(ctx))
+    const result = decide(domain, findings, others.length > 0, ourName(ctx))
     if (result.isVerified && !domain.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
     return found(await queries.saveCheck(ctx, id, result.isVerified, result.problem))
   })
@@ -89,14 +95,14 @@ const NO_RESPONSE = 'The DNS did not respond. Try again in a few minutes.'
  * Decides if a domain is verified. A TXT record proves that the project controls the host. A CNAME is enough if no other project has
  * added the host. If the DNS does not respond, nothing changes.
  */
-function decide({ host, is_verified }: DomainRow, { pointsHere, isOwned }: DnsFindings, isContested: boolean, ours: string) {
+function decide({ host, is_verified }: DomainRow, { pointsHere, isOwned }: DnsFindings, isContested: boolean, ours: string | null) {
   if (isOwned === 'yes') return { isVerified: true, problem: null }
   if (pointsHere === 'yes') {
     return is_verified || !isContested ? { isVerified: true, problem: null } : { isVerified: false, problem: CONTESTED }
   }
   if (pointsHere === 'unknown' || isOwned === 'unknown') return { isVerified: is_verified, problem: NO_RESPONSE }
-  const problem = `\`${host}\` does not point to this server. Publish a CNAME record from it to \`${ours}\`, or the TXT record.`
-  return { isVerified: false, problem }
+  const records = ours === null ? 'the TXT record' : `a CNAME record from it to \`${ours}\`, or the TXT record`
+  return { isVerified: false, problem: `\`${host}\` does not point to this server. Publish ${records}.` }
 }
 
 const usable = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
@@ -116,12 +122,11 @@ function found(row: DomainRow | undefined): DomainRow {
   return row
 }
 
+const cnameTo = (ours: string | null, host: string): Domain['dns'] => (ours === null ? [] : [{ type: 'CNAME', name: host, value: ours }])
+
 const present =
   (ctx: ProjectCtx | InTx) =>
   ({ verification_token, ...row }: DomainRow): Domain => ({
     ...row,
-    dns: [
-      { type: 'CNAME', name: row.host, value: ourHost(ctx) },
-      { type: 'TXT', name: txtNameOf(row.host), value: txtValueOf(verification_token) },
-    ],
+    dns: [...cnameTo(ourName(ctx), row.host), { type: 'TXT', name: txtNameOf(row.host), value: txtValueOf(verification_token) }],
   })

@@ -1,0 +1,42 @@
+/** Erasing users from every module. */
+import { TIMERS } from './infra/queue/partitions.ts'
+import type { Ctx, InTx } from './infra/runtime/ctx.ts'
+import type { UserId } from './lib/ids.ts'
+import { eraseActivity } from './modules/activity/index.ts'
+import { eraseEvents } from './modules/events/index.ts'
+import { eraseImportData } from './modules/imports/index.ts'
+import { eraseJourneys } from './modules/journeys/index.ts'
+import { eraseMemberships, lockLists } from './modules/lists/index.ts'
+import { eraseMessages } from './modules/messages/index.ts'
+import { inEachProject } from './modules/projects/index.ts'
+import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
+import { eraseClicks } from './modules/tracking/index.ts'
+import { eraseUsers as eraseUserRows, findErasable, finishErasure, idsWithMerged } from './modules/users/index.ts'
+import { countUserData } from './user-data.ts'
+
+/** Erases the users whose erasure was requested, from every module. */
+export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await findErasable(ctx), erase)
+
+async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
+  await lockLists(ctx)
+  const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
+  const erased = await eraseUserRows(ctx, [id])
+  await eraseOtherData(ctx, erased)
+  await suppressErased(ctx, erased)
+  await finishErasure(ctx, id, removed)
+  return 1
+}
+
+/** Deletes what the other modules store about users whose rows were deleted. The caller holds the lock on lists. */
+export async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeof eraseUserRows>>): Promise<void> {
+  const ids = erased.map(({ id }) => id)
+  if (ids.length === 0) return
+  await eraseMemberships(ctx, ids, TIMERS)
+  await eraseMessages(ctx, ids)
+  await eraseClicks(ctx, ids)
+  await eraseSubscriptions(ctx, ids)
+  await eraseImportData(ctx, erased)
+  await eraseJourneys(ctx, ids)
+  await eraseActivity(ctx, ids)
+  await eraseEvents(ctx, ids)
+}

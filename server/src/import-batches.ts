@@ -1,0 +1,71 @@
+/** Importing users from files and undoing that: batch by batch, each one transaction. */
+
+import { eraseOtherData } from './erasures.ts'
+import { type Ctx, type InTx, inClaim } from './infra/runtime/ctx.ts'
+import { CHANNELS } from './lib/channels.ts'
+import { mapWithConcurrency } from './lib/concurrency.ts'
+import { usersWithEvents } from './modules/events/index.ts'
+import {
+  claimImportBatch,
+  claimUndo,
+  countFailedBatch,
+  countFailedUndo,
+  type DueImport,
+  finishImportBatch,
+  type ImportToUndo,
+  importsDue,
+  importsToUndo,
+  type ReadImport,
+  readImport,
+  saveImportedUsers,
+  undoChanges,
+} from './modules/imports/index.ts'
+import { inEachProject, inProject } from './modules/projects/index.ts'
+import { eraseUsers as eraseUserRows, unlinkRemoved } from './modules/users/index.ts'
+import { onUsersChanged } from './user-changes.ts'
+
+const IMPORTS_AT_ONCE = 4
+
+/** Events that the server writes about a user. They do not tell that the user has done anything. */
+const WRITTEN_BY_SERVER = [
+  ...['user_created', 'user_updated', 'subscribed', 'unsubscribed', 'list_entered', 'list_left'],
+  ...CHANNELS.flatMap((channel) => ['sent', 'delivered', 'bounced', 'failed'].map((action) => `${channel}_${action}`)),
+]
+
+/** Imports users from files: one batch for each project that has an import. */
+export async function importUsers(ctx: Ctx): Promise<number> {
+  const readNext = (due: DueImport) => inProject(ctx, due.project_id, (ctx) => readImport(ctx, due))
+  const read = await mapWithConcurrency(await inClaim(ctx, importsDue), IMPORTS_AT_ONCE, readNext)
+  return inEachProject(ctx, read, importBatch, countFailedBatch)
+}
+
+async function importBatch(ctx: InTx, read: ReadImport): Promise<number> {
+  const batch = await claimImportBatch(ctx, read)
+  if (!batch) return 0
+  const saved = await saveImportedUsers(ctx, batch)
+  for (const { changes, merges } of saved.changes)
+    await onUsersChanged(ctx, { changes: changes.map((change) => ({ ...change, is_import: true })), merges })
+  await finishImportBatch(ctx, batch, saved)
+  return 1
+}
+
+/** Undoes imports: one batch for each project that has one to undo. */
+export const undoImports = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await importsToUndo(ctx), undoBatch, countFailedUndo)
+
+async function undoBatch(ctx: InTx, due: ImportToUndo): Promise<number> {
+  const batch = await claimUndo(ctx, due)
+  if (!batch) return 0
+  const active = await usersWithEvents(ctx, batch.untouched, WRITTEN_BY_SERVER)
+  const { changes, removed } = await undoChanges(
+    ctx,
+    batch,
+    active.map(({ user_id }) => user_id),
+  )
+  await onUsersChanged(ctx, changes)
+  if (removed.length > 0) {
+    await unlinkRemoved(ctx, removed)
+    // Their addresses are not suppressed: they may be in the corrected file.
+    await eraseOtherData(ctx, await eraseUserRows(ctx, removed))
+  }
+  return 1
+}

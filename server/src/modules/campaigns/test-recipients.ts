@@ -1,0 +1,28 @@
+/** Where test messages of a key may go that cannot send a campaign (D-CAMP-8). Pure. */
+import { trimWhiteSpace } from '../../lib/text.ts'
+import type { Rendered } from '../channels/index.ts'
+import { splitAddresses } from '../templates/index.ts'
+
+/** The addresses that a message goes to: those of an email with its copies, the URL of a webhook, otherwise the recipient. */
+function reachedBy({ channel, recipient, content: { cc, bcc } }: Rendered): string[] {
+  if (channel === 'webhook') return [new URL(recipient).origin]
+  if (channel !== 'email') return [recipient]
+  const copies = [cc, bcc].flatMap((line) => (typeof line === 'string' ? splitAddresses(line) : []))
+  return [recipient, ...copies.map(addressIn).filter((address) => address !== '')]
+}
+
+/** The address of a mailbox such as `Ana <ana@example.com>`. */
+function addressIn(mailbox: string): string {
+  const text = trimWhiteSpace(mailbox)
+  return text.endsWith('>') ? trimWhiteSpace(text.slice(text.lastIndexOf('<') + 1, -1)) : text
+}
+
+/** The first address of a message that `allowed`, the `test_recipients` of the project, does not contain; undefined if it contains all. */
+export function addressNotAllowed(message: Rendered, allowed: readonly string[]): string | undefined {
+  const entries = new Set(allowed.map((entry) => entry.toLowerCase()))
+  return reachedBy(message).find((address) => {
+    const name = address.toLowerCase()
+    const domain = message.channel === 'email' ? name.slice(name.lastIndexOf('@')) : name
+    return !entries.has(name) && !entries.has(domain)
+  })
+}

@@ -1,0 +1,34 @@
+/** Counts the rows of a file while it is received, so that the progress of its import can be told in rows. Pure. */
+
+const [LF, CR, QUOTE] = [10, 13, 34]
+
+/**
+ * Returns a function that takes the bytes of a file after its header line, piece by piece, and returns the number of rows so far. Lines
+ * without anything are no rows; line breaks between quotation marks are part of a cell.
+ */
+export function rowCounter(delimiter: string): (bytes: Buffer) => number {
+  const separator = delimiter.charCodeAt(0)
+  let rows = 0
+  let isInRow = false
+  // Only a quotation mark at the start of a cell opens one, as when the rows are read.
+  let isAtCellStart = true
+  let isQuoted = false
+  let hasJustClosed = false
+  return (bytes) => {
+    for (const byte of bytes) {
+      if (isQuoted) {
+        isQuoted = byte !== QUOTE
+        hasJustClosed = !isQuoted
+        continue
+      }
+      // A second quotation mark inside a quoted cell opens it again.
+      isQuoted = byte === QUOTE && (isAtCellStart || hasJustClosed)
+      hasJustClosed = false
+      const isBreak = byte === LF || byte === CR
+      if (!isBreak && !isInRow) rows++
+      isInRow = !isBreak
+      isAtCellStart = isBreak || byte === separator
+    }
+    return rows
+  }
+}

@@ -1,0 +1,39 @@
+/** The shape of an export of a user. `user-data.ts` fills it. */
+import { type TSchema, Type } from 'typebox'
+import { JsonDownloadOf } from '../../infra/http/route.ts'
+import { Exact, Timestamp } from '../../lib/shapes.ts'
+
+/** The members of an export that are arrays, with what they have. */
+export const EXPORTED: Record<string, string> = {
+  profiles: 'The profile, and those of users that were merged into it.',
+  anonymous_ids: 'Anonymous ids, with when they were linked.',
+  devices: 'Push devices, without their tokens.',
+  subscriptions: 'Stored subscription states.',
+  consents: 'The consent entries, with their proofs.',
+  confirmations: 'Confirmations that were requested.',
+  lists: 'Memberships of lists, former ones included.',
+  events: 'What the user did, and system events.',
+  activity: 'What `GET /activity` has of the user.',
+  messages: 'Messages, with their states, and what came with the requests for them.',
+  message_attachments: 'Attachments that are kept, in base64.',
+  sandbox_messages: 'Messages that the sandbox keeps, with their content.',
+  inbox: 'In-app messages, with their content.',
+  link_clicks: 'Clicks on tracked links.',
+  journeys: 'How often the user was in journeys.',
+  journey_entrances: 'Where the user is in journeys.',
+  past_journey_entrances: 'Where the user was in journeys.',
+  journey_calls: 'Calls of webhook steps that are under way.',
+  imports: 'What imports changed, for 24 hours.',
+  suppressions: 'Suppressions of the addresses of the user.',
+}
+
+const rows = (description: string): TSchema =>
+  Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }), { description })
+
+export const UserExport = JsonDownloadOf(
+  Exact({
+    exported_at: { ...Timestamp, description: 'When the export began.' } as typeof Timestamp,
+    user_id: Type.Integer({ description: 'The id of the user.' }),
+    ...Object.fromEntries(Object.entries(EXPORTED).map(([name, description]) => [name, rows(description)])),
+  }),
+)

@@ -1,0 +1,170 @@
+/** The samples of the API reference are sent as they are to a new project, in an order in which what their paths name exists. */
+import { expect, test } from 'vitest'
+import { apiDescription } from '../../src/api-description/index.ts'
+import type { Method, Operation } from '../../src/infra/http/openapi/types.ts'
+import { VERSION } from '../../src/lib/versions.ts'
+import { routes } from '../all-routes.ts'
+import { subscriptionTo } from '../blasts.ts'
+import { select } from '../select.ts'
+import { type Reply, type World, world } from '../world.ts'
+
+const document = apiDescription({ routes, version: VERSION })
+
+type Listed = { method: Method; path: string; operation: Operation }
+
+const operations = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Listed] => [
+      operation.operationId,
+      { method: method as Method, path, operation },
+    ]),
+  ),
+)
+
+const sampled = [...operations].filter(([, { operation }]) => operation.requestBody !== undefined).map(([id]) => id)
+
+/** Samples that need other servers, which tests do not reach. */
+const OUTSIDE: Record<string, string> = {
+  spfLookup: 'It asks the DNS for the records of a domain.',
+  tcpVerifier: 'It connects to a host.',
+}
+
+type Send = (id: string, params?: Record<string, unknown>) => Promise<Reply>
+
+/** Sends the samples of operations to a world, with the key that each needs, and notes which were sent. */
+function sender(w: World, token: () => Promise<string>): { send: Send; sent: Set<string> } {
+  const sent = new Set<string>()
+  const send: Send = async (id, params = {}) => {
+    const { method, path, operation } = operations.get(id) as Listed
+    const [[type, media] = ['', undefined]] = Object.entries(operation.requestBody?.content ?? {})
+    const url = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(String(params[name] ?? exampleOfParameter(operation, name))),
+    )
+    const isForm = type === 'application/x-www-form-urlencoded'
+    const text = typeof media?.example === 'string' ? media.example : JSON.stringify(media?.example)
+    const reply = await w.request(method.toUpperCase(), url, undefined, {
+      ...(await credentialsOf(w, operation, token)),
+      ...(media && { raw: isForm ? String(new URLSearchParams(media.example as Record<string, string>)) : text }),
+    })
+    expect(reply.status, `${id}: ${reply.text}`).toBeLessThan(300)
+    sent.add(id)
+    return reply
+
+    async function credentialsOf(w: World, { 'x-access': access }: Operation, token: () => Promise<string>) {
+      const headers = { ...(media && { 'content-type': type }) }
+      if ('secret' in access) return { key: w.keys.secret, headers }
+      if ('organisation' in access) return { key: w.keys.organisation, headers }
+      return { key: w.keys.public, headers: { ...headers, 'x-service-user-token': await token() } }
+    }
+  }
+  return { send, sent }
+}
+
+/** The value of a path parameter in the reference. */
+const exampleOfParameter = ({ parameters }: Operation, name: string): unknown =>
+  parameters.flatMap((parameter) => ('name' in parameter && parameter.name === name ? [parameter.example] : []))[0]
+
+const USER = { userId: 'customer-1042' }
+
+async function usersAndProjects(w: World, send: Send) {
+  const { body: project } = await send('createProject')
+  await send('updateProject', { projectId: w.projectId })
+  await send('createProjectKey', { projectId: project.id })
+  await send('updateKey', { keyId: (await send('createKey')).body.id })
+  await send('setAttribute')
+  const { body } = await send('batchUsers')
+  expect(body.failed).toBe(0)
+  await send('updateUsers')
+  await send('createEvents')
+  await send('createDevice')
+  await send('updateSubscription', { subscriptionId: (await send('createSubscription')).body.id })
+  await send('updateUserSubscriptions', USER)
+  await send('updateOwnUserSubscriptions')
+  await send('createSuppressions')
+  await send('setPageTheme')
+  await w.drain()
+}
+
+async function lists(w: World, send: Send) {
+  await send('previewLists')
+  await send('updateList', { listId: (await send('createList')).body.id })
+  const { id: listId } = (await w.post('/api/client/lists', { name: 'Customers', type: 'static' })).body
+  await send('createListUser', { listId })
+  await send('deleteListUsers', { listId })
+  await send('importList', { listId })
+}
+
+/** A running trigger campaign of a channel. */
+async function triggerCampaign(w: World, channel: 'email' | 'in_app', content: object): Promise<number> {
+  const given = { type: 'trigger', name: 'Receipt', subscription_id: await subscriptionTo(w, channel), event_name: 'order_placed' }
+  const { id } = (await w.post('/api/client/campaigns', given)).body
+  await w.put(`/api/client/campaigns/${id}/templates/en`, content)
+  expect((await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })).status).toBe(200)
+  return id
+}
+
+async function campaigns(w: World, send: Send) {
+  const { id: campaignId } = (await send('createCampaign')).body
+  await send('updateCampaign', { campaignId })
+  await send('setCampaignTemplate', { campaignId })
+  await send('previewCampaign', { campaignId })
+  await send('testCampaign', { campaignId })
+  const receipt = await triggerCampaign(w, 'email', { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
+  await send('triggerCampaign', { campaignId: receipt })
+  await w.post('/api/client/providers', { name: 'Inbox', kind: 'inbox', channel: 'in_app', settings: {} })
+  const inApp = await triggerCampaign(w, 'in_app', { title: 'Thanks', body: 'Thanks' })
+  await send('triggerCampaign', { campaignId: inApp })
+  await w.drain()
+  const own = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('customer-1042') } }
+  const { results } = (await w.get('/api/client/users/me/messages', own)).body
+  await send('updateOwnUserMessage', { messageId: results[0].id })
+}
+
+/** A journey that the user of the samples is in. */
+async function journeyWithUser(w: World, send: Send): Promise<{ journeyId: number }> {
+  const { id: journeyId } = (await send('createJourney')).body
+  await send('setJourneySteps', { journeyId })
+  await send('publishJourney', { journeyId })
+  await send('createJourneyEntrance', { journeyId })
+  await w.drain()
+  return { journeyId }
+}
+
+async function journeys(w: World, send: Send) {
+  const { id: journeyId } = (await send('createJourney')).body
+  await send('updateJourney', { journeyId })
+  await send('setJourneySteps', { journeyId })
+  await send('simulateJourney', { journeyId })
+  await send('previewJourneyPublish', { journeyId })
+  await send('backtestJourney', { journeyId })
+  for (const action of ['skipJourneyUser', 'moveJourneyUser', 'retryJourneyUser']) {
+    await send(action, { ...(await journeyWithUser(w, send)), ...USER })
+  }
+  await send('drainJourney', await journeyWithUser(w, send))
+}
+
+async function sending(send: Send) {
+  await send('setSendingPolicy')
+  await send('updateProvider', { providerId: (await send('createProvider')).body.id })
+  await send('updateDomain', { domainId: (await send('createDomain')).body.id })
+  const { id: endpointId } = (await send('createWebhook')).body
+  await send('rotateWebhookSecret', { endpointId })
+  await send('testWebhook', { endpointId })
+  await send('updateWebhook', { endpointId })
+}
+
+test('every sample of a request succeeds in a new project', async () => {
+  await using before = await world()
+  // The subscription types of the first project of a server have the first ids.
+  await select(before, `select setval(pg_get_serial_sequence('subscriptions', 'id'), 1, false)`)
+  await using w = await world()
+  const { send, sent } = sender(w, () => w.token('customer-1042'))
+  await usersAndProjects(w, send)
+  await lists(w, send)
+  await campaigns(w, send)
+  await journeys(w, send)
+  await sending(send)
+  for (const id of sampled.filter((id) => operations.get(id)?.path.startsWith('/api/ext/') && !(id in OUTSIDE))) await send(id)
+  expect(sampled.filter((id) => !sent.has(id) && !(id in OUTSIDE))).toEqual([])
+  expect(Object.keys(OUTSIDE).filter((id) => !sampled.includes(id))).toEqual([])
+})
