@@ -5,14 +5,14 @@ import type { Command } from './command.ts'
 import { listen, listenOptions } from './listen.ts'
 import { waitForSignal } from './signals.ts'
 
-/** Prints webhook events as they arrive, until it is stopped. */
+/** Prints webhook events in the order in which they happened, until it is stopped. */
 export const run: Command['run'] = async (args, env) => {
   const config = readConfig(env)
   const url = args.some((arg) => arg.startsWith('--url')) ? [] : ['--url', `http://127.0.0.1:${config.PORT}`]
   await using _ = await listen(listenOptions([...args, ...url]), {
     dataDir: resolve(config.DATA_DIR),
     print: (line) => process.stdout.write(`${line}\n`),
-    now: systemClock.now,
+    clock: systemClock,
   })
   await waitForSignal()
 }

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, inject, test } from 'vitest'
 import { type World, world } from '../../test/world.ts'
 import { loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
 import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import { systemClock } from '../infra/runtime/clock.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
 import { verifySignature } from '../modules/webhooks/index.ts'
@@ -29,7 +30,7 @@ async function listener(w: World, given: { key?: string; events?: string[]; forw
   const lines: string[] = []
   const listening = await listen(
     { port: 0, url, ...given, events: given.events ?? ['delivery.failed'], key: given.key ?? w.keys.secret },
-    { dataDir: inject('authorityDir'), print: (line) => lines.push(line), now: w.clock.now },
+    { dataDir: inject('authorityDir'), print: (line) => lines.push(line), clock: { now: w.clock.now, sleep: systemClock.sleep } },
   )
   return { ...listening, lines }
 }
@@ -125,7 +126,11 @@ describe('carillon listen', () => {
     leftovers.push(() => rm(dataDir, { recursive: true }))
     await w.app.listen({ host: '127.0.0.1', port: 0 })
     const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
-    const attempt = () => listen({ port: 0, events: EVENT_TYPES, url }, { dataDir, print: () => undefined, now: w.clock.now })
+    const attempt = () =>
+      listen(
+        { port: 0, events: EVENT_TYPES, url },
+        { dataDir, print: () => undefined, clock: { now: w.clock.now, sleep: systemClock.sleep } },
+      )
     await expect(attempt()).rejects.toThrow('Start the server once, or pass --key.')
     await writeFile(join(dataDir, 'credentials.json'), JSON.stringify({ secret_key: w.keys.secret }))
     await using _ = await attempt()
@@ -133,7 +138,11 @@ describe('carillon listen', () => {
   })
 
   test('reports an unreachable server and a port that is in use', async () => {
-    const io = { dataDir: inject('authorityDir'), print: () => undefined, now: () => new Date('2026-11-23T09:00:00Z') }
+    const io = {
+      dataDir: inject('authorityDir'),
+      print: () => undefined,
+      clock: { now: () => new Date('2026-11-23T09:00:00Z'), sleep: systemClock.sleep },
+    }
     const nowhere = { port: 0, events: EVENT_TYPES, url: 'http://127.0.0.1:1', key: 'sk_0123456789abcdef' }
     await expect(listen(nowhere, io)).rejects.toThrow('Cannot connect to http://127.0.0.1:1. The server refused the connection.')
     await using w = await world()

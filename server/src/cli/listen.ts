@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { issueCertificate, loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
 import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import type { Clock } from '../lib/clock.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { trimEndMatching } from '../lib/text.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
@@ -16,6 +17,7 @@ import { verifySignature } from '../modules/webhooks/index.ts'
 import { callApi, firstKey, parsed } from './call-api.ts'
 import { CommandError } from './command.ts'
 import { forwarder } from './forward.ts'
+import { inOrder, type ReceivedEvent } from './in-order.ts'
 
 export type ListenOptions = {
   /** 0 chooses a free one. */
@@ -35,7 +37,7 @@ export type ListenIo = {
   /** The server’s directory with the development authority and `credentials.json`. */
   dataDir: string
   print(line: string): void
-  now(): Date
+  clock: Pick<Clock, 'now' | 'sleep'>
 }
 
 const HOST = '127.0.0.1'
@@ -74,7 +76,8 @@ export function listenOptions(args: string[]): ListenOptions {
 const isWebAddress = (url: string) => URL.canParse(url) && /^https?:\/\//i.test(url)
 
 /** Starts the endpoint and registers it with the server, until it is disposed of. `url` is that of the endpoint. */
-export async function listen(options: ListenOptions, { dataDir, print, now }: ListenIo): Promise<AsyncDisposable & { url: string }> {
+export async function listen(options: ListenOptions, { dataDir, print, clock }: ListenIo): Promise<AsyncDisposable & { url: string }> {
+  const { now } = clock
   const key = options.key ?? (await firstKey(dataDir))
   await using opening = new AsyncDisposableStack()
   const authority = await loadOrCreateAuthority(dataDir, now())
@@ -83,11 +86,12 @@ export async function listen(options: ListenOptions, { dataDir, print, now }: Li
     createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0', anyPort: true }),
   )
   let secret = ''
+  const printer = opening.use(inOrder(({ body }) => printEvent(body, print), clock))
   const forward = options.forwardTo === undefined ? undefined : forwarder(fetch, options.forwardTo, print)
   const server = createServer(await issueCertificate(authority, [HOST], now()), (request, response) => {
     receive(request, response, async (headers, body) => {
       const genuine = secret !== '' && verifySignature(String(headers['service-signature'] ?? ''), body, secret, now())
-      if (genuine) printEvent(body, print)
+      if (genuine) printer.add(receivedEvent(body))
       else print('A request was refused because its signature is not valid.')
       if (!genuine) return 400
       return forward ? await forward(headers, body) : 204
@@ -141,6 +145,11 @@ function receive(request: IncomingMessage, response: ServerResponse, accept: Acc
       (error) => response.destroy(error),
     )
   })
+}
+
+const receivedEvent = (body: string): ReceivedEvent => {
+  const { id, timestamp } = parsed(body)
+  return { id: String(id), timestamp: String(timestamp), body }
 }
 
 /** Prints a summary line, and then the event as it was received. */

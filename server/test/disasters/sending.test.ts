@@ -79,7 +79,7 @@ test('a slow provider does not delay other channels', async () => {
   await held.reached()
   await w.post('/api/client/events', [{ name: 'order', external_id: 'person-1' }])
   await w.drain('ingest.apply', 'messages.send')
-  expect((await w.get('/api/client/sandbox/messages')).body.results).toMatchObject([{ summary: 'Thanks' }])
+  expect((await w.get('/api/client/users/person-1/messages')).body.results).toMatchObject([{ title: 'Thanks' }])
   held.release()
   await slow
   await w.drain()

@@ -1,4 +1,5 @@
 /** The README, the guides and the pages for operators do what they say: every block of code is run, and what it prints is compared. */
+import { spawnSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,10 +85,17 @@ async function checkoutOf(page: string): Promise<Checkout> {
   return checkout
 }
 
+/** Python is the one program that this repository does not install. Without it, its commands are left out. */
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
 /** The blocks of a page that are run: those that need nothing, and that do not run until they are stopped. */
 const runnable = (page: string): Block[] =>
   blocksOf(readPage(page)).filter(
-    (block) => needOf(block) === undefined && RUNNING[block.code] === undefined && !SHOWN.includes(block.language),
+    (block) =>
+      needOf(block) === undefined &&
+      RUNNING[block.code] === undefined &&
+      !SHOWN.includes(block.language) &&
+      (hasPython || !/^python3 /m.test(block.code)),
   )
 
 /** Runs the blocks of a page, compares what they print, and returns all of it. */

@@ -111,7 +111,12 @@ async function campaigns(w: World, send: Send) {
   await send('testCampaign', { campaignId })
   const receipt = await triggerCampaign(w, 'email', { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
   await send('triggerCampaign', { campaignId: receipt })
-  await w.post('/api/client/providers', { name: 'Inbox', kind: 'inbox', channel: 'in_app', settings: {} })
+  const reset = { type: 'trigger', name: 'Password reset', subscription_id: await subscriptionTo(w) }
+  const { id: resetId } = (await w.post('/api/client/campaigns', reset)).body
+  await w.put(`/api/client/campaigns/${resetId}/templates/en`, { from: 'shop@example.com', subject: 'Reset', html: '<p>Reset</p>' })
+  await w.patch(`/api/client/campaigns/${resetId}`, { state: 'running' })
+  await send('createMessage')
+  await send('batchMessages')
   const inApp = await triggerCampaign(w, 'in_app', { title: 'Thanks', body: 'Thanks' })
   await send('triggerCampaign', { campaignId: inApp })
   await w.drain()

@@ -8,12 +8,13 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sql, sql } from '../../src/infra/postgres/db.ts'
 import { claimEntries, deleteEntries, projectsWithEntries } from '../../src/infra/queue/queue.ts'
-import { type Ctx, claimFirst, inClaim, inTx, quickly } from '../../src/infra/runtime/ctx.ts'
-import type { EndpointId, ProjectId } from '../../src/lib/ids.ts'
+import { type Ctx, claimFirst, inClaim, inTx, type ProjectCtx, quickly } from '../../src/infra/runtime/ctx.ts'
+import type { CampaignId, EndpointId, ProjectId } from '../../src/lib/ids.ts'
 import { findRunning } from '../../src/modules/campaigns/preflight/queries.ts'
 import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
 import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
+import { claimRateLimited, deferDue, takeRateQueues } from '../../src/modules/messages/sending/rates.queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { BELIEFS, believe, explaining, fillTables, type Reading, rolledBack, WORSE_BELIEFS, withoutAutovacuum } from '../explain.ts'
@@ -60,6 +61,18 @@ const cursors = () =>
   sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, looked_order)
       select ${someProject()}, i, 0, ${due()}, i from ${numbers}`
 
+const rateQueues = (limit: number) => inAll((project_id) => ({ project_id, campaign_id: 1 as CampaignId, limit }))
+
+const openQueues = () =>
+  sql`insert into rate_queues (project_id, campaign_id, priority, channel, next_at)
+      select ${someProject()}, i, 0, 'email', ${due()}::timestamptz from ${numbers}
+      union all select p.id, 1, 0, 'email', ${due()}::timestamptz from unnest(${projects}::bigint[]) as p(id)
+      on conflict do nothing`
+
+const rateLimited = () =>
+  sql`insert into messages (project_id, user_id, campaign_id, channel, cause, state, reason, due_at, created_at)
+      select ${someProject()}, i, 1, 'email', 'c' || i, 'deferred', 'rate_limited', ${later()}, ${due()} from ${numbers}`
+
 const claims: Record<string, Claim> = {
   'ingest.projectsWithEntries': { table: 'queue_entries', fill: entries, claim: (ctx) => projectsWithEntries(quickly(ctx)) },
   'ingest.claimEntries': {
@@ -98,6 +111,28 @@ const claims: Record<string, Claim> = {
         inAll((project_id) => ({ project_id, channel: 'email' as const, limit: CLAIMED })),
         later(),
       ),
+  },
+  'messages.deferDue': {
+    table: 'messages',
+    fill: queued,
+    claim: (ctx) =>
+      deferDue(
+        { ...quickly(ctx), projectId: w.projectId } as ProjectCtx,
+        0,
+        { campaign_id: 1 as CampaignId, channel: 'email' },
+        { from: later(), rate: { limit: 10, intervalMs: 1000 }, limit: CLAIMED },
+      ),
+    rows: CLAIMED,
+  },
+  'messages.claimRateLimited': {
+    table: 'messages',
+    fill: rateLimited,
+    claim: (ctx) => claimRateLimited(quickly(ctx), 0, rateQueues(CLAIMED), later()),
+  },
+  'messages.takeRateQueues': {
+    table: 'rate_queues',
+    fill: openQueues,
+    claim: (ctx) => takeRateQueues(quickly(ctx), 0, rateQueues(1), later()),
   },
   'messages.nextLeaseEnd': { table: 'messages', fill: leased, claim: (ctx) => nextLeaseEnd(quickly(ctx)), rows: 1 },
   'messages.releaseLeases': {

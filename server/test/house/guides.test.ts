@@ -31,7 +31,7 @@ function leadsTo(route: string, path: string): boolean {
 }
 
 /** Options of curl 7.68 that the pages use. Newer ones, such as `--json` and `--url-query`, are in few distributions of Linux. */
-const CURL_OPTIONS = ['-A', '-H', '-T', '-X', '-d', '-f', '-o', '-s', '-sS', '-sf', '-w']
+const CURL_OPTIONS = ['-A', '-D', '-H', '-T', '-X', '-d', '-f', '-o', '-s', '-sS', '-sf', '-w']
 
 describe.each(PAGES)('%s', (page) => {
   const calls = callsIn(page)

@@ -64,7 +64,7 @@ export const deferDue = (
         set state = 'deferred', reason = 'rate_limited', acted_at = ${ctx.clock.now()},
             due_at = last.at + div(placed.place, ${rate.limit}) * ${rate.intervalMs}::bigint * interval '1 millisecond'
         from placed, last
-        where ${among(sql`placed`)} and m.ctid = placed.tid and m.project_id = ${ctx.projectId}`,
+        where m.ctid = placed.tid and m.project_id = ${ctx.projectId}`,
   )
 
 /** Takes those rate queues that are due. No other process takes them before `until`. */
@@ -72,17 +72,22 @@ export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQu
   ctx.db.many(
     QueueRow,
     sql`with due as materialized (
-          select r.project_id, r.campaign_id
+          select r.tid, q.project_id
           from unnest(${queues.map(({ project_id }) => project_id)}::bigint[], ${queues.map(({ campaign_id }) => campaign_id)}::bigint[])
                as q(project_id, campaign_id)
-          join rate_queues r on r.project_id = q.project_id and r.campaign_id = q.campaign_id and r.priority = ${priority}
-          where r.next_at <= ${ctx.clock.now()}
-          for update of r skip locked
+          cross join lateral (
+            select ctid as tid from rate_queues r
+            where r.project_id = q.project_id and r.campaign_id = q.campaign_id
+              -- Written so that the index by time cannot be chosen.
+              and r.priority + 0 = ${priority} and r.next_at + interval '0' <= ${ctx.clock.now()}
+            limit 1
+            for update skip locked
+          ) r
         )
         update rate_queues r
         set next_at = ${until}
         from due
-        where r.project_id = due.project_id and r.campaign_id = due.campaign_id and r.priority = ${priority}
+        where r.ctid = due.tid and r.project_id = due.project_id
         returning r.project_id, r.campaign_id, r.channel`,
   )
 

@@ -82,6 +82,10 @@ const PROOFS = [
     { merged_user_ids: Type.Array(Type.Integer(), { description: 'The ids of the users that were merged.' }) },
     { description: 'A merge of users.' },
   ),
+  Exact(
+    { lifted: Type.Literal('erased', { description: 'Always `erased`.' }) },
+    { description: 'A sign-up with the address of a user who was erased.' },
+  ),
   Exact({}, { description: 'No proof was kept.' }),
 ]
 
@@ -107,7 +111,8 @@ const columns = {
 /** A consent entry in API replies. */
 export const ConsentEntry = Exact({ ...columns, at: Timestamp })
 
-export const ConsentEntryRow = Type.Object({ ...columns, at: Instant })
+/** Proofs are not checked when they are read: a reply must not fail over an old one. */
+export const ConsentEntryRow = Type.Object({ ...columns, proof: Type.Unsafe<Record<string, unknown>>({}), at: Instant })
 export type ConsentEntryRow = Static<typeof ConsentEntryRow>
 
 /** A subscription state to save for a user. */
