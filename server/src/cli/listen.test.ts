@@ -45,7 +45,8 @@ describe('carillon listen', () => {
     expect(endpoint).toMatchObject({ url, event_types: ['delivery.failed'] })
     await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
     await w.drain()
-    expect(lines).toEqual([
+    // Events are held a moment, so that those before them come first.
+    await expect.poll(() => lines).toEqual([
       `Listening at ${url} for 1 event type. Stop with Ctrl-C.`,
       `${w.clock.now().toISOString()}  delivery.failed  (test)  "+61412345678"  "The number is not in service."`,
       expect.stringMatching(/^\{"id":"evt_\w{26}","type":"delivery\.failed".*"provider_code":"30005"\}\}$/),

@@ -23,11 +23,11 @@ const KEPT: Record<string, string> = {
   messages: 'the rows stay for the counts of campaigns, without what is personal',
 }
 
-/** The tables that have a column for users, without partitions. */
+/** The tables that have a column for users, without partitions and without those of a list that is being built, which are dropped after it. */
 const TABLES = `
   select distinct c.relname as name from pg_class c
   join pg_attribute a on a.attrelid = c.oid and a.attname ~ '(^|_)user_id$' and not a.attisdropped
-  where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+  where c.relname !~ '_found_[0-9]+$' and c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
   order by 1`
 
 test('every table with users is exported, or is an exception', async () => {
