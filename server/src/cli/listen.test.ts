@@ -46,11 +46,13 @@ describe('carillon listen', () => {
     await w.post(`${WEBHOOKS}/${endpoint?.id}/test`)
     await w.drain()
     // Events are held a moment, so that those before them come first.
-    await expect.poll(() => lines).toEqual([
-      `Listening at ${url} for 1 event type. Stop with Ctrl-C.`,
-      `${w.clock.now().toISOString()}  delivery.failed  (test)  "+61412345678"  "The number is not in service."`,
-      expect.stringMatching(/^\{"id":"evt_\w{26}","type":"delivery\.failed".*"provider_code":"30005"\}\}$/),
-    ])
+    await expect
+      .poll(() => lines)
+      .toEqual([
+        `Listening at ${url} for 1 event type. Stop with Ctrl-C.`,
+        `${w.clock.now().toISOString()}  delivery.failed  (test)  "+61412345678"  "The number is not in service."`,
+        expect.stringMatching(/^\{"id":"evt_\w{26}","type":"delivery\.failed".*"provider_code":"30005"\}\}$/),
+      ])
     expect((await w.get(`${WEBHOOKS}/${endpoint?.id}/deliveries`)).body.results).toMatchObject([
       { status: 'succeeded', last_status_code: 204 },
     ])
