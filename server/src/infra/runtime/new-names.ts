@@ -1,6 +1,6 @@
 /**
- * Limits on the event names, keys of event data and user attributes that publishable keys may introduce per project and day (D-PK-3). Anybody
- * can read such a key in a web page, and every name takes room in the catalogue, in counts and in editors.
+ * Limits on the event names, keys of event data and user attributes that publishable keys may introduce per project and day (D-PK-3). Such a key
+ * is public, and every name takes room in the catalogue, in counts and in editors.
  */
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'

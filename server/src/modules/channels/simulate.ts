@@ -1,15 +1,15 @@
-/** What becomes of messages to the addresses of the simulator, whatever the provider (D-MSG-5). */
+/** Simulates a provider for the addresses of the simulator (D-MSG-5). */
 import type { Clock } from '../../lib/clock.ts'
 import { type Simulated, simulatedBy } from '../../lib/simulator.ts'
 import type { Outgoing, ProviderResponse } from './provider.ts'
 
 const SLOW_MS = 10_000
 
-/** What the recipient of a message acts out; null for the address of somebody. */
+/** The outcome that the recipient of a message stands for. Null unless it is an address of the simulator. */
 export const simulatedFor = ({ channel, recipient }: Pick<Outgoing, 'channel' | 'recipient'>): Simulated | null =>
   channel === 'email' ? simulatedBy(recipient) : null
 
-/** Acts it out. `accept` is what happens to a message that is accepted: the sandbox keeps it. */
+/** Returns the response of a provider with this outcome. `accept` stores an accepted message in the sandbox. */
 export async function simulate(
   simulated: Simulated,
   { clock }: { clock: Clock },

@@ -78,8 +78,8 @@ function delivered(about: About, { state }: SendResult, attempt: Attempt | null)
 }
 
 /**
- * A message that is given up. What an SMTP server refused for good bounced, whoever is to blame; `delivery.failed` is for what it did not
- * refuse: attempts or time ran out, or there was no attempt.
+ * The events of a message that is not tried again. A permanent refusal by an SMTP server is `dsn-perm-fail`. Other reasons are
+ * `delivery.failed`: the attempts or the time ran out, another provider refused the message, or there was no attempt.
  */
 function givenUp(about: About, message: ClaimedMessage, result: SendResult, attempt: Attempt | null): WebhookEvent[] {
   const failed = webhookEvents.deliveryFailed.of({

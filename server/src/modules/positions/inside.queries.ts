@@ -67,8 +67,8 @@ export type EntrancePlace = { user_id: UserId; entrance_id: number }
 const PlaceRow = Type.Object({ user_id: IdOf<UserId>(), entrance_id: Type.Integer() })
 
 /**
- * What a sweep reads: everyone who entered before an instant, those on other versions, those whom a held journey stopped, or those
- * whose last item is later than an instant.
+ * The entrances that a sweep reads: those that began before an instant, those on other versions than this one, those that a held journey
+ * stopped, or those whose last item is later than an instant.
  */
 export type EntranceFilter = { enteredBefore: Date } | { notOn: number } | { held: true } | { actedAfter: Date }
 

@@ -68,7 +68,7 @@ function timeFaults({ send_at }: MessageInput, now: Date): Fault[] {
 
 const HEADERS = ['references', 'in-reply-to', 'auto-submitted', 'precedence', 'list-id', 'feedback-id', 'importance']
 const OWN_HEADER = /^x-[a-z0-9-]{1,60}$/
-/** Headers by which providers are told how to send. */
+/** Headers that control a provider, such as its tracking. A request must not set them. */
 const OF_PROVIDERS = /^x-(?:smtpapi|ses-|mc-|mailgun-|pm-|sg-|postmark|resend-|msys-|mailer$)/
 
 const mayHave = (name: string) => HEADERS.includes(name) || (OWN_HEADER.test(name) && !OF_PROVIDERS.test(name))

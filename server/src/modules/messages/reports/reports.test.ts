@@ -56,6 +56,28 @@ test('a bounce changes the state of the message, suppresses the address, adds an
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'suppressed' })
 })
 
+test('a message is completed once: when the provider accepts it, and not again by the reports that follow', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const event_types = ['delivery.delivered', 'delivery.dsn-perm-fail', 'delivery.completed']
+  expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types })).status).toBe(201)
+  const { provider } = await sentToAna(w)
+  w.advance('1 second')
+  await apply(w, provider, report(w, 'delivered', { reference: 'vendor-1' }))
+  w.advance('1 second')
+  await apply(w, provider, report(w, 'bounced', { reference: 'vendor-1', diagnostic: '550 5.1.1 No such user' }))
+  await w.drain()
+  const received = receiver.requests.map(
+    ({ json }) => json as { id: string; type: string; data: { relayed?: boolean; asynchronous?: boolean } },
+  )
+  expect(received.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ type, data }) => [type, data.relayed ?? data.asynchronous])).toEqual([
+    ['delivery.delivered', true],
+    ['delivery.completed', undefined],
+    ['delivery.delivered', undefined],
+    ['delivery.dsn-perm-fail', true],
+  ])
+})
+
 test('only bounces and complaints suppress the address; only complaints and unsubscribes unsubscribe the user', async () => {
   await using w = await world()
   await using relay = await openRelay()

@@ -72,6 +72,10 @@ export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
 export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at,
                   m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested`
 
+/** What a claim sets. `q` has the token of the lease. */
+export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
+  sql`state = 'claimed', acted_at = ${clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}`
+
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
 
@@ -95,7 +99,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
           ) m
         )
         update messages m
-        set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        set ${claimedAs(ctx, leaseUntil)}
         from queues q
         where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
         returning ${claimedColumns}`,

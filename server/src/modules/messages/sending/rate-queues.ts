@@ -1,6 +1,6 @@
 /**
- * Messages over a rate wait in a queue of their campaign. They are put there in slices, and each is claimed once: when the rates have room
- * for it. The queue of the channel goes on with the messages of other campaigns.
+ * Messages over a rate wait in a queue of their campaign. They are put there in slices, and each is claimed once, when the rates have room
+ * for it. They do not delay messages of other campaigns on the channel.
  */
 import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { readRoom, type SharedRate } from '../../../infra/runtime/shared-rate.ts'
@@ -15,9 +15,9 @@ import * as queries from './rates.queries.ts'
 import { campaignRate, providerRate } from './rates.ts'
 
 const SLICE_MESSAGES = 5000
-/** A queue is checked again after this time, so that a rate that was raised applies soon, and one whose sender died goes on. */
+/** How often a queue is checked at least: a raised rate applies within this time, and a queue whose sender died is taken over. */
 const RECHECK_MS = 10_000
-/** Of several projects at a time. */
+/** The number of queues that are checked at the same time. */
 const CHECKS_AT_ONCE = 10
 
 /** What a rate queue is claimed with. */

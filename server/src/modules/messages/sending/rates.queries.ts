@@ -10,7 +10,7 @@ import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Priority } from '../schema.ts'
-import { among, claimedColumns, isDue } from './queries.ts'
+import { among, claimedAs, claimedColumns, isDue } from './queries.ts'
 
 const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>(), channel: OneOf(CHANNELS) })
 
@@ -116,7 +116,7 @@ export const claimRateLimited = (
           ) m
         )
         update messages m
-        set state = 'claimed', acted_at = ${ctx.clock.now()}, attempts = m.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        set ${claimedAs(ctx, leaseUntil)}
         from queues q
         where ${among(sql`waiting`)} and q.project_id = m.project_id and ${isOf(sql`q.campaign_id`)}
         returning ${claimedColumns}`,

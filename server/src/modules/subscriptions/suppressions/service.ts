@@ -187,8 +187,8 @@ export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise
 export type SignUp = { user_id: UserId } & Address
 
 /**
- * Users who sign up with these addresses lift the suppression of an erased user, and get transactional email again (D-SUB-5). Returns what
- * was lifted. Somebody who takes a phone number over may not lift the STOP of another, so text messages stay stopped.
+ * Lifts the suppressions `erased` of these addresses, whose new users then get transactional email again (D-SUB-5). Returns those that were
+ * lifted. Phone numbers are excluded: the next owner of a number must not undo the STOP of the previous one.
  */
 export async function liftForSignUps(ctx: InTx, signUps: SignUp[]): Promise<SignUp[]> {
   if (signUps.length === 0) return []
