@@ -15,6 +15,7 @@ const ARROWS = {
   subscriptions: ['users', 'projects'],
   lists: ['rules', 'positions', 'users', 'events', 'subscriptions', 'projects'],
   imports: ['lists', 'users', 'subscriptions'],
+  mta: [],
   tracking: ['users', 'projects'],
   channels: ['projects'],
   templates: ['subscriptions', 'users', 'projects'],
