@@ -1,0 +1,67 @@
+/** What is delivered to the mail hosts of a domain, over which route, and what became of it, recipient by recipient. Types only. */
+import type { FailedStage, Peer } from '../smtp/connection.ts'
+import type { SmtpReply } from '../smtp-relays.ts'
+
+/**
+ * What happened at one step of an attempt, in order; each is a webhook event. `peer` may say that the connection was not encrypted: the
+ * step that tells it is among these already.
+ */
+export type DeliveryStep =
+  | { is: 'mx-lookup-failed'; domain: string; reason: string; fallback?: 'implicit-mx' }
+  | { is: 'null-mx'; domain: string }
+  | { is: 'ip-lookup-failed'; host: string; reason: string }
+  | {
+      is: 'failed'
+      host: string
+      stage: FailedStage
+      peer: Peer
+      reply?: SmtpReply
+      reason: string
+      /** At `RCPT`: the recipient. */
+      to?: string
+      /** How delivery continues after TLS could not be established. */
+      fallback?: 'plaintext' | 'next-host' | 'none'
+      /** STARTTLS is not offered. `required`: this host gets nothing without it. */
+      noTls?: true
+      required?: boolean
+      /** There was no reply after the last byte of the mail, so the host may have it. */
+      uncertain?: true
+    }
+
+/** What became of one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. */
+export type RecipientOutcome =
+  | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
+  | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }
+  /** `site`: it says something about the host, such as that it is busy, and nothing about the recipient. */
+  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; scope: 'recipient' | 'site' }
+  | { is: 'uncertain'; reason: string; host: string }
+
+/** Each recipient of the mail has exactly one outcome, under the address as it was given. */
+export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number }
+
+/** `envelopeId` is returned in reports about the mail (ENVID of RFC 3461). `from` is empty for the null sender. */
+export type OutgoingMail = {
+  from: string
+  to: readonly string[]
+  content: Buffer
+  needs8Bit?: boolean
+  needsSmtpUtf8?: boolean
+  envelopeId?: string
+}
+
+/** The mail hosts of a domain, best first; `routeOf` makes it. Domains with the same `site` share connections and limits. */
+export type Route = {
+  site: string
+  domain: string
+  hosts: readonly { host: string; preference: number }[]
+  /** What the look-up had to tell: the first steps of each attempt over this route. */
+  steps: readonly DeliveryStep[]
+  /** The patterns of an MTA-STS policy in the mode `enforce` (RFC 8461): other hosts get no mail, and these need a valid certificate. */
+  enforcedHosts?: readonly string[]
+}
+
+/** What a site takes from this process at the same time, and over one connection. */
+export type SiteLimits = { connections: number; mailsPerConnection: number; isTlsRequired?: boolean }
+
+/** Delivers mails over connections that it keeps for each site. `deliver` does not throw: what goes wrong is an outcome. */
+export type MxClient = { deliver(route: Route, mail: OutgoingMail, limits: SiteLimits): Promise<AttemptOutcome>; close(): void }
