@@ -5,6 +5,7 @@ import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
+import { dkim } from './dkim.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
 import { imports } from './imports.ts'
@@ -30,6 +31,7 @@ const benches = {
   audience,
   blast,
   compose,
+  dkim,
   liquid,
   trigger,
   journeys,
