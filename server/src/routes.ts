@@ -7,6 +7,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { hasProvider, providerRoutes } from './modules/channels/index.ts'
+import { domainRoutes } from './modules/domains/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
 import { type InboxStreams, inboxRoutes } from './modules/inbox/index.ts'
@@ -19,7 +20,7 @@ import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
-import { createEngagementBuffer, type EngagementBuffer, trackingPages, trackingRoutes } from './modules/tracking/index.ts'
+import { createEngagementBuffer, type EngagementBuffer, trackingPages } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
 import { onUsersSaved } from './user-changes.ts'
@@ -44,7 +45,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...activityRoutes,
   ...messageRoutes({ findSendingCampaigns }),
   ...providerRoutes,
-  ...trackingRoutes(),
+  ...domainRoutes(),
   ...inboxRoutes(listening, inboxVerbs),
   ...webhookRoutes,
   ...toolRoutes,

@@ -157,12 +157,12 @@ providers POST /api/client/providers/{providerId}/test
 sending GET /api/client/sending-policy
 sending PUT /api/client/sending-policy
 tracking GET /api/client/campaigns/{campaignId}/links
-tracking GET /api/client/domains
-tracking POST /api/client/domains
-tracking DELETE /api/client/domains/{domainId}
-tracking GET /api/client/domains/{domainId}
-tracking PATCH /api/client/domains/{domainId}
-tracking POST /api/client/domains/{domainId}/verify`
+domains GET /api/client/domains
+domains POST /api/client/domains
+domains DELETE /api/client/domains/{domainId}
+domains GET /api/client/domains/{domainId}
+domains PATCH /api/client/domains/{domainId}
+domains POST /api/client/domains/{domainId}/verify`
 
 const lines = (text: string) => text.trim().split('\n')
 const registered = routes.map(({ method, path }) => `${method} ${path}`)

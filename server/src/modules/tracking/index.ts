@@ -1,16 +1,12 @@
 /**
- * Opens and clicks of messages, and the domains of links. Owns `links`, `link_clicks`, `campaign_opens` and `domains`. Links are
+ * Opens and clicks of messages. Owns `links`, `link_clicks` and `campaign_opens`. Links are
  * found in templates before Liquid is rendered, and get a signed URL in each message. Promises: a link only redirects to its own
  * target; a redirect does not wait for the database; bots are not counted as users.
  */
-export { isForCustomDomain } from './domains/hosts.ts'
-export { findDomain } from './domains/queries.ts'
-export { trackingBaseUrl } from './domains/service.ts'
 export { createEngagementBuffer, type EngagementBuffer } from './engagement/buffer.ts'
 export { linksOfCampaign, saveLinks } from './links/links.ts'
 export { eraseClicks, mergeClicks } from './links/queries.ts'
 export { trackingPages } from './public-pages.ts'
-export { trackingRoutes } from './routes.ts'
 export { CampaignLinks } from './schema.ts'
 export { numberLinks } from './tasks.ts'
 export { trackingStores } from './user-data.queries.ts'

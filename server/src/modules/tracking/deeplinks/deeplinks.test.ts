@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openFakeProvider } from '../../../../test/fake-provider.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { DomainId } from '../../../lib/ids.ts'
-import { verifyDomain } from '../domains/service.ts'
+import { verifyDomain } from '../../domains/service.ts'
 import { createMirror } from './mirror.ts'
 import { deeplinkPages } from './pages.ts'
 

@@ -2,9 +2,8 @@ import { type PublicReply, type PublicRequest, publicPage } from '../../../infra
 import { cached } from '../../../infra/runtime/cache.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
+import { findVerifiedHost, hostOf } from '../../domains/index.ts'
 import { findProject } from '../../projects/index.ts'
-import { hostOf } from '../domains/hosts.ts'
-import { findVerifiedHost } from '../domains/queries.ts'
 import { notFound } from '../not-found.ts'
 import { createMirror } from './mirror.ts'
 

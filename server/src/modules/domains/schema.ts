@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import type { DomainId, ProjectId } from '../../../lib/ids.ts'
-import { Changes, Exact, IdOf, Instant, Line, Nullable, OneOf, Page, Timestamp } from '../../../lib/shapes.ts'
+import type { DomainId, ProjectId } from '../../lib/ids.ts'
+import { Changes, Exact, IdOf, Instant, Line, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
 
 const IsDefault = Type.Boolean({ description: 'Whether campaigns without a domain use it. A project has one default.' })
 

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { fence, sql } from '../../../infra/postgres/db.ts'
-import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
-import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { DomainId, ProjectId } from '../../../lib/ids.ts'
-import { Count, IdOf } from '../../../lib/shapes.ts'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
+import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { DomainId, ProjectId } from '../../lib/ids.ts'
+import { Count, IdOf } from '../../lib/shapes.ts'
 import { DomainRow } from './schema.ts'
 
 const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, checked_at, verified_at, created_at, updated_at`

@@ -1,6 +1,7 @@
-import { type Route, route } from '../../../infra/http/route.ts'
-import type { DomainId } from '../../../lib/ids.ts'
-import { pathId } from '../../../lib/path-params.ts'
+import { type Route, route } from '../../infra/http/route.ts'
+import { createResolver } from '../../infra/outgoing/dns.ts'
+import type { DomainId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
 import type { DomainResolver } from './dns-check.ts'
 import { domainListing } from './queries.ts'
 import { Domain, DomainChanges, DomainInput, Domains } from './schema.ts'
@@ -9,7 +10,7 @@ import { createDomain, deleteDomain, getDomain, listDomains, updateDomain, verif
 const params = { domainId: pathId<DomainId>() }
 
 /** `resolver` creates a resolver for each check. */
-export const domainRoutes = (resolver: () => DomainResolver): Route[] => [
+export const domainRoutes = (resolver: () => DomainResolver = createResolver): Route[] => [
   route({
     method: 'GET',
     path: '/api/client/domains',

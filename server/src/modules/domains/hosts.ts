@@ -1,7 +1,7 @@
 /** The hosts of requests: whether a request was sent to a custom domain. */
-import type { RequestHeaders } from '../../../infra/http/public-page.ts'
-import { cached } from '../../../infra/runtime/cache.ts'
-import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import type { RequestHeaders } from '../../infra/http/public-page.ts'
+import { cached } from '../../infra/runtime/cache.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { verifiedHosts } from './queries.ts'
 
 const CACHE_MS = 5000

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type World, world } from '../../../../test/world.ts'
-import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { DomainId } from '../../../lib/ids.ts'
+import { type World, world } from '../../../test/world.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { DomainId } from '../../lib/ids.ts'
 import type { DomainResolver } from './dns-check.ts'
 import { trackingBaseUrl, verifyDomain } from './service.ts'
 
