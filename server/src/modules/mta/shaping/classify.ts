@@ -1,0 +1,93 @@
+/** Classifies what mail servers and bounces say (RFC 3463, and the words that servers use). Pure; the time is linear in the text. */
+import { type Classification, classificationOf, type Label } from './classifications.ts'
+import {
+  BASIC_CODES,
+  CERTAIN_CODES,
+  GREYLIST_PHRASES,
+  PHRASES,
+  POLICY_CODES,
+  RATE_PHRASES,
+  SENDER_PHRASES,
+  VAGUE_CODES,
+} from './reply-texts.ts'
+
+/** A reply of a mail server. */
+export type ClassifiedReply = { code?: number; enhancedCode?: string; response: string }
+
+export type ClassifyOptions = {
+  /** Whether the failure is final, for texts without a code. True by default. */
+  isPermanent?: boolean
+  /** Our own addresses: a refusal that names one is about us, not about the recipient. */
+  ownAddresses?: readonly string[]
+}
+
+/**
+ * Classifies a reply, or the text of a bounce. A text that names a blocklist or our own address is about the sender, whatever its code:
+ * the recipient may be valid. Otherwise the enhanced code decides, then phrases, then the vaguer codes.
+ */
+export function classify(said: ClassifiedReply | string, options: ClassifyOptions = {}): Classification {
+  const response = (typeof said === 'string' ? said : said.response).slice(0, TEXT_MAX)
+  const { code, enhancedCode } = codesIn(response, typeof said === 'string' ? {} : said)
+  const kind = Number(enhancedCode?.[0] ?? String(code ?? '')[0])
+  const isPermanent = kind === 4 || kind === 5 ? kind === 5 : (options.isPermanent ?? true)
+  // The first digit of a reply says what to do; servers confuse that of the enhanced code.
+  const isFinal = code === undefined ? isPermanent : code >= 500
+  const label = labelOf(
+    { text: normalised(response), code, detail: enhancedCode?.slice(2), isPermanent: isFinal },
+    options.ownAddresses ?? [],
+  )
+  return classificationOf(label, isFinal)
+}
+
+const TEXT_MAX = 2000
+
+type Said = { text: string; code: number | undefined; detail: string | undefined; isPermanent: boolean }
+
+function labelOf({ text, code, detail = '', isPermanent }: Said, ownAddresses: readonly string[]): Label {
+  const policy = POLICY_CODES[detail]
+  if (policy) return policy
+  if (hasAny(text, GREYLIST_PHRASES)) return 'greylisted'
+  if (!isPermanent && hasAny(text, RATE_PHRASES)) return 'throttled'
+  if (hasAny(text, SENDER_PHRASES)) return 'sender-reputation'
+  const certain = CERTAIN_CODES[detail]
+  if (certain && !(certain === 'inactive-mailbox' && hasAny(text, RATE_PHRASES))) return certain
+  const phrase = PHRASES.find(([, phrases]) => hasAny(text, phrases))?.[0]
+  if (phrase !== undefined && (phrase === 'invalid-recipient' || !hasAny(text, ownAddresses))) return phrase
+  if (hasAny(text, ownAddresses)) return 'sender-reputation'
+  const vague = VAGUE_CODES[detail] ?? VAGUE_CODES[detail.split('.', 1)[0] as string]
+  if (vague) return isPermanent ? vague.permanent : vague.temporary
+  return BASIC_CODES[code ?? 0] ?? (isPermanent ? 'other' : 'throttled')
+}
+
+const BASIC = /^(?:smtp; ?)?([245]\d\d)(?: |-|$)/
+const BASIC_INSIDE = /(?:^|[ :])([245]\d\d)[ -]#?[245]\.\d/
+const ENHANCED = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/
+
+/** The codes that were given, or those in the text. */
+function codesIn(response: string, given: Partial<ClassifiedReply>): { code: number | undefined; enhancedCode: string | undefined } {
+  const basic = BASIC.exec(response)?.[1] ?? BASIC_INSIDE.exec(response)?.[1]
+  return {
+    code: given.code ?? (basic === undefined ? undefined : Number(basic)),
+    enhancedCode: given.enhancedCode ?? ENHANCED.exec(response)?.[1],
+  }
+}
+
+const CODES = /(?:[245]\d\d[ -])?[245]\.\d{1,3}\.\d{1,3} /g
+
+/** Lower case with single spaces, without the codes that each line of a reply begins with. */
+const normalised = (response: string): string => response.toLowerCase().replaceAll('’', "'").replace(/\s+/g, ' ').replace(CODES, '')
+
+const hasAny = (text: string, phrases: readonly string[]): boolean => phrases.some((phrase) => hasPhrase(text, phrase))
+
+const WORD = /[a-z0-9]/
+
+/** Whether a text contains a phrase that is no part of longer words. */
+function hasPhrase(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at !== -1; at = text.indexOf(phrase, at + 1)) {
+    if (isEdge(text, at - 1, phrase[0]) && isEdge(text, at + phrase.length, phrase.at(-1))) return true
+  }
+  return false
+}
+
+/** Whether a word of a phrase ends here. What begins or ends with punctuation ends anyway. */
+const isEdge = (text: string, at: number, last: string | undefined): boolean => !(WORD.test(text[at] ?? ' ') && WORD.test(last ?? ' '))
