@@ -1,5 +1,11 @@
 /**
- * The mail engine: return paths of the emails that it delivers, by which what destinations report later is matched to its recipient.
- * Promises: a return path shows which recipient of which email it is of, and only this server can make one.
+ * The mail engine: how much a destination takes and when an email is tried again, and return paths of the emails that it delivers, by
+ * which what destinations report later is matched to its recipient. Promises: no destination gets more than its limits; a return path
+ * shows which recipient of which email it is of, and only this server can make one.
  */
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
+export { type Classification, classificationOf, classificationOfExpiry, LABELS, type Label } from './shaping/classifications.ts'
+export { classify } from './shaping/classify.ts'
+export { expiresAt, isDelayNoticeDue, type MailPriority, nextAttempt, type RetrySchedule } from './shaping/retries.ts'
+export { createScheduler, type Scheduler, siteEventOf } from './shaping/scheduler.ts'
+export { type Site, siteOf } from './shaping/sites.ts'
