@@ -7,6 +7,7 @@ const LINES_MAX = 300
 const TABLES = [
   'server/src/api-description/members.ts',
   'server/src/modules/channels/providers/recorded/ses.ts',
+  'server/src/modules/mta/shaping/replies-of-servers.ts',
   'server/src/modules/mta/shaping/reply-texts.ts',
   'server/src/modules/tools/schema.ts',
 ]
