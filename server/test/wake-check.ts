@@ -9,6 +9,8 @@ export type WakeCheck = {
   wake(job: JobName): void
   /** Call it before the jobs run. Disposing of the result ends the drain. */
   begin(): Disposable
+  /** Whether a job found no work the last time, has not been woken since, and is not due. */
+  isAsleep(ctx: Ctx, job: Job): boolean
   /** Runs a job by `run`. Throws if it had work without having been woken, and without being due. */
   run(ctx: Ctx, job: Job, run: () => Promise<number>): Promise<number>
 }
@@ -29,6 +31,10 @@ function createWakeCheck(): WakeCheck {
   const woken = new Set<string>()
   const asleep: Asleep = new Map()
   let drains = 0
+  const sleeps = (ctx: Ctx, name: string) => {
+    const until = asleep.get(name)
+    return until === null || (until !== undefined && until > ctx.clock.now().getTime())
+  }
   return {
     wake: ({ name }) => void woken.add(name),
     begin() {
@@ -42,16 +48,25 @@ function createWakeCheck(): WakeCheck {
         },
       }
     },
+    isAsleep: (ctx, { name }) => sleeps(ctx, name) && !woken.has(name),
     async run(ctx, job, run) {
       const { name, idleMs } = job
-      const until = asleep.get(name)
-      const isExpected = until === undefined || woken.delete(name) || (until !== null && until <= ctx.clock.now().getTime())
+      const wasWoken = woken.delete(name)
+      const isExpected = !sleeps(ctx, name) || wasWoken
       const done = await run()
+      if (drains > 1) return done
       // A job that looks for work by itself, now and then, needs no waking.
-      if (idleMs !== undefined || drains > 1) return done
-      if (done > 0 && !isExpected) throw new Error(`The job ${name} had work and was not woken. Call ctx.wake where the work is written.`)
-      asleep.set(name, done > 0 ? ctx.clock.now().getTime() : ((await job.nextAt?.(ctx))?.getTime() ?? null))
+      if (done > 0 && !isExpected && idleMs === undefined) {
+        throw new Error(`The job ${name} had work and was not woken. Call ctx.wake where the work is written.`)
+      }
+      asleep.set(name, await sleepsUntil(ctx, job, done))
       return done
     },
   }
+}
+
+async function sleepsUntil(ctx: Ctx, { idleMs, nextAt }: Job, done: number): Promise<number | null> {
+  const now = ctx.clock.now().getTime()
+  if (done > 0) return now
+  return idleMs === undefined ? ((await nextAt?.(ctx))?.getTime() ?? null) : now + idleMs
 }
