@@ -7,6 +7,8 @@ type Session = {
   readonly host: MxHost
   readonly connection: number
   readonly secureContext: (() => Promise<SecureContext>) | null
+  /** The connection below TLS. */
+  readonly tcp: Socket
   socket: Socket
   rest: Buffer
   /** Whether a reaction is under way, so that no further command is read. */
@@ -35,6 +37,7 @@ export function speakSmtp(socket: Socket, host: MxHost, secureContext: Session['
     host,
     connection: ++counts.made,
     secureContext,
+    tcp: socket,
     socket,
     rest: Buffer.alloc(0),
     isBusy: false,
@@ -219,7 +222,7 @@ function react(session: Session, line: string, step: Step, envelope = session.en
     else if (step.stage === 'RCPT') session.host.counts.recipients.refused++
     if (then !== 'silence' && !(then !== undefined && reaction.reply === undefined)) session.socket.write(`${reply}\r\n`)
     if (then === 'close') session.socket.destroySoon()
-    if (then === 'reset') session.socket.resetAndDestroy()
+    if (then === 'reset') session.tcp.resetAndDestroy()
     if (then === 'half-close') session.socket.end()
     if (then !== undefined) session.isDeaf = true
     else if (isAccepted && followsReply(step)) step.done?.()
