@@ -1,18 +1,19 @@
 /** Pools of connections to SMTP relays: one pool for each combination of settings. Idle connections are closed. */
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { hostname } from 'node:os'
 import type { SecureContext } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
 import { isEmail } from '../../lib/email.ts'
-import type { Reply } from '../../lib/smtp/replies.ts'
 import type { Envelope } from '../../lib/smtp/session.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { resolveHost } from './dns.ts'
 import { blockedError, guardedLookup } from './safe-fetch.ts'
 import { type ConnectionOptions, type FailedStage, type Failure, NO_TLS, openConnection, type Peer } from './smtp/connection.ts'
 import { createPool, type Pool, type PoolResult } from './smtp/pool.ts'
+import { connectSocket } from './smtp/socket.ts'
+import { replyOf, type SmtpReply, sentenceOf } from './smtp/words.ts'
 import { trustContext } from './trust.ts'
 
 /** The address of a relay and how to connect to it. */
@@ -29,8 +30,7 @@ export type SmtpRelay = {
 /** A composed email with its envelope (RFC 5321): the sender, the main recipient, and those of copies. Addresses have no display names. */
 export type Mail = { envelope: Envelope; content: Buffer }
 
-/** A reply of the relay: `code` such as 550. */
-export type SmtpReply = { code: number; enhancedCode?: string; response: string }
+export type { SmtpReply } from './smtp/words.ts'
 
 /** `peer` is the relay that replied, or did not, and how the connection to it was encrypted. */
 export type SmtpAnswer =
@@ -69,7 +69,7 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
   const within = { ...LIMITS, ...limits }
   const secureContext = trustContext(ca)
   const pools = new LRUCache<string, Pool>({ max: POOLS_MAX, dispose: (pool) => pool.close() })
-  const connectTo = (relay: SmtpRelay) => () => connectSocket(relay, policy, lookup, within.connectMs)
+  const connectTo = (relay: SmtpRelay) => () => connectToRelay(relay, policy, lookup, within.connectMs)
   const poolOf = (relay: SmtpRelay): Pool => {
     const { host, port, tls, username, password, connections } = relay
     const key = JSON.stringify([host, port, tls, username, password, connections])
@@ -89,9 +89,9 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
     async verify(relay) {
       try {
         const failure = await verifySession(await connectTo(relay)(), sessionOf(relay, within, secureContext))
-        return failure ? { works: false, message: sentenceOf(failure) } : { works: true }
+        return failure ? { works: false, message: sentenceOf(failure, 'relay') } : { works: true }
       } catch (error) {
-        return { works: false, message: sentenceOf({ is: 'broken', stage: 'CONNECT', error: error as Error }) }
+        return { works: false, message: sentenceOf({ is: 'broken', stage: 'CONNECT', error: error as Error }, 'relay') }
       }
     },
     async [Symbol.asyncDispose]() {
@@ -115,9 +115,15 @@ function sessionOf({ host, tls, username, password = '' }: SmtpRelay, within: Li
     isImplicitTls: tls === 'implicit',
     secureContext,
     rejectUnauthorized: tls !== 'opportunistic',
-    greetingMs: within.greetingMs,
-    silenceMs: within.silenceMs,
-    idleMs: within.idleMs,
+    overlaps: 'always',
+    limits: {
+      greetingMs: within.greetingMs,
+      tlsMs: within.greetingMs,
+      commandMs: within.silenceMs,
+      blockMs: within.silenceMs,
+      finalMs: within.silenceMs,
+      idleMs: within.idleMs,
+    },
   }
 }
 
@@ -135,27 +141,13 @@ const verifySession = (socket: Socket, session: ConnectionOptions): Promise<Fail
   })
 
 /** Opens a connection, only to an address that the egress policy allows. */
-const connectSocket = (relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, connectMs: number): Promise<Socket> =>
-  new Promise((resolve, reject) => {
-    const { port } = relay
-    const host = relay.host.replace(/^\[|\]$/g, '')
-    // Sockets do not call `lookup` for a literal address.
-    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return reject(blockedError(host))
-    const socket = connect({ host, port, autoSelectFamily: true, lookup: guardedLookup(policy, lookup), timeout: connectMs })
-    const failed = (error: Error) => {
-      socket.destroy()
-      reject(error)
-    }
-    const tooLate = () => failed(Object.assign(new Error('The connection was not established in time'), { code: 'ETIMEDOUT' }))
-    socket.once('error', failed)
-    socket.once('timeout', tooLate)
-    socket.once('connect', () => {
-      socket.off('error', failed)
-      socket.off('timeout', tooLate)
-      socket.setTimeout(0)
-      resolve(socket)
-    })
-  })
+async function connectToRelay(relay: SmtpRelay, policy: EgressPolicy, lookup: HostLookup, connectMs: number): Promise<Socket> {
+  const { port } = relay
+  const host = relay.host.replace(/^\[|\]$/g, '')
+  // Sockets do not call `lookup` for a literal address.
+  if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) throw blockedError(host)
+  return connectSocket({ host, port, autoSelectFamily: true, lookup: guardedLookup(policy, lookup) }, connectMs)
+}
 
 function answerOf(result: PoolResult): SmtpAnswer {
   switch (result.is) {
@@ -172,48 +164,9 @@ function answerOf(result: PoolResult): SmtpAnswer {
     case 'broken': {
       const { stage, peer } = result
       const noTls = result.error.code === NO_TLS
-      return { is: 'unreachable', message: sentenceOf(result), stage, ...(noTls && { noTls }), ...(peer && { peer }) }
+      return { is: 'unreachable', message: sentenceOf(result, 'relay'), stage, ...(noTls && { noTls }), ...(peer && { peer }) }
     }
     default:
       return result satisfies never
   }
 }
-
-function replyOf(reply: Reply): SmtpReply {
-  const [enhancedCode] = /^\d\.\d{1,3}\.\d{1,3}(?= |$)/.exec(reply.lines[0] ?? '') ?? []
-  return { code: reply.code, ...(enhancedCode !== undefined && { enhancedCode }), response: textOf(reply) }
-}
-
-/** A reply as one line. */
-const textOf = ({ code, lines }: Reply): string => lineOf(`${code} ${lines.join(' ')}`)
-
-const SENTENCES: Record<string, string> = {
-  ECONNREFUSED: 'The relay refused the connection.',
-  ECONNECTION: 'The relay closed the connection.',
-  ECONNRESET: 'The relay closed the connection.',
-  ETIMEDOUT: 'The relay did not respond in time.',
-  ENOTFOUND: 'The host name of the relay could not be resolved.',
-  EAI_AGAIN: 'The host name of the relay could not be resolved.',
-  EGRESS_BLOCKED: 'The relay has no address that this server may connect to.',
-}
-
-/** A sentence for the owner of the relay. */
-function sentenceOf(failure: Failure): string {
-  if (failure.is === 'refused') return `The relay replied: ${textOf(failure.reply)}`
-  const { code = '', message } = failure.error
-  if (code === NO_TLS || TLS_CODE.test(code))
-    return 'No secure connection could be established; check the encryption setting and the certificate of the relay.'
-  return SENTENCES[code] ?? `The relay cannot be used: ${lineOf(message)}.`
-}
-
-const TLS_CODE = /TLS|SSL|CERT|SIGNATURE/
-
-const LINE_LENGTH_MAX = 500
-
-/** The reply of a relay as one line that can be stored. */
-const lineOf = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, LINE_LENGTH_MAX)
-    .toWellFormed()

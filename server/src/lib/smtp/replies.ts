@@ -26,15 +26,15 @@ export function createReplyReader(): { read(bytes: Buffer): Reply[]; isEmpty(): 
         rest = rest.slice(end + 1)
         const [, digits, separator = ' ', text = ''] = LINE.exec(line) ?? []
         if (digits === undefined || (lines.length > 0 && Number(digits) !== code))
-          throw new ReplyError(`The relay sent ${JSON.stringify(line.slice(0, 80))}.`)
+          throw new ReplyError(`The server sent ${JSON.stringify(line.slice(0, 80))}.`)
         code = Number(digits)
         lines.push(text)
-        if (lines.length > LINES_MAX) throw new ReplyError('The relay sent a reply without end.')
+        if (lines.length > LINES_MAX) throw new ReplyError('The server sent a reply without end.')
         if (separator === '-') continue
         replies.push({ code, lines })
         lines = []
       }
-      if (rest.length > LINE_BYTES_MAX) throw new ReplyError('The relay sent a line without end.')
+      if (rest.length > LINE_BYTES_MAX) throw new ReplyError('The server sent a line without end.')
       return replies
     },
     isEmpty: () => rest === '' && lines.length === 0,

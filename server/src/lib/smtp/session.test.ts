@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createReplyReader, ReplyError } from './replies.ts'
 import { type Action, createSession, type Envelope, type SessionOptions } from './session.ts'
 
-const plain: SessionOptions = { name: 'client.example', startTls: 'never', credentials: null }
+const plain: SessionOptions = { name: 'client.example', startTls: 'never', credentials: null, overlaps: 'always' }
 const kim: Envelope = { from: 'a@example.com', to: ['kim@example.org'] }
 const both: Envelope = { from: 'a@example.com', to: ['kim@example.org', 'ana@example.org'] }
 
@@ -14,7 +14,7 @@ function open(options: Partial<SessionOptions> = {}) {
   const log: string[] = []
   const note = (actions: Action<string>[]) => {
     for (const action of actions) {
-      if (action.do === 'write') log.push(String(action.bytes))
+      if (action.do === 'write' || action.do === 'write content') log.push(String(action.bytes))
       else if (action.do === 'finish')
         log.push(
           `${action.mail}: ${[action.result.is, 'stage' in action.result ? action.result.stage : '', action.result.reply.code].filter(Boolean).join(' ')}`,
@@ -43,8 +43,10 @@ function open(options: Partial<SessionOptions> = {}) {
 const EHLO = 'EHLO client.example\r\n'
 
 /** An open session. */
-function opened(...extensions: string[]) {
-  const s = open()
+const opened = (...extensions: string[]) => openedWith({}, ...extensions)
+
+function openedWith(options: Partial<SessionOptions>, ...extensions: string[]) {
+  const s = open(options)
   s.hear('220 mx')
   const lines = ['mx', ...extensions]
   s.hear(...lines.map((line, at) => `250${at === lines.length - 1 ? ' ' : '-'}${line}`))
@@ -189,7 +191,7 @@ describe('a mail with PIPELINING is two writes', () => {
     expect(s.session.isFree()).toBe(true)
     expect(s.send('m2')).toEqual(['MAIL FROM:<a@example.com> SIZE=7\r\nRCPT TO:<kim@example.org>\r\nDATA\r\n'])
     expect(s.session.isFree()).toBe(false)
-    expect(s.session.open()).toEqual([
+    expect(s.session.open()).toMatchObject([
       { mail: 'm1', stage: 'DATA', hasBody: true },
       { mail: 'm2', stage: 'MAIL', hasBody: false },
     ])
@@ -198,6 +200,21 @@ describe('a mail with PIPELINING is two writes', () => {
       'Hello\r\n.\r\n',
       'm2: accepted 250',
     ])
+  })
+
+  test('or only after a success, where the first mail decides whether the server can do it', () => {
+    const s = openedWith({ overlaps: 'after a success' }, 'PIPELINING')
+    s.send('m1')
+    s.hear('250 ok', '250 ok', '354 go')
+    expect(s.session.isFree()).toBe(false)
+    s.hear('250 ok')
+    s.send('m2')
+    s.hear('250 ok', '250 ok', '354 go')
+    expect(s.session.isFree()).toBe(true)
+    s.hear('451 later')
+    s.send('m3')
+    s.hear('250 ok', '250 ok', '354 go')
+    expect(s.session.isFree()).toBe(false)
   })
 
   test('without PIPELINING it waits for the reply', () => {
@@ -213,7 +230,7 @@ describe('a mail with PIPELINING is two writes', () => {
     s.hear('250 ok', '250 ok', '354 go')
     s.send('m2')
     expect(s.hear('421 bye')).toEqual(['m1: refused DATA 421', 'close'])
-    expect(s.session.open()).toEqual([{ mail: 'm2', stage: 'MAIL', hasBody: false }])
+    expect(s.session.open()).toMatchObject([{ mail: 'm2', stage: 'MAIL', hasBody: false }])
     expect(s.session.isFree()).toBe(false)
   })
 
@@ -221,6 +238,60 @@ describe('a mail with PIPELINING is two writes', () => {
     expect(opened('PIPELINING').hear('250 ok')).toEqual(['fail: unexpected reply'])
     expect(opened('PIPELINING').hear('421 idle')).toEqual(['close'])
   })
+})
+
+describe('what a mail needs is declared where the server offers it', () => {
+  const utf8: Envelope = { ...kim, needs8Bit: true, needsSmtpUtf8: true }
+  const reported: Envelope = { ...both, reports: { envelopeId: '4:17+a=b é' } }
+  test.each<[string, Envelope, string[], string]>([
+    ['nothing', utf8, [], 'MAIL FROM:<a@example.com>'],
+    ['the size', kim, ['SIZE 1000'], 'MAIL FROM:<a@example.com> SIZE=7'],
+    ['bytes beyond ASCII', utf8, ['8BITMIME'], 'MAIL FROM:<a@example.com> BODY=8BITMIME'],
+    ['addresses in UTF-8', utf8, ['8BITMIME', 'SMTPUTF8'], 'MAIL FROM:<a@example.com> BODY=8BITMIME SMTPUTF8'],
+    ['not what a mail has no need of', kim, ['8BITMIME', 'SMTPUTF8', 'DSN'], 'MAIL FROM:<a@example.com>'],
+    ['reports', reported, ['DSN'], 'MAIL FROM:<a@example.com> RET=HDRS ENVID=4:17+2Ba+3Db+20+C3+A9'],
+    ['the null sender', { ...kim, from: '' }, [], 'MAIL FROM:<>'],
+  ])('%s', (_, envelope, extensions, expected) => {
+    expect(opened(...extensions).send('m1', envelope)).toEqual([`${expected}\r\n`])
+  })
+
+  test('each recipient is reported', () => {
+    const s = opened('DSN')
+    s.send('m1', reported)
+    expect(s.hear('250 ok', '250 ok')).toEqual([
+      'RCPT TO:<kim@example.org> NOTIFY=FAILURE,DELAY\r\n',
+      'RCPT TO:<ana@example.org> NOTIFY=FAILURE,DELAY\r\n',
+    ])
+  })
+
+  test.each<[string[], Envelope, number, string | null]>([
+    [[], kim, 1e9, null],
+    [['SIZE'], kim, 1e9, null],
+    [['SIZE 0'], kim, 1e9, null],
+    [['SIZE 1000'], kim, 1000, null],
+    [['SIZE 1000'], kim, 1001, 'SIZE'],
+    [[], { ...kim, needs8Bit: true }, 1, '8BITMIME'],
+    [['8BITMIME'], { ...kim, needs8Bit: true }, 1, null],
+    [['8BITMIME'], utf8, 1, 'SMTPUTF8'],
+    [['SMTPUTF8'], utf8, 1, null],
+  ])('with %j, a mail to %o of %i bytes lacks %s', (extensions, envelope, size, expected) => {
+    expect(opened(...extensions).session.lacks(envelope, size)).toBe(expected)
+  })
+})
+
+test('the replies about each recipient are returned', () => {
+  const session = createSession<string>(plain)
+  const reader = createReplyReader()
+  const hear = (lines: string) => reader.read(Buffer.from(lines)).flatMap((reply) => session.receive(reply))
+  hear('220 mx\r\n250-mx\r\n250 PIPELINING\r\n')
+  session.begin('m1', both, Buffer.from('Hello'))
+  const [, finished] = hear('250 sender\r\n550 kim\r\n250 ana\r\n354 go\r\n250 queued\r\n')
+  expect(finished).toMatchObject({
+    result: { is: 'refused', replies: { mail: { code: 250 }, recipients: [{ code: 550 }, { code: 250 }], content: { code: 250 } } },
+  })
+  session.begin('m2', both, Buffer.from('Hello'))
+  hear('250 sender\r\n451 kim\r\n')
+  expect(session.open()).toMatchObject([{ mail: 'm2', stage: 'RCPT', replies: { recipients: [{ code: 451 }] }, size: 5 }])
 })
 
 test.each<[string, string]>([

@@ -5,10 +5,10 @@
  */
 import { opening, stageOfOpening } from './opening.ts'
 import type { Reply } from './replies.ts'
-import { type Action, command, type Envelope, offers, type SessionOptions, type Stage, type State } from './state.ts'
-import { begin, stageOf, transacting } from './transactions.ts'
+import { type Action, command, type Envelope, offers, type Replies, type SessionOptions, type Stage, type State } from './state.ts'
+import { begin, lackedBy, stageOf, transacting } from './transactions.ts'
 
-export type { Action, Envelope, MailResult, SessionOptions, Stage } from './state.ts'
+export type { Action, Envelope, MailResult, Replies, SessionOptions, Stage } from './state.ts'
 
 export type Session<M> = {
   /** The server speaks first. */
@@ -17,6 +17,8 @@ export type Session<M> = {
   secured(): Action<M>[]
   /** Whether a mail can begin now. */
   isFree(): boolean
+  /** The extension without which the server cannot take a mail; `SIZE` if it is too large for it. Null if nothing is known against it. */
+  lacks(envelope: Envelope, size: number): 'SIZE' | '8BITMIME' | 'SMTPUTF8' | null
   begin(mail: M, envelope: Envelope, content: Buffer): Action<M>[]
   quit(): Action<M>[]
   /** What the next reply is for; null if none is due. */
@@ -25,9 +27,11 @@ export type Session<M> = {
   stage(): Stage
   /** Why mails go without encryption although it was wanted, or null. */
   plainBecause(): string | null
-  /** Mails without a result, with their stage, and whether the server may have them. */
-  open(): { mail: M; stage: Stage; hasBody: boolean }[]
+  /** Mails without a result, with their stage, the replies so far, their size, and whether the server may have them. */
+  open(): OpenMail<M>[]
 }
+
+export type OpenMail<M> = { mail: M; stage: Stage; replies: Replies; size: number; hasBody: boolean }
 
 /** The server ends the session (RFC 5321 §3.8). */
 const CLOSING = 421
@@ -44,6 +48,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     isReady: false,
     isClosing: false,
     needsReset: false,
+    hadSuccess: false,
   }
   return {
     receive: (reply) => receive(state, reply),
@@ -53,7 +58,8 @@ export function createSession<M>(options: SessionOptions): Session<M> {
       return [command(state, `EHLO ${options.name}`, { for: 'ehlo' })]
     },
     isFree: () => isFree(state),
-    begin: (mail, envelope, content) => begin(state, { mail, envelope, content, recipients: [], hasBody: false }),
+    lacks: (envelope, size) => lackedBy(state, envelope, size),
+    begin: (mail, envelope, content) => begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false }),
     quit() {
       state.isClosing = true
       return [command(state, 'QUIT', { for: 'quit' })]
@@ -62,7 +68,10 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     stage: () => stageOfOpening(state.expected[0]?.for),
     plainBecause: () => state.plainBecause,
     open: () =>
-      state.transactions.map((transaction) => ({ mail: transaction.mail, stage: stageOf(transaction), hasBody: transaction.hasBody })),
+      state.transactions.map((transaction) => {
+        const { mail, replies, content, hasBody } = transaction
+        return { mail, stage: stageOf(transaction), replies, size: content.length, hasBody }
+      }),
   }
 }
 
@@ -81,8 +90,10 @@ function close<M>(state: State<M>): Action<M>[] {
 
 /** A mail can begin when none is under way, or when all of the one that is was written. */
 function isFree<M>(state: State<M>): boolean {
-  const { isReady, isClosing, transactions } = state
+  const { isReady, isClosing, transactions, options, hadSuccess } = state
   if (!isReady || isClosing) return false
-  const [only, ...others] = transactions
-  return only === undefined || (others.length === 0 && only.hasBody && offers(state, 'PIPELINING'))
+  const [only] = transactions
+  if (only === undefined) return true
+  const mayOverlap = offers(state, 'PIPELINING') && (hadSuccess || options.overlaps === 'always')
+  return mayOverlap && transactions.length === 1 && only.hasBody
 }

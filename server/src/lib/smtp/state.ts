@@ -7,19 +7,39 @@ export type SessionOptions = {
   /** `required` ends the session unless TLS begins; `never` is also for sessions that are encrypted from the first byte. */
   startTls: 'required' | 'if offered' | 'never'
   credentials: { username: string; password: string } | null
+  /**
+   * When a mail may begin before the reply to the one before it, where the server offers PIPELINING. `after a success`: when the mail
+   * before that one was accepted, because a server may not expect it.
+   */
+  overlaps: 'always' | 'after a success'
 }
 
 /** The stages that a server can refuse. `DATA` includes the content. */
 export type Stage = 'GREETING' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA'
 
-export type Envelope = { from: string; to: readonly [main: string, ...copies: string[]] }
+/**
+ * The first recipient is the main one, the others are copies. `from` is empty for the null sender. Of the rest, the server is told what it
+ * offers an extension for: `needs8Bit` (RFC 6152), `needsSmtpUtf8` (RFC 6531), and `reports`, the wish for reports under an id (RFC 3461).
+ */
+export type Envelope = {
+  from: string
+  to: readonly string[]
+  needs8Bit?: boolean
+  needsSmtpUtf8?: boolean
+  reports?: { envelopeId: string }
+}
 
-/** What became of a mail. The reply about the main recipient counts. */
-export type MailResult = { is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }
+/** The replies to the commands of a mail so far: those to RCPT in the order of the recipients, and `data` if it asked for no content. */
+export type Replies = { mail?: Reply; recipients: readonly Reply[]; data?: Reply; content?: Reply }
+
+/** What became of a mail: the reply about the main recipient counts. For the others, there are all replies. */
+export type MailResult = ({ is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }) & { replies: Replies }
 
 /** What the caller has to do, in order. */
 export type Action<M> =
   | { do: 'write'; bytes: Buffer | string }
+  /** The content of a mail: while it is written, the server has nothing to say. */
+  | { do: 'write content'; bytes: Buffer }
   /** Begin TLS on the socket, and call `secured`. */
   | { do: 'secure' }
   /** The session was opened, and takes mails. */
@@ -32,7 +52,13 @@ export type Action<M> =
   | { do: 'close' }
 
 /** A mail with its replies so far. `hasBody`: its last byte was written, so from now on the server may have it. */
-export type Transaction<M> = { mail: M; envelope: Envelope; content: Buffer; mailReply?: Reply; recipients: Reply[]; hasBody: boolean }
+export type Transaction<M> = {
+  mail: M
+  envelope: Envelope
+  content: Buffer
+  replies: { mail?: Reply; recipients: Reply[]; data?: Reply; content?: Reply }
+  hasBody: boolean
+}
 
 /** What a reply is expected for, until the session is open. */
 export type Opening = 'greeting' | 'ehlo' | 'helo' | 'starttls' | 'plain' | 'login user' | 'login password' | 'cram' | 'password'
@@ -52,6 +78,8 @@ export type State<M> = {
   isClosing: boolean
   /** A mail was refused after the server had accepted its sender, so the next one begins anew. */
   needsReset: boolean
+  /** The last mail was accepted. */
+  hadSuccess: boolean
 }
 
 export const LINE_END = '\r\n'

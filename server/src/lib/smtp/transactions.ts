@@ -6,10 +6,10 @@ import type { Reply } from './replies.ts'
 import {
   type Action,
   command,
+  type Envelope,
   type Expected,
   isOk,
   LINE_END,
-  type MailResult,
   offers,
   type Stage,
   type State,
@@ -27,24 +27,57 @@ export function begin<M>(state: State<M>, transaction: Transaction<M>): Action<M
 
 /** All commands of a mail where they may be pipelined, otherwise the next one. */
 function nextCommands<M>(state: State<M>, transaction: Transaction<M>): Action<M>[] {
-  const { envelope, mailReply, recipients, content } = transaction
-  const size = offers(state, 'SIZE') ? ` SIZE=${content.length}` : ''
+  const { envelope, replies } = transaction
+  const notify = envelope.reports && offers(state, 'DSN') ? ' NOTIFY=FAILURE,DELAY' : ''
   const commands: [string, Expected<M>][] = [
-    [`MAIL FROM:<${envelope.from}>${size}`, { for: 'mail', of: transaction }],
-    ...envelope.to.map((to): [string, Expected<M>] => [`RCPT TO:<${to}>`, { for: 'rcpt', of: transaction }]),
+    [`MAIL FROM:<${envelope.from}>${parametersOf(state, transaction)}`, { for: 'mail', of: transaction }],
+    ...envelope.to.map((to): [string, Expected<M>] => [`RCPT TO:<${to}>${notify}`, { for: 'rcpt', of: transaction }]),
     ['DATA', { for: 'data', of: transaction }],
   ]
   if (!offers(state, 'PIPELINING')) {
-    const [line, next] = commands[mailReply ? 1 + recipients.length : 0] as [string, Expected<M>]
+    const [line, next] = commands[replies.mail ? 1 + replies.recipients.length : 0] as [string, Expected<M>]
     return [command(state, line, next)]
   }
   for (const [, next] of commands) state.expected.push(next)
   return [{ do: 'write', bytes: commands.map(([line]) => `${line}${LINE_END}`).join('') }]
 }
 
+/** What MAIL declares of a mail, by the extensions that the server offers. */
+function parametersOf<M>(state: State<M>, { envelope, content }: Transaction<M>): string {
+  const { needs8Bit, needsSmtpUtf8, reports } = envelope
+  const size = offers(state, 'SIZE') ? ` SIZE=${content.length}` : ''
+  const body = needs8Bit && offers(state, '8BITMIME') ? ' BODY=8BITMIME' : ''
+  const utf8 = needsSmtpUtf8 && offers(state, 'SMTPUTF8') ? ' SMTPUTF8' : ''
+  const about = reports && offers(state, 'DSN') ? ` RET=HDRS ENVID=${xtext(reports.envelopeId)}` : ''
+  return `${size}${body}${utf8}${about}`
+}
+
+/** Text that can be the value of a parameter (RFC 3461 §4). */
+const xtext = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((byte) => (byte > 0x20 && byte < 0x7f && byte !== PLUS && byte !== EQUALS ? String.fromCharCode(byte) : hex(byte)))
+    .join('')
+
+const PLUS = 0x2b
+const EQUALS = 0x3d
+const hex = (byte: number): string => `+${byte.toString(16).toUpperCase().padStart(2, '0')}`
+
+/** The extension without which the server cannot take a mail. A server that names no size, or 0, has no fixed limit (RFC 1870). */
+export function lackedBy<M>(
+  state: State<M>,
+  { needs8Bit, needsSmtpUtf8 }: Envelope,
+  size: number,
+): 'SIZE' | '8BITMIME' | 'SMTPUTF8' | null {
+  const sizeMax = Number(state.extensions.get('SIZE')?.[0] ?? 0)
+  if (sizeMax > 0 && size > sizeMax) return 'SIZE'
+  if (needsSmtpUtf8 && !offers(state, 'SMTPUTF8')) return 'SMTPUTF8'
+  // SMTPUTF8 requires 8BITMIME (RFC 6531 §3.1).
+  return needs8Bit && !offers(state, '8BITMIME') && !offers(state, 'SMTPUTF8') ? '8BITMIME' : null
+}
+
 /** The stage whose reply a mail waits for. */
-export const stageOf = <M>({ mailReply, recipients, envelope }: Transaction<M>): Stage =>
-  mailReply === undefined ? 'MAIL' : recipients.length < envelope.to.length ? 'RCPT' : 'DATA'
+export const stageOf = <M>({ replies, envelope }: Transaction<M>): Stage =>
+  replies.mail === undefined ? 'MAIL' : replies.recipients.length < envelope.to.length ? 'RCPT' : 'DATA'
 
 /** What follows from a reply about a mail. */
 export function transacting<M>(state: State<M>, { for: what, of }: Extract<Expected<M>, { of: unknown }>, reply: Reply): Action<M>[] {
@@ -52,16 +85,19 @@ export function transacting<M>(state: State<M>, { for: what, of }: Extract<Expec
     case 'rset':
       return offers(state, 'PIPELINING') ? [] : nextCommands(state, of)
     case 'mail':
-      of.mailReply = reply
+      of.replies.mail = reply
       if (offers(state, 'PIPELINING')) return []
       return isOk(reply) ? nextCommands(state, of) : finish(state, of, { is: 'refused', stage: 'MAIL', reply })
     case 'rcpt':
-      of.recipients.push(reply)
+      of.replies.recipients.push(reply)
       if (offers(state, 'PIPELINING')) return []
       return isRefusedByAll(of) ? giveUp(state, of, { is: 'refused', stage: 'RCPT', reply }) : nextCommands(state, of)
     case 'data':
-      return reply.code === 354 ? sendContent(state, of) : giveUp(state, of, { is: 'refused', stage: 'DATA', reply })
+      if (reply.code === 354) return sendContent(state, of)
+      of.replies.data = reply
+      return giveUp(state, of, { is: 'refused', stage: 'DATA', reply })
     case 'body':
+      of.replies.content = reply
       return finish(state, of, refusalOf(of) ?? (isOk(reply) ? { is: 'accepted', reply } : { is: 'refused', stage: 'DATA', reply }))
     default:
       return what satisfies never
@@ -71,30 +107,33 @@ export function transacting<M>(state: State<M>, { for: what, of }: Extract<Expec
 function sendContent<M>(state: State<M>, transaction: Transaction<M>): Action<M>[] {
   state.expected.push({ for: 'body', of: transaction })
   // A server may ask for the content although it has refused the sender or all recipients (RFC 2920 §3.1): it gets none.
-  if (!isOk(transaction.mailReply) || isRefusedByAll(transaction)) return [{ do: 'write', bytes: `.${LINE_END}` }]
+  if (!isOk(transaction.replies.mail) || isRefusedByAll(transaction)) return [{ do: 'write', bytes: `.${LINE_END}` }]
   transaction.hasBody = true
-  return [{ do: 'write', bytes: withDots(transaction.content) }]
+  return [{ do: 'write content', bytes: withDots(transaction.content) }]
 }
 
-const isRefusedByAll = <M>({ recipients, envelope }: Transaction<M>): boolean =>
+const isRefusedByAll = <M>({ replies: { recipients }, envelope }: Transaction<M>): boolean =>
   recipients.length === envelope.to.length && !recipients.some(isOk)
 
 /** The first refusal that concerns the main recipient. Recipients of copies may have been accepted. */
-function refusalOf<M>({ mailReply, recipients }: Transaction<M>): MailResult | null {
-  if (mailReply && !isOk(mailReply)) return { is: 'refused', stage: 'MAIL', reply: mailReply }
+function refusalOf<M>({ replies: { mail, recipients } }: Transaction<M>): Result | null {
+  if (mail && !isOk(mail)) return { is: 'refused', stage: 'MAIL', reply: mail }
   const [main] = recipients
   return main && !isOk(main) ? { is: 'refused', stage: 'RCPT', reply: main } : null
 }
 
+type Result = { is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }
+
 /** Ends a mail whose sender and perhaps recipients the server has accepted. */
-function giveUp<M>(state: State<M>, transaction: Transaction<M>, result: MailResult): Action<M>[] {
+function giveUp<M>(state: State<M>, transaction: Transaction<M>, result: Result): Action<M>[] {
   state.needsReset = true
   return finish(state, transaction, refusalOf(transaction) ?? result)
 }
 
-function finish<M>({ transactions }: State<M>, transaction: Transaction<M>, result: MailResult): Action<M>[] {
-  transactions.splice(transactions.indexOf(transaction), 1)
-  return [{ do: 'finish', mail: transaction.mail, result }]
+function finish<M>(state: State<M>, transaction: Transaction<M>, result: Result): Action<M>[] {
+  state.transactions.splice(state.transactions.indexOf(transaction), 1)
+  state.hadSuccess = result.is === 'accepted'
+  return [{ do: 'finish', mail: transaction.mail, result: { ...result, replies: transaction.replies } }]
 }
 
 const DOT = 0x2e

@@ -1,12 +1,13 @@
-/** One connection to a relay: the socket, TLS and the time limits around the state machine of `lib/smtp`. */
+/** One connection to a relay or a mail host: the socket, TLS and the time limits around the state machine of `lib/smtp`. */
 import { isIP, type Socket } from 'node:net'
-import { connect as connectTls, type SecureContext } from 'node:tls'
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import { createReplyReader, type Reply } from '../../../lib/smtp/replies.ts'
 import {
   type Action,
   createSession,
   type Envelope,
   type MailResult,
+  type OpenMail,
   type Session,
   type SessionOptions,
   type Stage,
@@ -18,13 +19,27 @@ export type ConnectionOptions = SessionOptions & {
   isImplicitTls: boolean
   secureContext: SecureContext
   rejectUnauthorized: boolean
-  /** For the greeting and for TLS. */
+  /** Decides about a certificate instead of the trusted roots. Returns why it is refused, or null. */
+  refusesCertificate?(tls: TLSSocket): string | null
+  limits: SessionLimits
+}
+
+/** How long each stage may take, however the server spends the time: bytes that complete no reply do not extend it. */
+export type SessionLimits = {
   greetingMs: number
-  /** How long the relay may be silent while it has to reply. */
-  silenceMs: number
+  tlsMs: number
+  commandMs: number
+  /** For each block of a mail’s content, if the server takes none of it; and on average. */
+  blockMs: number
+  /** For the reply to the content. */
+  finalMs: number
   /** How long a connection without a mail is kept. */
   idleMs: number
 }
+
+const BLOCK_BYTES = 256 * 1024
+/** Nothing depends on the reply to QUIT. */
+const QUIT_MS = 5000
 
 /** Where an attempt failed: at a stage of the session, or before it. `TLS` is that of connections that are encrypted from the first byte. */
 export type FailedStage = Stage | 'DNS' | 'CONNECT' | 'TLS'
@@ -45,8 +60,10 @@ export type Events<M> = {
   ready(): void
   /** Called once for each mail that gets a reply. */
   finished(mail: M, result: MailResult): void
-  /** Called once. `open` are the mails without a reply and their stages; the relay may have those with `hasBody`. */
-  closed(failure: Failure, open: { mail: M; stage: Stage; hasBody: boolean }[]): void
+  /** Called once. `open` are the mails without a reply and their stages; the server may have those with `hasBody`. */
+  closed(failure: Failure, open: OpenMail<M>[]): void
+  /** The content of a mail was written, and the next mail can begin before the reply to it. */
+  overlappable?(): void
 }
 
 export type Connection<M> = {
@@ -54,6 +71,8 @@ export type Connection<M> = {
   isFree(): boolean
   /** Whether no mail is under way. */
   isIdle(): boolean
+  /** The extension without which the server cannot take a mail. */
+  lacks: Session<M>['lacks']
   send(mail: M, envelope: Envelope, content: Buffer): void
   peer(): Peer
   /** Says goodbye. */
@@ -74,6 +93,10 @@ type Link<M> = {
   tls?: Peer['tls']
   /** Whether TLS is being established. */
   isSecuring: boolean
+  /** Whether content is being written. */
+  isWriting: boolean
+  /** When the stage has taken too long, by `performance.now`. */
+  deadline: number
   isClosed: boolean
 }
 
@@ -88,22 +111,29 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
     socket,
     ip: socket.remoteAddress,
     isSecuring: false,
+    isWriting: false,
+    deadline: 0,
     isClosed: false,
   }
   socket.setNoDelay(true)
   listen(link, socket)
-  if (options.isImplicitTls) startTls(link, () => setTimeLimit(link))
+  if (options.isImplicitTls) startTls(link, () => undefined)
   else {
     socket.on('data', (bytes) => receive(link, bytes))
-    setTimeLimit(link)
+    beginStage(link)
   }
   return {
     isFree: () => !link.isClosed && session.isFree(),
     isIdle: () => session.open().length === 0,
-    send: (mail, envelope, content) => act(link, session.begin(mail, envelope, content)),
+    lacks: session.lacks,
+    send(mail, envelope, content) {
+      const wasIdle = session.awaits() === null
+      act(link, session.begin(mail, envelope, content))
+      if (wasIdle) beginStage(link)
+    },
     peer: () => peerOf(link),
     quit: () => {
-      if (!link.isClosed) act(link, session.quit())
+      if (!link.isClosed) quit(link)
     },
     destroy: (code, reason) => breakOff(link, code, reason),
   }
@@ -115,13 +145,13 @@ function peerOf<M>({ ip, tls, session }: Link<M>): Peer {
 }
 
 function listen<M>(link: Link<M>, socket: Socket): void {
-  const lost = () => breakOff(link, 'ECONNECTION', 'The relay closed the connection')
+  const lost = () => breakOff(link, 'ECONNECTION', 'The server closed the connection')
   socket.on('error', (error) => close(link, { is: 'broken', stage: stageOf(link), error, peer: peerOf(link) }))
   socket.on('end', lost)
   socket.on('close', lost)
   socket.on('timeout', () => {
-    if (link.session.awaits() === null && !link.isSecuring) act(link, link.session.quit())
-    else breakOff(link, link.isSecuring ? 'ETLS' : 'ETIMEDOUT', 'The relay did not respond in time')
+    if (link.session.awaits() === null && !link.isSecuring) quit(link)
+    else breakOff(link, link.isSecuring ? 'ETLS' : 'ETIMEDOUT', 'The server did not respond in time')
   })
 }
 
@@ -142,11 +172,40 @@ function close<M>(link: Link<M>, failure: Failure): void {
   link.events.closed(failure, link.session.open())
 }
 
-/** Limits the silence of the relay while it has to reply, otherwise the time without a mail. */
-function setTimeLimit<M>({ session, socket, options, isClosed }: Link<M>): void {
-  if (isClosed) return
-  const awaited = session.awaits()
-  socket.setTimeout(awaited === null ? options.idleMs : awaited === 'greeting' ? options.greetingMs : options.silenceMs)
+function quit<M>(link: Link<M>): void {
+  act(link, link.session.quit())
+  beginStage(link)
+}
+
+/** Begins to measure the time of what is awaited now. */
+function beginStage<M>(link: Link<M>): void {
+  if (link.isClosed) return
+  const limitMs = limitOf(link)
+  link.deadline = performance.now() + limitMs
+  link.socket.setTimeout(link.isWriting ? link.options.limits.blockMs : limitMs)
+}
+
+function limitOf<M>({ session, options: { limits }, isWriting }: Link<M>): number {
+  switch (session.awaits()) {
+    case null:
+      return limits.idleMs
+    case 'greeting':
+      return limits.greetingMs
+    case 'body': {
+      if (!isWriting) return limits.finalMs
+      const blocks = Math.ceil((session.open()[0]?.size ?? 0) / BLOCK_BYTES)
+      return limits.blockMs * Math.max(1, blocks)
+    }
+    case 'quit':
+      return Math.min(limits.commandMs, QUIT_MS)
+    default:
+      return limits.commandMs
+  }
+}
+
+/** After bytes that completed no reply: what is left of the time. The timer of a socket begins anew with each byte. */
+function continueStage<M>({ isClosed, deadline, socket }: Link<M>): void {
+  if (!isClosed) socket.setTimeout(Math.max(1, Math.ceil(deadline - performance.now())))
 }
 
 /** Does what the session asks for. What it writes leaves as one. */
@@ -155,13 +214,19 @@ function act<M>(link: Link<M>, actions: Action<M>[]): void {
   socket.cork()
   for (const action of actions) if (!link.isClosed) actOn(link, action)
   socket.uncork()
-  setTimeLimit(link)
 }
 
 function actOn<M>(link: Link<M>, action: Action<M>): void {
   switch (action.do) {
     case 'write':
       link.socket.write(action.bytes)
+      break
+    case 'write content':
+      link.isWriting = true
+      link.socket.write(action.bytes, () => {
+        link.isWriting = false
+        if (!link.isSecuring) beginStage(link)
+      })
       break
     case 'secure':
       secure(link)
@@ -176,21 +241,21 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       close(link, { is: 'refused', stage: action.stage, reply: action.reply, peer: peerOf(link) })
       break
     case 'fail':
-      if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The relay offers no TLS', 'STARTTLS')
-      else breakOff(link, 'EPROTOCOL', 'The relay sent an unexpected reply')
+      if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The server offers no TLS', 'STARTTLS')
+      else breakOff(link, 'EPROTOCOL', 'The server sent an unexpected reply')
       break
     case 'close':
-      breakOff(link, 'ECONNECTION', 'The relay closed the connection')
+      breakOff(link, 'ECONNECTION', 'The server closed the connection')
       break
     default:
       action satisfies never
   }
 }
 
-/** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the relay that has the certificate. */
+/** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the server that has the certificate. */
 function secure<M>(link: Link<M>): void {
   if (!link.reader.isEmpty()) {
-    breakOff(link, 'ETLS', 'The relay sent text before TLS', 'STARTTLS')
+    breakOff(link, 'ETLS', 'The server sent text before TLS', 'STARTTLS')
     return
   }
   link.socket.removeAllListeners('data')
@@ -210,23 +275,31 @@ function receive<M>(link: Link<M>, bytes: Buffer): void {
   const { socket } = link
   socket.cork()
   for (const reply of replies) if (!link.isClosed) act(link, session.receive(reply))
+  if (!link.isClosed && session.awaits() === 'body' && session.isFree()) link.events.overlappable?.()
   socket.uncork()
+  if (link.isSecuring) return
+  if (replies.length > 0) beginStage(link)
+  else continueStage(link)
 }
 
 function startTls<M>(link: Link<M>, begin: () => void): void {
-  const { host, secureContext, rejectUnauthorized, greetingMs } = link.options
+  const { host, secureContext, rejectUnauthorized, refusesCertificate, limits } = link.options
   const { socket } = link
   socket.setTimeout(0)
   // Only names can be asked for (RFC 6066 §3); the certificate is compared with `host` in any case.
   const tls = connectTls({ socket, secureContext, rejectUnauthorized, host, ...(isIP(host) === 0 && { servername: host }) })
   link.socket = tls
   link.isSecuring = true
-  tls.setTimeout(greetingMs)
+  tls.setTimeout(limits.tlsMs)
   listen(link, tls)
   tls.on('data', (bytes) => receive(link, bytes))
   tls.once('secureConnect', () => {
+    if (link.isClosed) return
+    const refusal = refusesCertificate?.(tls)
+    if (refusal) return breakOff(link, 'ETLS', refusal)
     link.isSecuring = false
-    link.tls = { protocol: tls.getProtocol() ?? '', cipher: tls.getCipher().standardName, verified: tls.authorized }
+    link.tls = { protocol: tls.getProtocol() ?? '', cipher: tls.getCipher().standardName, verified: refusal === null || tls.authorized }
     begin()
+    beginStage(link)
   })
 }
