@@ -56,6 +56,8 @@ export type Route = {
   hosts: readonly { host: string; preference: number }[]
   /** What the look-up had to tell: the first steps of each attempt over this route. */
   steps: readonly DeliveryStep[]
+  /** The answer about the hosts was validated, so their TLSA records count (RFC 7672). */
+  isSecure?: boolean
   /** The patterns of an MTA-STS policy in the mode `enforce` (RFC 8461): other hosts get no mail, and these need a valid certificate. */
   enforcedHosts?: readonly string[]
 }

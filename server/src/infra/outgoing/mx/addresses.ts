@@ -1,0 +1,41 @@
+/** The addresses of mail hosts that may be connected to. Whoever owns a domain chooses its hosts, so private and own ones are refused. */
+import { isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { type EgressPolicy, egressPolicy, isAllowedAddress } from '../../../lib/egress.ts'
+import type { MailResolver } from '../dns/mail-resolver.ts'
+
+type Tools = { policy: EgressPolicy; resolver: Pick<MailResolver, 'addresses'>; isLoopbackOnly: boolean }
+
+export type UsableAddresses = { is: 'addresses'; addresses: string[] } | { is: 'none' | 'failed'; reason: string }
+
+const LOOPBACK = egressPolicy(['127.0.0.0/8', '::1/128'])
+const NOTHING = egressPolicy([])
+const isLoopback = (ip: string): boolean => isAllowedAddress(LOOPBACK, ip) && !isAllowedAddress(NOTHING, ip)
+
+/** The addresses of a host, without those that mail may not be sent to. */
+export async function usableAddresses({ policy, resolver, isLoopbackOnly }: Tools, host: string): Promise<UsableAddresses> {
+  const answer = await resolver.addresses(host)
+  if (answer.is !== 'addresses') return answer
+  const foreign = isLoopbackOnly ? answer.addresses.find((address) => !isLoopback(address)) : undefined
+  if (foreign !== undefined) throw new Error(`${host} has the address ${foreign}, but only loopback may be connected to here.`)
+  const own = ownAddresses()
+  const addresses = answer.addresses.filter((address) => isAllowedAddress(policy, address) && (isLoopback(address) || !own.has(address)))
+  return addresses.length > 0
+    ? { is: 'addresses', addresses }
+    : { is: 'none', reason: 'The host has only addresses that this server does not send email to.' }
+}
+
+const ownAddresses = (): Set<string> =>
+  new Set(
+    Object.values(networkInterfaces())
+      .flat()
+      .map((network) => network?.address ?? ''),
+  )
+
+let connections = 0
+
+/** One of the own addresses of the same family, each in its turn. */
+export function sourceFor(sources: readonly string[], address: string): string | undefined {
+  const fitting = sources.filter((source) => isIPv6(source) === isIPv6(address))
+  return fitting[connections++ % fitting.length]
+}

@@ -1,0 +1,457 @@
+/** Delivery to the hosts of the test Internet: what the client reports, and what the hosts have seen. */
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
+import type { MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
+import { createTestClock } from '../../../../test/test-clock.ts'
+import { egressPolicy } from '../../../lib/egress.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import type { AddressAnswer } from '../dns/mail-resolver.ts'
+import { createMxClient, type MxClientOptions } from './client.ts'
+import type { AttemptOutcome, DeliveryStep, MxClient, OutgoingMail, Route, SiteLimits } from './outcome.ts'
+
+let internet: Internet
+beforeAll(async () => {
+  internet = await openInternet(inject('authorityDir'))
+})
+afterAll(() => internet[Symbol.asyncDispose]())
+
+const loopback = egressPolicy(['127.0.0.0/8', '::1/128'])
+const LIMITS: SiteLimits = { connections: 2, mailsPerConnection: 100 }
+
+let names = 0
+/** A name that no other test uses. */
+const newName = (prefix = 'mx') => `${prefix}${++names}.test`
+
+/** A host that ends, breaks or ignores the connection. */
+const ends = (then: NonNullable<Reaction['then']>): Reaction => ({ then })
+
+/** Adds a host, and returns its name. */
+function host(behaviour: MxBehaviour = {}): string {
+  const name = newName()
+  internet.host(name, behaviour)
+  return name
+}
+
+const hostOf = (name: string) => {
+  const found = internet.mx.hosts.get(name)
+  if (!found) throw new Error(`There is no host ${name}.`)
+  return found
+}
+
+/** A client, with the addresses of the farm unless others are given. */
+function open(options: Partial<MxClientOptions> = {}, others: Record<string, AddressAnswer> = {}) {
+  const client = createMxClient({
+    policy: loopback,
+    ca: [internet.certificates.ca],
+    clock: createTestClock(),
+    name: 'carillon.test',
+    port: internet.mx.port,
+    isLoopbackOnly: true,
+    resolver: {
+      addresses: async (name) => others[name] ?? { is: 'addresses', addresses: [hostOf(name).ip], isSecure: false },
+    },
+    ...options,
+    limits: { idleMs: 500, ...options.limits },
+  })
+  return { ...client, [Symbol.dispose]: () => client.close() }
+}
+
+const routeTo = (...hosts: string[]): Route => ({
+  site: hosts.join(),
+  domain: 'example.org',
+  hosts: hosts.map((host, index) => ({ host, preference: index * 10 })),
+  steps: [],
+})
+
+const kim: OutgoingMail = {
+  from: 'bounce@example.com',
+  to: ['kim@example.org'],
+  content: Buffer.from('Subject: Hello\r\n\r\nHello Kim\r\n'),
+}
+const three: OutgoingMail = { ...kim, to: ['a@example.org', 'b@example.org', 'c@example.org'] }
+
+/** The steps in short: `mx1 RCPT 550 to b@example.org`, with the host as its place in the route. */
+const inShort = ({ steps }: AttemptOutcome, route: Route): string[] =>
+  steps.map((step: DeliveryStep) => {
+    if (step.is !== 'failed') return `${step.is} ${'host' in step ? step.host : step.domain}`
+    const at = 1 + route.hosts.findIndex(({ host }) => host === step.host)
+    const told = [step.reply?.code, step.to && `to ${step.to}`, step.fallback, step.noTls && 'not offered', step.uncertain && 'uncertain']
+    return [`mx${at}`, step.stage, ...told].filter(Boolean).join(' ')
+  })
+
+const outcomes = ({ recipients }: AttemptOutcome): string[] =>
+  [...recipients].map(([address, outcome]) => {
+    const code = 'reply' in outcome ? outcome.reply?.code : undefined
+    return [address.split('@')[0], outcome.is, code, 'scope' in outcome && outcome.scope].filter(Boolean).join(' ')
+  })
+
+test('a mail is delivered over TLS, byte for byte, under the name of the host', async () => {
+  using client = open({ sources: ['127.0.0.9', '::1'] })
+  const route = routeTo(host())
+  const content = Buffer.from('Subject: Hello\r\n\r\n.\r\n..dots\r\n')
+  const outcome = await client.deliver(route, { ...kim, content, envelopeId: '4:17' }, LIMITS)
+  expect(outcome.steps).toEqual([])
+  const [{ host: name } = { host: '' }] = route.hosts
+  expect(outcome.recipients.get('kim@example.org')).toEqual({
+    is: 'delivered',
+    host: name,
+    peer: { ip: hostOf(name).ip, tls: { protocol: 'TLSv1.3', cipher: expect.any(String), verified: true } },
+    reply: { code: 250, enhancedCode: '2.0.0', response: '250 2.0.0 Ok: queued' },
+  })
+  expect([...hostOf(name).mails]).toMatchObject([
+    {
+      from: 'bounce@example.com',
+      to: ['kim@example.org'],
+      content,
+      helo: 'carillon.test',
+      tls: { servername: name },
+      parameters: { mail: `SIZE=${content.length} RET=HDRS ENVID=4:17`, rcpt: ['NOTIFY=FAILURE,DELAY'] },
+    },
+  ])
+})
+
+describe('each fault of a host has its steps, and an outcome for each recipient', () => {
+  const plain = { tls: 'none' } as const
+  const noTls = 'mx1 STARTTLS plaintext not offered'
+  test.each<[string, MxBehaviour, OutgoingMail, string[], string[]]>([
+    ['no STARTTLS', plain, kim, [noTls], ['kim delivered 250']],
+    ['STARTTLS refused', { script: { STARTTLS: '454 4.7.0 no' } }, kim, [noTls], ['kim delivered 250']],
+    ['a greeting of 554', { script: { GREETING: '554 5.3.2 no' } }, kim, ['mx1 GREETING 554'], ['kim temporary 554 site']],
+    ['a greeting of garbage', { script: { GREETING: 'hello' } }, kim, ['mx1 GREETING'], ['kim temporary site']],
+    ['a greeting that closes', { script: { GREETING: ends('close') } }, kim, ['mx1 GREETING'], ['kim temporary site']],
+    ['a silent greeting', { script: { GREETING: ends('silence') } }, kim, ['mx1 GREETING'], ['kim temporary site']],
+    ['a host that takes no mail', { script: { GREETING: '521 5.3.2 never' } }, kim, ['mx1 GREETING 521'], ['kim permanent 521']],
+    ['a busy host', { script: { GREETING: '421 4.3.2 busy' } }, kim, ['mx1 GREETING 421'], ['kim temporary 421 site']],
+    ['EHLO and HELO refused', { script: { EHLO: '550 no', HELO: '550 no' } }, kim, ['mx1 EHLO 550'], ['kim temporary 550 site']],
+    ['EHLO refused and HELO not', { script: { EHLO: '502 what?' } }, kim, [noTls], ['kim delivered 250']],
+    ['EHLO that closes', { script: { EHLO: ends('close') } }, kim, ['mx1 EHLO'], ['kim temporary site']],
+    ['a handshake of garbage', { tls: 'garbage' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
+    ['a handshake that closes', { tls: 'closes' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
+    ['no common version of TLS', { tls: 'no-common-version' }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
+    ['STARTTLS that closes', { script: { STARTTLS: ends('close') } }, kim, ['mx1 STARTTLS plaintext'], ['kim delivered 250']],
+    ['a certificate of another name', { tls: 'wrong-name' }, kim, [], ['kim delivered 250']],
+    ['a certificate that nobody signed', { tls: 'self-signed' }, kim, [], ['kim delivered 250']],
+    ['MAIL refused', { script: { MAIL: '550 5.7.1 no' } }, kim, ['mx1 MAIL 550'], ['kim permanent 550']],
+    ['MAIL deferred', { script: { MAIL: '451 4.7.1 later' } }, kim, ['mx1 MAIL 451'], ['kim temporary 451 recipient']],
+    ['MAIL that resets', { script: { MAIL: ends('reset') } }, kim, ['mx1 MAIL'], ['kim temporary site']],
+    ['RCPT refused', { script: { RCPT: '550 5.1.1 no' } }, kim, ['mx1 RCPT 550 to kim@example.org'], ['kim permanent 550']],
+    ['RCPT that resets', { script: { RCPT: ends('reset') } }, kim, ['mx1 RCPT to kim@example.org'], ['kim temporary site']],
+    ['a silent RCPT', { script: { RCPT: ends('silence') } }, kim, ['mx1 RCPT to kim@example.org'], ['kim temporary site']],
+    [
+      'RCPT that says 421',
+      { script: { RCPT: { ...ends('close'), reply: '421 4.7.0 slow down' } } },
+      kim,
+      ['mx1 RCPT 421 to kim@example.org'],
+      ['kim temporary 421 site'],
+    ],
+    [
+      'three recipients of which one is unknown and one greylisted',
+      { script: { RCPT: ({ line }) => (line.includes('<b@') ? '550 5.1.1 no' : line.includes('<c@') ? '451 4.7.1 later' : undefined) } },
+      three,
+      ['mx1 RCPT 550 to b@example.org', 'mx1 RCPT 451 to c@example.org'],
+      ['a delivered 250', 'b permanent 550', 'c temporary 451 recipient'],
+    ],
+    [
+      'more recipients than a host takes',
+      { script: { RCPT: ({ to }) => (to.length >= 2 ? '552 5.5.3 Too many recipients' : undefined) } },
+      three,
+      ['mx1 RCPT 552 to c@example.org'],
+      ['a delivered 250', 'b delivered 250', 'c temporary 552 recipient'],
+    ],
+    [
+      'a connection lost at the second of three recipients',
+      { script: { RCPT: ({ line }) => (line.includes('<a@') ? '550 5.1.1 no' : ends('close')) } },
+      three,
+      ['mx1 RCPT 550 to a@example.org', 'mx1 RCPT to b@example.org'],
+      ['a permanent 550', 'b temporary site', 'c temporary site'],
+    ],
+    ['DATA refused', { script: { DATA: '554 5.7.1 no' } }, kim, ['mx1 DATA 554'], ['kim permanent 554']],
+    [
+      'content refused',
+      { script: { BODY: '554 5.6.0 spam' } },
+      three,
+      ['mx1 DATA 554'],
+      ['a permanent 554', 'b permanent 554', 'c permanent 554'],
+    ],
+    ['content deferred', { script: { BODY: '451 4.3.0 later' } }, kim, ['mx1 DATA 451'], ['kim temporary 451 recipient']],
+    ['a bad sequence', { script: { BODY: '503 5.5.1 what?' } }, kim, ['mx1 DATA 503'], ['kim temporary 503 recipient']],
+    ['a connection lost after the content', { script: { BODY: ends('reset') } }, kim, ['mx1 DATA uncertain'], ['kim uncertain']],
+    ['silence after the content', { script: { BODY: ends('silence') } }, kim, ['mx1 DATA uncertain'], ['kim uncertain']],
+    [
+      'an unknown recipient, and silence after the content for the others',
+      { script: { RCPT: ({ line }) => (line.includes('<b@') ? '550 5.1.1 no' : undefined), BODY: ends('silence') } },
+      three,
+      ['mx1 RCPT 550 to b@example.org', 'mx1 DATA uncertain'],
+      ['a uncertain', 'b permanent 550', 'c uncertain'],
+    ],
+    ['a mail that is too large', { extensions: ['SIZE 10'] }, kim, ['mx1 DATA'], ['kim permanent 552']],
+    ['no 8BITMIME', { extensions: [] }, { ...kim, needs8Bit: true }, ['mx1 DATA'], ['kim permanent 554']],
+    ['no SMTPUTF8', { extensions: ['8BITMIME'] }, { ...kim, needsSmtpUtf8: true }, ['mx1 DATA'], ['kim permanent 553']],
+  ])('%s', async (_, behaviour, mail, steps, expected) => {
+    using client = open({ limits: { greetingMs: 300, commandMs: 300, finalMs: 300 } })
+    const route = routeTo(host(behaviour))
+    const outcome = await client.deliver(route, mail, LIMITS)
+    expect(inShort(outcome, route)).toEqual(steps)
+    expect(outcomes(outcome)).toEqual(expected)
+    const accepted = expected.filter((text) => text.includes('delivered')).length
+    expect(hostOf(route.hosts[0]?.host ?? '').mails.flatMap(({ to }) => to)).toHaveLength(accepted)
+  })
+})
+
+describe('the hosts of a domain are tried in order', () => {
+  const none: AddressAnswer = { is: 'none', reason: 'The host does not exist.' }
+  const unknown: AddressAnswer = { is: 'failed', reason: 'The name servers did not answer.' }
+  const refusing: AddressAnswer = { is: 'addresses', addresses: [REFUSING_ADDRESS, REFUSING_ADDRESS], isSecure: false }
+
+  test.each<[string, AddressAnswer, string[]]>([
+    ['without an address', none, ['ip-lookup-failed first.test']],
+    ['whose address is not known', unknown, ['ip-lookup-failed first.test']],
+    ['that refuses connections at both addresses', refusing, ['mx1 CONNECT', 'mx1 CONNECT']],
+  ])('after a host %s, the next one', async (_, answer, steps) => {
+    using client = open({}, { 'first.test': answer })
+    const route = routeTo('first.test', host())
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(inShort(outcome, route)).toEqual(steps)
+    expect(outcomes(outcome)).toEqual(['kim delivered 250'])
+  })
+
+  test('after an address that refuses connections, the next one of the same host', async () => {
+    const name = host()
+    using client = open({}, { [name]: { is: 'addresses', addresses: [REFUSING_ADDRESS, hostOf(name).ip], isSecure: false } })
+    const route = routeTo(name)
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(outcome.steps).toMatchObject([{ stage: 'CONNECT', peer: { ip: REFUSING_ADDRESS }, reason: 'The host refused the connection.' }])
+    expect(outcomes(outcome)).toEqual(['kim delivered 250'])
+  })
+
+  test.each<[string, MxBehaviour, string]>([
+    ['greeting', { script: { GREETING: '554 no' } }, 'mx1 GREETING 554'],
+    ['EHLO', { script: { EHLO: '421 no' } }, 'mx1 EHLO 421'],
+  ])('after a refusal at %s, the next host', async (_, behaviour, step) => {
+    using client = open()
+    const route = routeTo(host(behaviour), host())
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(inShort(outcome, route)).toEqual([step])
+    expect(outcomes(outcome)).toEqual(['kim delivered 250'])
+  })
+
+  test.each(['MAIL', 'RCPT', 'DATA', 'BODY'] as const)('but not after a deferral at %s', async (stage) => {
+    using client = open()
+    const [first, second] = [host({ script: { [stage]: '451 4.7.1 later' } }), host()]
+    const outcome = await client.deliver(routeTo(first, second), kim, LIMITS)
+    expect(outcomes(outcome)).toEqual(['kim temporary 451 recipient'])
+    expect(hostOf(second).counts.made).toBe(0)
+  })
+
+  test.each<[string, AddressAnswer, AddressAnswer, string]>([
+    ['no host has an address', none, none, 'kim permanent 550'],
+    ['one may have an address', none, unknown, 'kim temporary site'],
+    ['one refuses connections', refusing, none, 'kim temporary site'],
+  ])('if %s, the outcome is %#', async (_, first, second, expected) => {
+    using client = open({}, { 'first.test': first, 'second.test': second })
+    expect(outcomes(await client.deliver(routeTo('first.test', 'second.test'), kim, LIMITS))).toEqual([expected])
+  })
+
+  test('what the look-up had to tell comes first', async () => {
+    using client = open()
+    const implicit: DeliveryStep = { is: 'mx-lookup-failed', domain: 'example.org', reason: 'none', fallback: 'implicit-mx' }
+    const outcome = await client.deliver({ ...routeTo(host({ script: { RCPT: '550 no' } })), steps: [implicit] }, kim, LIMITS)
+    expect(outcome.steps).toMatchObject([implicit, { stage: 'RCPT' }])
+  })
+})
+
+describe('TLS', () => {
+  test('a host whose handshake failed is not asked for TLS again for three days', async () => {
+    const clock = createTestClock()
+    using client = open({ clock, limits: { idleMs: 20 } })
+    const route = routeTo(host({ tls: 'garbage' }))
+    const deliver = async () => {
+      const outcome = await client.deliver(route, kim, LIMITS)
+      await expect.poll(() => hostOf(route.site).counts.open).toBe(0)
+      return inShort(outcome, route)
+    }
+    expect(await deliver()).toEqual(['mx1 STARTTLS plaintext'])
+    clock.advance(3 * DAY_MS - 1)
+    expect(await deliver()).toEqual([])
+    clock.advance(1)
+    expect(await deliver()).toEqual(['mx1 STARTTLS plaintext'])
+    expect(hostOf(route.site).counts.made).toBe(5)
+  })
+
+  const required: SiteLimits = { ...LIMITS, isTlsRequired: true }
+  test.each<[string, MxBehaviour, string[], string]>([
+    ['a host with any certificate', { tls: 'self-signed' }, [], 'kim delivered 250'],
+    ['a host without STARTTLS', { tls: 'none' }, ['mx1 STARTTLS none not offered'], 'kim temporary site'],
+    ['a host that refuses STARTTLS', { script: { STARTTLS: '454 no' } }, ['mx1 STARTTLS none not offered'], 'kim temporary site'],
+    ['a handshake that fails', { tls: 'garbage' }, ['mx1 STARTTLS none'], 'kim temporary site'],
+  ])('where a site requires it: %s', async (_, behaviour, steps, expected) => {
+    using client = open()
+    const route = routeTo(host(behaviour))
+    const outcome = await client.deliver(route, kim, required)
+    expect(inShort(outcome, route)).toEqual(steps)
+    expect(outcomes(outcome)).toEqual([expected])
+  })
+
+  test.each<[MxBehaviour, string[], string]>([
+    [{}, [], 'kim delivered 250'],
+    [{ tls: 'none' }, ['mx1 STARTTLS none not offered'], 'kim temporary site'],
+    [{ tls: 'self-signed' }, ['mx1 STARTTLS none'], 'kim temporary site'],
+    [{ tls: 'wrong-name' }, ['mx1 STARTTLS none'], 'kim temporary site'],
+    [{ tls: 'expired' }, ['mx1 STARTTLS none'], 'kim temporary site'],
+    [{ tls: 'no-common-version' }, ['mx1 STARTTLS none'], 'kim temporary site'],
+  ])('where a policy of MTA-STS enforces it: %o', async (behaviour, steps, expected) => {
+    using client = open()
+    const name = host(behaviour)
+    const route = { ...routeTo(name), enforcedHosts: ['*.elsewhere.test', name] }
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(inShort(outcome, route)).toEqual(steps)
+    expect(outcomes(outcome)).toEqual([expected])
+  })
+
+  test('a host that the policy does not name gets no connection', async () => {
+    using client = open()
+    const [first, second] = [host(), host()]
+    const route = { ...routeTo(first, second), enforcedHosts: [second] }
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(inShort(outcome, route)).toEqual(['mx1 STARTTLS next-host'])
+    expect(outcomes(outcome)).toEqual(['kim delivered 250'])
+    expect(hostOf(first).counts.made).toBe(0)
+  })
+
+  test('a mail of a domain with a policy does not go over a connection without a valid certificate', async () => {
+    using client = open()
+    const name = host({ tls: 'self-signed' })
+    expect(outcomes(await client.deliver(routeTo(name), kim, LIMITS))).toEqual(['kim delivered 250'])
+    expect(outcomes(await client.deliver({ ...routeTo(name), enforcedHosts: [name] }, kim, { ...LIMITS, connections: 1 }))).toEqual([
+      'kim temporary site',
+    ])
+  })
+})
+
+describe('addresses', () => {
+  const at = (address: string): AddressAnswer => ({ is: 'addresses', addresses: [address], isSecure: false })
+
+  test.each(['127.0.0.1', '::1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '::ffff:127.0.0.1', '0.0.0.0'])(
+    '%s gets no mail in production',
+    async (address) => {
+      using client = open({ policy: egressPolicy([]), isLoopbackOnly: false }, { 'first.test': at(address) })
+      const route = routeTo('first.test')
+      const outcome = await client.deliver(route, kim, LIMITS)
+      expect(inShort(outcome, route)).toEqual(['ip-lookup-failed first.test'])
+      expect(outcomes(outcome)).toEqual(['kim permanent 550'])
+    },
+  )
+
+  test.each(['192.0.2.25', '2001:db8::25'])('in tests, a connection to %s throws', async (address) => {
+    using client = open({}, { 'first.test': at(address) })
+    await expect(client.deliver(routeTo('first.test'), kim, LIMITS)).rejects.toThrow(address)
+  })
+
+  test.each([
+    ['<kim@example.org', 'bounce@example.com'],
+    ['kim@example.org>\r\nDATA', 'bounce@example.com'],
+    ['kim@example.org', 'a b@example.com'],
+  ])('%j from %j is not sent', async (to, from) => {
+    using client = open()
+    const name = host()
+    const outcome = await client.deliver(routeTo(name), { ...kim, from, to: [to] }, LIMITS)
+    expect([...outcome.recipients.values()]).toMatchObject([{ is: 'permanent', reply: { enhancedCode: '5.1.3' } }])
+    expect(hostOf(name).counts.made).toBe(0)
+  })
+})
+
+describe('the time of each stage is limited', () => {
+  test.each<[string, keyof NonNullable<MxClientOptions['limits']>, MxBehaviour]>([
+    ['the greeting', 'greetingMs', { script: { GREETING: ends('silence') } }],
+    ['a command', 'commandMs', { script: { MAIL: ends('silence') } }],
+    ['the content', 'finalMs', { script: { BODY: ends('silence') } }],
+  ])('%s', async (_, limit, behaviour) => {
+    using client = open({ limits: { [limit]: 150 } })
+    const { elapsedMs } = await client.deliver(routeTo(host(behaviour)), kim, LIMITS)
+    expect(elapsedMs).toBeGreaterThanOrEqual(140)
+    expect(elapsedMs).toBeLessThan(10_000)
+  })
+})
+
+describe('connections', () => {
+  const many = (client: MxClient, route: Route, count: number, limits: SiteLimits) =>
+    Promise.all(Array.from({ length: count }, () => client.deliver(route, kim, limits)))
+
+  test('are as many as the limit allows, and carry as many mails, as the host sees it', async () => {
+    using client = open()
+    const name = host({ latencyMs: 1 })
+    const all = await many(client, routeTo(name), 60, { connections: 3, mailsPerConnection: 7 })
+    expect(new Set(all.flatMap(outcomes))).toEqual(new Set(['kim delivered 250']))
+    const { counts } = hostOf(name)
+    expect(counts).toMatchObject({ accepted: 60, mostOpen: 3 })
+    expect(Math.max(...counts.mailsPerConnection)).toBe(7)
+    expect(hostOf(name).commands.filter(({ line }) => line === 'RSET')).toEqual([])
+  })
+
+  test('the next mail begins before the reply to the one before it, once a mail was accepted', async () => {
+    using client = open()
+    const name = host({ acceptMs: 20 })
+    await many(client, routeTo(name), 5, { connections: 1, mailsPerConnection: 100 })
+    expect(hostOf(name).counts).toMatchObject({ made: 1, accepted: 5 })
+  })
+
+  test('a refused mail is followed by the next one over the same connection', async () => {
+    using client = open()
+    const name = host({ script: { RCPT: ({ mail }) => (mail % 2 === 0 ? '550 5.1.1 no' : undefined) } })
+    const all = await many(client, routeTo(name), 6, { connections: 1, mailsPerConnection: 100 })
+    expect(all.flatMap(outcomes).sort()).toEqual([...Array(3).fill('kim delivered 250'), ...Array(3).fill('kim permanent 550')])
+    expect(hostOf(name).counts.made).toBe(1)
+  })
+
+  test('a connection that the host closed between mails is replaced, and no mail tells of it', async () => {
+    using client = open()
+    const name = host({ script: { MAIL: ({ connection, mail }) => (connection === 1 && mail === 2 ? ends('close') : undefined) } })
+    const all = await many(client, routeTo(name), 3, { connections: 1, mailsPerConnection: 100 })
+    expect(all.map(({ steps }) => steps)).toEqual([[], [], []])
+    expect(hostOf(name).counts).toMatchObject({ made: 2, accepted: 3 })
+  })
+
+  test('a host that limits connections has its mails over those that it allows, and they tell of it', async () => {
+    using client = open()
+    const name = host({ connectionsMax: 1, acceptMs: 50 })
+    const route = routeTo(name)
+    const all = await many(client, route, 6, { connections: 3, mailsPerConnection: 100 })
+    expect(all.flatMap(outcomes)).toEqual(Array(6).fill('kim delivered 250'))
+    expect(all.flatMap((outcome) => inShort(outcome, route))).toEqual(['mx1 GREETING 421', 'mx1 GREETING 421'])
+  })
+
+  test('idle ones are closed', async () => {
+    using client = open({ limits: { idleMs: 30 } })
+    const name = host()
+    await client.deliver(routeTo(name), kim, LIMITS)
+    await expect.poll(() => hostOf(name).counts.open).toBe(0)
+    expect(hostOf(name).commands.at(-1)?.line).toBe('QUIT')
+  })
+
+  test('a dead site ends all its mails with one try', async () => {
+    using client = open({}, { 'dead.test': { is: 'addresses', addresses: [REFUSING_ADDRESS], isSecure: false } })
+    const all = await many(client, routeTo('dead.test'), 20, { connections: 1, mailsPerConnection: 100 })
+    expect(new Set(all.flatMap(outcomes))).toEqual(new Set(['kim temporary site']))
+    expect(all.every(({ steps }) => steps.length === 1)).toBe(true)
+  })
+
+  test('other domains of a site use its connections for the hosts that they share', async () => {
+    using client = open({ limits: { idleMs: 5000 } })
+    const [one, two] = [host(), host()]
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const routes = [routeTo(one), routeTo(one, two), routeTo(two)].map((route) => ({ ...route, site: 'shared' }))
+    for (const route of routes) expect(outcomes(await client.deliver(route, kim, limits))).toEqual(['kim delivered 250'])
+    expect([hostOf(one).counts.made, hostOf(two).counts.made]).toEqual([1, 1])
+  })
+
+  test('closing ends running mails, with an outcome for each', async () => {
+    const client = open()
+    const name = host({ acceptMs: 60_000 })
+    const running = many(client, routeTo(name), 3, { connections: 1, mailsPerConnection: 100 })
+    await expect.poll(() => hostOf(name).commands.some(({ line }) => line === 'DATA')).toBe(true)
+    await new Promise((resolve) => setImmediate(resolve))
+    client.close()
+    for (const outcome of await running) expect(outcomes(outcome)[0]).toMatch(/^kim (uncertain|temporary)/)
+    expect(outcomes(await client.deliver(routeTo(name), kim, LIMITS))).toEqual(['kim temporary site'])
+  })
+})

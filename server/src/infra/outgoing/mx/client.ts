@@ -1,0 +1,84 @@
+/** Delivers mails to the mail hosts of their domains, over connections that each site keeps for itself. */
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../../lib/clock.ts'
+import type { EgressPolicy } from '../../../lib/egress.ts'
+import type { MailResolver } from '../dns/mail-resolver.ts'
+import type { SessionLimits } from '../smtp/connection.ts'
+import { trustContext } from '../trust.ts'
+import type { AttemptOutcome, MxClient, OutgoingMail } from './outcome.ts'
+import { sameFor } from './recipients.ts'
+import { refusedHere } from './route.ts'
+import { createSite, type MxSite, STOPPING } from './site.ts'
+
+export type MxClientOptions = {
+  policy: EgressPolicy
+  resolver: Pick<MailResolver, 'addresses'>
+  clock: Clock
+  /** Additional trusted root certificates in PEM. */
+  ca?: string[]
+  /** How this server names itself: a host name whose address is that of the server. */
+  name: string
+  port?: number
+  sources?: readonly string[]
+  isLoopbackOnly?: boolean
+  limits?: Partial<SessionLimits & { connectMs: number }>
+}
+
+/** RFC 5321 §4.5.3.2 allows more; a short limit for the last reply would make duplicates. */
+const LIMITS = {
+  connectMs: 30_000,
+  greetingMs: 60_000,
+  tlsMs: 60_000,
+  commandMs: 60_000,
+  blockMs: 180_000,
+  finalMs: 300_000,
+  idleMs: 10_000,
+}
+
+const SMTP_PORT = 25
+const PLAIN_HOSTS_MAX = 10_000
+
+export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoopbackOnly = false, ...options }: MxClientOptions): MxClient {
+  const { policy, resolver, clock, name } = options
+  const limits = { ...LIMITS, ...options.limits }
+  const plainHosts = new LRUCache<string, number>({ max: PLAIN_HOSTS_MAX })
+  const tools = { policy, resolver, clock, name, port, sources, isLoopbackOnly, limits, plainHosts, secureContext: trustContext(ca) }
+  const sites = new Map<string, MxSite>()
+  let isClosed = false
+  const remove = (key: string, site: MxSite) => sites.get(key) === site && sites.delete(key)
+  const siteOf = (key: string): MxSite => {
+    const known = sites.get(key)
+    if (known) return known
+    const site = createSite(tools, () => remove(key, site))
+    sites.set(key, site)
+    return site
+  }
+  return {
+    async deliver(route, mail, siteLimits) {
+      const unsendable = unsendableOf(mail)
+      if (unsendable) return unsendable
+      if (isClosed) return { steps: [], recipients: sameFor(mail.to, STOPPING), elapsedMs: 0 }
+      const site = siteOf(route.site)
+      try {
+        return await site.deliver(route, mail, siteLimits)
+      } finally {
+        if (site.isEmpty()) remove(route.site, site)
+      }
+    },
+    close() {
+      isClosed = true
+      for (const site of sites.values()) site.close()
+      sites.clear()
+    },
+  }
+}
+
+/** Characters that would end an address, or the command that it is in. */
+const UNSAFE = /[\p{Cc}<> ]/u
+
+function unsendableOf({ from, to }: OutgoingMail): AttemptOutcome | null {
+  const unsafe = [from, ...to].find((address) => UNSAFE.test(address))
+  if (unsafe === undefined) return null
+  const outcome = refusedHere(553, '5.1.3', `${JSON.stringify(unsafe)} is not an email address.`)
+  return { steps: [], recipients: sameFor(to, outcome), elapsedMs: 0 }
+}

@@ -1,0 +1,197 @@
+/**
+ * Opens a session at one of the hosts of a route (RFC 5321 §5.1): the next address when one cannot be connected to, the next host when
+ * one refuses the session. When TLS fails and nothing requires it, the same host is connected to again without it (RFC 7435).
+ */
+import type { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { LRUCache } from 'lru-cache'
+import type { Clock } from '../../../lib/clock.ts'
+import type { EgressPolicy } from '../../../lib/egress.ts'
+import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import type { MailResolver } from '../dns/mail-resolver.ts'
+import { type Failure, NO_TLS, openConnection, type SessionLimits } from '../smtp/connection.ts'
+import { connectSocket } from '../smtp/socket.ts'
+import { replyOf, sentenceOf } from '../smtp/words.ts'
+import { sourceFor, usableAddresses } from './addresses.ts'
+import type { DeliveryStep, Route, SiteLimits } from './outcome.ts'
+import { refusedHere } from './route.ts'
+import { isEnforced, type MxSession, type UnopenedOutcome, type Waiting } from './session.ts'
+
+/** What opening a session needs. */
+export type OpeningTools = {
+  policy: EgressPolicy
+  resolver: Pick<MailResolver, 'addresses'>
+  clock: Clock
+  secureContext: SecureContext
+  /** How this client names itself. */
+  name: string
+  port: number
+  /** Own addresses to connect from; the system chooses if there is none of the family. */
+  sources: readonly string[]
+  /** A connection to another address than loopback is a bug, and throws. */
+  isLoopbackOnly: boolean
+  limits: SessionLimits & { connectMs: number }
+  /** Hosts whose TLS failed, and until when they are not asked for it. */
+  plainHosts: LRUCache<string, number>
+}
+
+/** What happens to an open session. */
+export type SessionEvents = {
+  finished(session: MxSession, mail: Waiting, result: MailResult): void
+  overlappable(session: MxSession): void
+  closed(session: MxSession, failure: Failure, open: OpenMail<Waiting>[]): void
+  /** The host counts the connection no longer. */
+  released(session: MxSession): void
+}
+
+export type Opened = { is: 'open'; session: MxSession } | { is: 'failed'; steps: DeliveryStep[]; outcome: UnopenedOutcome }
+
+/** One host that is tried. `steps` grow with what happens. */
+type Visit = {
+  readonly tools: OpeningTools
+  readonly events: SessionEvents
+  readonly host: string
+  readonly isLast: boolean
+  readonly tls: 'if offered' | 'required' | 'verified'
+  readonly steps: DeliveryStep[]
+}
+
+/** Why a host was left. `absent`: it has no address, or takes no mail at all. */
+type Left = { is: 'left'; isAbsent: boolean; outcome: UnopenedOutcome }
+
+/** For how long a host whose TLS failed is not asked for it again. */
+const PLAIN_MS = 3 * DAY_MS
+
+/** Tries the hosts of a route in order. Rejects only if a test would connect to the outside. */
+export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimits, events: SessionEvents): Promise<Opened> {
+  const steps: DeliveryStep[] = []
+  const reasons: Left[] = []
+  const tls = route.enforcedHosts ? 'verified' : limits.isTlsRequired ? 'required' : 'if offered'
+  for (const [index, { host }] of route.hosts.entries()) {
+    const visit: Visit = { tools, events, host, isLast: index === route.hosts.length - 1, tls, steps }
+    const tried = route.enforcedHosts && !isEnforced(route.enforcedHosts, host) ? notInPolicy(visit) : await tryHost(visit)
+    if (tried.is === 'open') return tried
+    reasons.push(tried)
+  }
+  return { is: 'failed', steps, outcome: outcomeOf(reasons) }
+}
+
+/** Permanent if no host of the domain takes mail; a host that does may do so later. */
+function outcomeOf(reasons: Left[]): UnopenedOutcome {
+  const reason = reasons.findLast(({ isAbsent }) => !isAbsent) ?? reasons.at(-1)
+  return reason?.outcome ?? (refusedHere(550, '5.4.4', 'The domain has no mail hosts.') as UnopenedOutcome)
+}
+
+async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession } | Left> {
+  const { tools, host, steps } = visit
+  const found = await usableAddresses(tools, host)
+  if (found.is !== 'addresses') {
+    steps.push({ is: 'ip-lookup-failed', host, reason: found.reason })
+    if (found.is === 'failed') return leave(visit, found.reason)
+    return { is: 'left', isAbsent: true, outcome: refusedHere(550, '5.4.4', found.reason) as UnopenedOutcome }
+  }
+  let last = leave(visit, 'The host has no address.')
+  for (const address of found.addresses) {
+    const tried = await tryAddress(visit, address)
+    if (tried.is !== 'unconnected') return tried
+    last = leave(visit, tried.reason)
+  }
+  return last
+}
+
+/** Connects to an address, and opens a session. `unconnected`: another address of the host may do better. */
+async function tryAddress(visit: Visit, address: string, isPlain = knownAsPlain(visit)): Promise<Exclude<Tried, { is: 'tls failed' }>> {
+  const tried = await tryOnce(visit, address, isPlain)
+  if (tried.is !== 'tls failed') return tried
+  const { tools, host } = visit
+  tools.plainHosts.set(host, tools.clock.now().getTime() + PLAIN_MS)
+  return tryAddress(visit, address, true)
+}
+
+type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; reason: string } | { is: 'tls failed' }
+
+async function tryOnce(visit: Visit, address: string, isPlain: boolean): Promise<Tried> {
+  const { tools, host, steps, isLast, tls } = visit
+  const localAddress = sourceFor(tools.sources, address)
+  let socket: Socket
+  try {
+    socket = await connectSocket({ host: address, port: tools.port, ...(localAddress && { localAddress }) }, tools.limits.connectMs)
+  } catch (error) {
+    const reason = sentenceOf({ is: 'broken', stage: 'CONNECT', error: error as Error }, 'host')
+    steps.push({ is: 'failed', host, stage: 'CONNECT', peer: { ip: address }, reason })
+    return { is: 'unconnected', reason }
+  }
+  const opened = await openSession(visit, socket, isPlain)
+  if (opened.is === 'open') return opened
+  const { stage, peer = {} } = opened
+  const reason = sentenceOf(opened, 'host')
+  const isTlsFailure = stage === 'STARTTLS' && opened.is === 'broken' && opened.error.code !== NO_TLS
+  const isContinued = isTlsFailure && tls === 'if offered'
+  const fallback = isContinued ? ('plaintext' as const) : isLast ? ('none' as const) : ('next-host' as const)
+  const reply = opened.is === 'refused' ? { reply: replyOf(opened.reply) } : {}
+  const noTls = stage === 'STARTTLS' && !isTlsFailure ? { noTls: true as const, required: true } : {}
+  steps.push({ is: 'failed', host, stage, peer, reason, ...reply, ...(stage === 'STARTTLS' && { fallback }), ...noTls })
+  return isContinued ? { is: 'tls failed' } : leave(visit, reason, opened)
+}
+
+/** The host takes no mail at all (RFC 7504). */
+const TAKES_NO_MAIL = 521
+
+/** What a refused session means for the mail: nothing for good, unless the host takes no mail at all. */
+function leave({ host }: Visit, reason: string, failure?: Failure): Left {
+  if (failure?.is !== 'refused') return { is: 'left', isAbsent: false, outcome: { is: 'temporary', reason, host, scope: 'site' } }
+  const reply = replyOf(failure.reply)
+  return reply.code === TAKES_NO_MAIL
+    ? { is: 'left', isAbsent: true, outcome: { is: 'permanent', reason, host, reply } }
+    : { is: 'left', isAbsent: false, outcome: { is: 'temporary', reason, host, reply, scope: 'site' } }
+}
+
+/** A host that the policy of the domain does not name may be one that an attacker named. */
+function notInPolicy(visit: Visit): Left {
+  const { host, steps, isLast } = visit
+  const reason = 'The MTA-STS policy of the domain does not name the host.'
+  steps.push({ is: 'failed', host, stage: 'STARTTLS', peer: {}, reason, fallback: isLast ? 'none' : 'next-host' })
+  return leave(visit, reason)
+}
+
+const knownAsPlain = ({ tools, host, tls }: Visit): boolean =>
+  tls === 'if offered' && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
+
+/** How long a host may take to notice that a connection is closed. Until then it counts it. */
+const NOTICE_MS = 20
+
+function afterClose(socket: Socket, call: () => void): void {
+  const noticed = () => AbortSignal.timeout(NOTICE_MS).addEventListener('abort', call)
+  if (socket.closed) noticed()
+  else socket.once('close', noticed)
+}
+
+type OpenSession = { is: 'open'; session: MxSession } | Failure
+
+/** Resolves when the session is open, or cannot be opened. */
+const openSession = ({ tools, events, host, tls, steps }: Visit, socket: Socket, isPlain: boolean): Promise<OpenSession> =>
+  new Promise((resolve) => {
+    const startTls = isPlain ? 'never' : tls === 'if offered' ? 'if offered' : 'required'
+    const { name, secureContext, limits } = tools
+    const options = { name, host, startTls, secureContext, limits, credentials: null, isImplicitTls: false } as const
+    const connection = openConnection<Waiting>(
+      socket,
+      { ...options, overlaps: 'after a success', rejectUnauthorized: tls === 'verified' },
+      {
+        ready() {
+          isOpen = true
+          resolve({ is: 'open', session })
+        },
+        finished: (mail, result) => events.finished(session, mail, result),
+        overlappable: () => events.overlappable(session),
+        closed(failure, open) {
+          session.isLeaving = true
+          if (isOpen) events.closed(session, failure, open)
+          afterClose(socket, () => (isOpen ? events.released(session) : resolve(failure)))
+        },
+      },
+    )
+    let isOpen = false
+    const session: MxSession = { connection, host, isDaneChecked: false, firstSteps: steps, mails: 0, isLeaving: false }
+  })

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import type { MtaStsPolicy, MxAnswer } from '../dns/mail-resolver.ts'
+import { routeOf } from './route.ts'
+import { isEnforced } from './session.ts'
+
+const hosts = [{ host: 'mx1.example.org', preference: 10 }]
+const found: MxAnswer = { is: 'hosts', hosts, isImplicit: false, isSecure: true, ttlS: 300 }
+const facts = { domain: 'example.org', policy: null, siteOf: () => 'site' }
+const policy: MtaStsPolicy = { id: '1', mode: 'enforce', mx: ['*.example.org'], maxAgeS: 86_400 }
+const route = { site: 'site', domain: 'example.org', hosts, isSecure: true, steps: [] }
+
+describe('the route to a domain', () => {
+  const lookUp = { is: 'mx-lookup-failed', domain: 'example.org' } as const
+  test.each<[string, MxAnswer, object]>([
+    ['has its hosts', found, { is: 'route', route }],
+    [
+      'leads to the domain itself if it has no MX records',
+      { ...found, isImplicit: true },
+      { is: 'route', route: { ...route, steps: [{ ...lookUp, reason: 'The domain has no MX records.', fallback: 'implicit-mx' }] } },
+    ],
+    [
+      'does not exist if it accepts no email',
+      { is: 'null-mx' },
+      {
+        is: 'unroutable',
+        steps: [{ is: 'null-mx', domain: 'example.org' }],
+        outcome: expect.objectContaining({ is: 'permanent', reply: expect.objectContaining({ code: 556, enhancedCode: '5.1.10' }) }),
+      },
+    ],
+    [
+      'does not exist if the domain does not',
+      { is: 'no-domain', reason: 'The domain does not exist.' },
+      {
+        is: 'unroutable',
+        steps: [
+          { ...lookUp, reason: 'The domain does not exist.' },
+          { is: 'ip-lookup-failed', host: 'example.org', reason: 'The domain does not exist.' },
+        ],
+        outcome: {
+          is: 'permanent',
+          reason: 'The domain does not exist.',
+          reply: { code: 550, enhancedCode: '5.1.2', response: '550 5.1.2 The domain does not exist.' },
+        },
+      },
+    ],
+    [
+      'is not known now if the name servers fail',
+      { is: 'failed', reason: 'SERVFAIL' },
+      {
+        is: 'unroutable',
+        steps: [{ ...lookUp, reason: 'SERVFAIL' }],
+        outcome: { is: 'temporary', reason: 'SERVFAIL', scope: 'site' },
+      },
+    ],
+  ])('%s', (_, mx, expected) => {
+    expect(routeOf({ ...facts, mx })).toEqual(expected)
+  })
+
+  test.each<[MtaStsPolicy['mode'], string[] | undefined]>([
+    ['enforce', ['*.example.org']],
+    ['testing', undefined],
+    ['none', undefined],
+  ])('with a policy in the mode %s, only these hosts may be used: %j', (mode, enforcedHosts) => {
+    const routing = routeOf({ ...facts, mx: found, policy: { ...policy, mode } })
+    expect(routing.is === 'route' && routing.route.enforcedHosts).toEqual(enforcedHosts)
+  })
+})
+
+test.each([
+  ['mx1.example.org', 'mx1.example.org', true],
+  ['MX1.example.org', 'mx1.Example.org.', true],
+  ['*.example.org', 'mx1.example.org', true],
+  ['*.example.org', 'a.mx1.example.org', false],
+  ['*.example.org', 'example.org', false],
+  ['*.example.org', '.example.org', false],
+  ['mx1.example.org', 'mx2.example.org', false],
+])('the pattern %s names %s: %s', (pattern, host, expected) => {
+  expect(isEnforced([pattern], host)).toBe(expected)
+})

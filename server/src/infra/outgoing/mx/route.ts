@@ -1,0 +1,53 @@
+/** The route to a domain, from what the DNS says about it. Pure. */
+import type { MtaStsPolicy, MxAnswer, MxHost } from '../dns/mail-resolver.ts'
+import type { DeliveryStep, RecipientOutcome, Route } from './outcome.ts'
+
+/** Where the mail of a domain goes, or what becomes of it without a connection. */
+export type Routing = { is: 'route'; route: Route } | { is: 'unroutable'; steps: DeliveryStep[]; outcome: RecipientOutcome }
+
+/** The facts about a domain. `siteOf` returns the site that its hosts belong to. */
+export type DomainFacts = { domain: string; mx: MxAnswer; policy: MtaStsPolicy | null; siteOf(hosts: readonly MxHost[]): string }
+
+/** Decides where the mail of a domain goes (RFC 5321 §5.1, RFC 7505, RFC 8461). */
+export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
+  switch (mx.is) {
+    case 'hosts': {
+      const steps: DeliveryStep[] = mx.isImplicit
+        ? [{ is: 'mx-lookup-failed', domain, reason: 'The domain has no MX records.', fallback: 'implicit-mx' }]
+        : []
+      const enforcedHosts = policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : {}
+      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts, steps, isSecure: mx.isSecure, ...enforcedHosts }
+      return { is: 'route', route }
+    }
+    case 'null-mx':
+      return {
+        is: 'unroutable',
+        steps: [{ is: 'null-mx', domain }],
+        outcome: refusedHere(556, '5.1.10', 'The domain accepts no email: it has a null MX record.'),
+      }
+    case 'no-domain':
+      return {
+        is: 'unroutable',
+        steps: [
+          { is: 'mx-lookup-failed', domain, reason: mx.reason },
+          { is: 'ip-lookup-failed', host: domain, reason: mx.reason },
+        ],
+        outcome: refusedHere(550, '5.1.2', mx.reason),
+      }
+    case 'failed':
+      return {
+        is: 'unroutable',
+        steps: [{ is: 'mx-lookup-failed', domain, reason: mx.reason }],
+        outcome: { is: 'temporary', reason: mx.reason, scope: 'site' },
+      }
+    default:
+      return mx satisfies never
+  }
+}
+
+/** A permanent failure that no host was asked about, with the codes that the RFCs give it. */
+export const refusedHere = (code: number, enhancedCode: string, reason: string): RecipientOutcome => ({
+  is: 'permanent',
+  reason,
+  reply: { code, enhancedCode, response: `${code} ${enhancedCode} ${reason}` },
+})

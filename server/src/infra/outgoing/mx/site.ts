@@ -1,0 +1,263 @@
+/**
+ * The mails for one site, and the sessions that carry them. A session takes the next mail when it has finished one, and, after a first
+ * success, while it waits for the reply to one (RFC 2920). There are never more sessions than the limit, those that are ending included.
+ */
+import type { Envelope, MailResult, OpenMail } from '../../../lib/smtp/session.ts'
+import type { Failure } from '../smtp/connection.ts'
+import { sentenceOf } from '../smtp/words.ts'
+import { type Opened, type OpeningTools, openAt, type SessionEvents } from './opening.ts'
+import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
+import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
+import { type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
+
+/** A mail with what is to be done with its outcome. */
+type Waiting = WaitingMail & { resolve(outcome: AttemptOutcome): void; reject(error: unknown): void; startedMs: number }
+
+export type MxSite = {
+  deliver(route: Route, mail: OutgoingMail, limits: SiteLimits): Promise<AttemptOutcome>
+  /** Whether it has neither mails nor connections. */
+  isEmpty(): boolean
+  close(): void
+}
+
+type State = {
+  readonly tools: OpeningTools
+  readonly events: SessionEvents
+  readonly sessions: Set<MxSession>
+  readonly waiting: Waiting[]
+  limits: SiteLimits
+  opening: number
+  /** How many connections the site seems to take, and until when that counts, by `performance.now`. */
+  taken: { connections: number; untilMs: number }
+  isClosed: boolean
+}
+
+/** How often a mail goes over another connection because one that had carried others was closed. */
+const LOSSES_MAX = 2
+/** For how long no more connections are tried than a site took when it refused one. */
+const TAKEN_MS = 10_000
+export const STOPPING: RecipientOutcome = { is: 'temporary', reason: 'This server is stopping.', scope: 'site' }
+
+/** `onEmpty` is called when the site has nothing left. */
+export function createSite(tools: OpeningTools, onEmpty: () => void): MxSite {
+  const events: SessionEvents = {
+    finished: (session, mail, result) => finished(state, session, mail as Waiting, result),
+    overlappable: (session) => {
+      // Mails for which a connection is being opened do not wait for the reply to another one.
+      if (state.waiting.length > state.opening) giveNext(state, session)
+    },
+    closed: (session, failure, open) => closed(state, session, failure, open as OpenMail<Waiting>[]),
+    released(session) {
+      state.sessions.delete(session)
+      distribute(state)
+      if (isEmpty(state)) onEmpty()
+    },
+  }
+  const limits = { connections: 1, mailsPerConnection: 1 }
+  const state: State = {
+    tools,
+    events,
+    sessions: new Set(),
+    waiting: [],
+    limits,
+    opening: 0,
+    taken: { connections: 0, untilMs: 0 },
+    isClosed: false,
+  }
+  return {
+    deliver: (route, mail, limits) =>
+      new Promise((resolve, reject) => {
+        state.limits = limits
+        const begun = { steps: [...route.steps], losses: 0, isOpening: false, failed: null, startedMs: performance.now() }
+        const waiting: Waiting = { route, mail, resolve, reject, ...begun }
+        state.waiting.push(waiting)
+        distribute(state)
+      }),
+    isEmpty: () => isEmpty(state),
+    close() {
+      state.isClosed = true
+      for (const mail of state.waiting.splice(0)) finish(mail, { steps: [], recipients: sameFor(mail.mail.to, STOPPING) })
+      for (const { connection } of [...state.sessions]) connection.destroy('ECLOSED', 'This server is stopping')
+    },
+  }
+}
+
+const isEmpty = ({ sessions, waiting, opening }: State): boolean => sessions.size === 0 && waiting.length === 0 && opening === 0
+
+function finish({ steps, startedMs, resolve }: Waiting, { steps: last, recipients }: Outcomes): void {
+  resolve({ steps: [...steps, ...last], recipients, elapsedMs: performance.now() - startedMs })
+}
+
+/** Gives waiting mails to idle sessions, and opens further ones while there are fewer than allowed. */
+function distribute(state: State): void {
+  const { sessions, waiting } = state
+  if (waiting.length === 0) return
+  for (const session of sessions) if (session.connection.isIdle()) giveNext(state, session)
+  for (;;) {
+    const next = waiting.find(({ isOpening, failed }) => !isOpening && !failed)
+    if (!next || state.isClosed) break
+    if (sessions.size + state.opening >= connectionsMax(state)) {
+      makeRoom(state)
+      break
+    }
+    void open(state, next)
+  }
+  if (state.opening === 0) failUncarried(state)
+}
+
+const connectionsMax = ({ limits, taken }: State): number =>
+  performance.now() < taken.untilMs ? Math.min(limits.connections, taken.connections) : limits.connections
+
+/** Ends an idle session, which no waiting mail may use. Its connection counts until it is closed. */
+function makeRoom({ sessions }: State): void {
+  if ([...sessions].some(({ isLeaving }) => isLeaving)) return
+  const idle = [...sessions].find(({ connection }) => connection.isIdle())
+  if (idle) leave(idle)
+}
+
+function leave(session: MxSession): void {
+  session.isLeaving = true
+  session.connection.quit()
+}
+
+/** Gives a session the first mail that it may carry. */
+function giveNext(state: State, session: MxSession): void {
+  const { waiting, limits } = state
+  while (!session.isLeaving && session.connection.isFree() && session.mails < limits.mailsPerConnection) {
+    const at = waiting.findIndex(({ route }) => mayCarry(session, route, limits))
+    const [mail] = at === -1 ? [] : waiting.splice(at, 1)
+    if (!mail || give(session, mail)) return
+  }
+}
+
+/** Returns false if the host cannot take the mail, which then has its outcome. */
+function give(session: MxSession, waiting: Waiting): boolean {
+  const { mail, steps } = waiting
+  const { connection, host } = session
+  steps.push(...session.firstSteps.splice(0))
+  const envelope = envelopeOf(mail)
+  const lack = connection.lacks(envelope, mail.content.length)
+  if (lack) {
+    finish(waiting, lackingOutcomes(mail.to, host, connection.peer(), lack))
+    return false
+  }
+  session.mails++
+  connection.send(waiting, envelope, mail.content)
+  return true
+}
+
+const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId }: OutgoingMail): Envelope => ({
+  from,
+  to,
+  ...(needs8Bit && { needs8Bit }),
+  ...(needsSmtpUtf8 && { needsSmtpUtf8 }),
+  ...(envelopeId !== undefined && { reports: { envelopeId } }),
+})
+
+function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {
+  const { connection, host } = session
+  finish(waiting, outcomesOf(waiting.mail.to, { host, peer: connection.peer(), replies }))
+  if (session.mails < state.limits.mailsPerConnection) giveNext(state, session)
+  else if (connection.isIdle() && !session.isLeaving) leave(session)
+}
+
+/** A connection was closed: by the host, by a failure, or because it was idle. Its mails have an outcome, or go over another one. */
+function closed(state: State, session: MxSession, failure: Failure, open: OpenMail<Waiting>[]): void {
+  const { host, connection } = session
+  // The host may soon have room for another connection.
+  if (session.mails > 0) for (const mail of state.waiting) mail.failed = null
+  const reason = sentenceOf(failure, 'host')
+  for (const { mail, stage, replies, hasBody } of open.toReversed()) {
+    const isUnread = stage === 'MAIL' && session.mails > 1 && mail.losses < LOSSES_MAX && !state.isClosed
+    if (isUnread) retry(state, mail)
+    else
+      finish(mail, outcomesOf(mail.mail.to, { host, peer: failure.peer ?? connection.peer(), replies, broken: { stage, reason, hasBody } }))
+  }
+  distribute(state)
+}
+
+/** The host had closed a connection that had carried other mails, so it has read nothing of this one. */
+function retry({ waiting }: State, mail: Waiting): void {
+  mail.losses++
+  mail.failed = null
+  waiting.unshift(mail)
+}
+
+type Unopened = Extract<Opened, { is: 'failed' }>
+
+async function open(state: State, mail: Waiting): Promise<void> {
+  state.opening++
+  mail.isOpening = true
+  let opened: Opened
+  try {
+    opened = await openAt(state.tools, mail.route, state.limits, state.events)
+  } catch (error) {
+    drop(state, mail)
+    mail.reject(error)
+    return
+  } finally {
+    state.opening--
+    mail.isOpening = false
+  }
+  if (opened.is === 'failed') failed(state, mail, opened)
+  else if (state.isClosed) opened.session.connection.destroy('ECLOSED', 'This server is stopping')
+  else if (!opened.session.isLeaving) {
+    state.sessions.add(opened.session)
+    // The mail for which it was opened goes first, if it still waits.
+    if (drop(state, mail)) give(opened.session, mail)
+  } else failed(state, mail, closedAtOnce(opened.session))
+  distribute(state)
+}
+
+function closedAtOnce({ host, firstSteps, connection }: MxSession): Unopened {
+  const reason = 'The host closed the connection.'
+  return {
+    is: 'failed',
+    steps: [...firstSteps, { is: 'failed', host, stage: 'EHLO', peer: connection.peer(), reason }],
+    outcome: { is: 'temporary', reason, host, scope: 'site' },
+  }
+}
+
+function drop({ waiting }: State, mail: Waiting): boolean {
+  const at = waiting.indexOf(mail)
+  if (at !== -1) waiting.splice(at, 1)
+  return at !== -1
+}
+
+/** No host could be connected to. If other sessions of the site work, the mail waits for one of them: the host may limit connections. */
+function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void {
+  const open = [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
+  if (open > 0) state.taken = { connections: open, untilMs: performance.now() + TAKEN_MS }
+  if (!state.waiting.includes(mail)) {
+    // It went over another session meanwhile. What happened is told by the next mail, so that the site is given less.
+    state.sessions
+      .values()
+      .next()
+      .value?.firstSteps.push(...steps)
+    return
+  }
+  mail.steps.push(...steps)
+  mail.failed = outcome
+  if (hasCarrier(state, mail)) return
+  for (const other of [...state.waiting]) {
+    if (other === mail || other.isOpening || other.failed || !isSameRoute(other.route, mail.route)) continue
+    other.steps.push(...steps)
+    other.failed = outcome
+  }
+}
+
+const hasCarrier = ({ sessions, limits }: State, { route }: Waiting): boolean =>
+  [...sessions].some((session) => !session.isLeaving && mayCarry(session, route, limits))
+
+const isSameRoute = (a: Route, b: Route): boolean =>
+  a === b ||
+  (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+
+/** Ends the mails whose connection could not be opened when no session is left that could carry them. */
+function failUncarried(state: State): void {
+  for (const mail of [...state.waiting]) {
+    if (!mail.failed || hasCarrier(state, mail)) continue
+    drop(state, mail)
+    finish(mail, { steps: [], recipients: sameFor(mail.mail.to, mail.failed) })
+  }
+}
