@@ -75,8 +75,8 @@ const inShort = ({ steps }: AttemptOutcome, route: Route): string[] =>
   steps.map((step: DeliveryStep) => {
     if (step.is !== 'failed') return `${step.is} ${'host' in step ? step.host : step.domain}`
     const at = 1 + route.hosts.findIndex(({ host }) => host === step.host)
-    const told = [step.reply?.code, step.to && `to ${step.to}`, step.fallback, step.noTls && 'not offered', step.uncertain && 'uncertain']
-    return [`mx${at}`, step.stage, ...told].filter(Boolean).join(' ')
+    const about = [step.reply?.code, step.to && `to ${step.to}`, step.fallback, step.noTls && 'not offered', step.uncertain && 'uncertain']
+    return [`mx${at}`, step.stage, ...about].filter(Boolean).join(' ')
   })
 
 const outcomes = ({ recipients }: AttemptOutcome): string[] =>

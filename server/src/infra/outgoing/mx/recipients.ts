@@ -55,8 +55,8 @@ function refusalOf(host: string, reply: Reply): RecipientOutcome {
 }
 
 function temporary(host: string, reply: Reply): RecipientOutcome {
-  const told = replyOf(reply)
-  return { is: 'temporary', reason: told.response, host, reply: told, scope: reply.code === CLOSING ? 'site' : 'recipient' }
+  const read = replyOf(reply)
+  return { is: 'temporary', reason: read.response, host, reply: read, scope: reply.code === CLOSING ? 'site' : 'recipient' }
 }
 
 /** The refusals in the order in which they came, and where the connection was lost if a recipient `isLost` by that. */
@@ -68,8 +68,8 @@ function stepsOf(
 ): DeliveryStep[] {
   const refused = (stage: Stage, reply: Reply | undefined, address?: string): DeliveryStep[] => {
     if (!reply || isOk(reply)) return []
-    const told = replyOf(reply)
-    return [{ is: 'failed', host, stage, peer, reply: told, reason: told.response, ...(address !== undefined && { to: address }) }]
+    const read = replyOf(reply)
+    return [{ is: 'failed', host, stage, peer, reply: read, reason: read.response, ...(address !== undefined && { to: address }) }]
   }
   const steps = [...unencrypted(host, peer), ...refused('MAIL', replies.mail)]
   if (isOk(replies.mail)) for (const [index, reply] of replies.recipients.entries()) steps.push(...refused('RCPT', reply, to[index]))

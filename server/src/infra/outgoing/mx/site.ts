@@ -102,7 +102,7 @@ function distribute(state: State): void {
     }
     void open(state, next)
   }
-  if (state.opening === 0) failUncarried(state)
+  if (state.opening === 0) failStranded(state)
 }
 
 const connectionsMax = ({ limits, taken }: State): number =>
@@ -238,7 +238,7 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   }
   mail.steps.push(...steps)
   mail.failed = outcome
-  if (hasCarrier(state, mail)) return
+  if (canBeCarried(state, mail)) return
   for (const other of [...state.waiting]) {
     if (other === mail || other.isOpening || other.failed || !isSameRoute(other.route, mail.route)) continue
     other.steps.push(...steps)
@@ -246,7 +246,7 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   }
 }
 
-const hasCarrier = ({ sessions, limits }: State, { route }: Waiting): boolean =>
+const canBeCarried = ({ sessions, limits }: State, { route }: Waiting): boolean =>
   [...sessions].some((session) => !session.isLeaving && mayCarry(session, route, limits))
 
 const isSameRoute = (a: Route, b: Route): boolean =>
@@ -254,9 +254,9 @@ const isSameRoute = (a: Route, b: Route): boolean =>
   (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
 
 /** Ends the mails whose connection could not be opened when no session is left that could carry them. */
-function failUncarried(state: State): void {
+function failStranded(state: State): void {
   for (const mail of [...state.waiting]) {
-    if (!mail.failed || hasCarrier(state, mail)) continue
+    if (!mail.failed || canBeCarried(state, mail)) continue
     drop(state, mail)
     finish(mail, { steps: [], recipients: sameFor(mail.mail.to, mail.failed) })
   }

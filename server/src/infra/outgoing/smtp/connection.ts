@@ -12,6 +12,7 @@ import {
   type SessionOptions,
   type Stage,
 } from '../../../lib/smtp/session.ts'
+import { limitOf, type SessionLimits } from './time-limits.ts'
 
 export type ConnectionOptions = SessionOptions & {
   /** The name that the certificate must have. */
@@ -23,23 +24,6 @@ export type ConnectionOptions = SessionOptions & {
   refusesCertificate?(tls: TLSSocket): string | null
   limits: SessionLimits
 }
-
-/** How long each stage may take, however the server spends the time: bytes that complete no reply do not extend it. */
-export type SessionLimits = {
-  greetingMs: number
-  tlsMs: number
-  commandMs: number
-  /** For each block of a mail’s content, if the server takes none of it; and on average. */
-  blockMs: number
-  /** For the reply to the content. */
-  finalMs: number
-  /** How long a connection without a mail is kept. */
-  idleMs: number
-}
-
-const BLOCK_BYTES = 256 * 1024
-/** Nothing depends on the reply to QUIT. */
-const QUIT_MS = 5000
 
 /** Where an attempt failed: at a stage of the session, or before it. `TLS` is that of connections that are encrypted from the first byte. */
 export type FailedStage = Stage | 'DNS' | 'CONNECT' | 'TLS'
@@ -180,27 +164,11 @@ function quit<M>(link: Link<M>): void {
 /** Begins to measure the time of what is awaited now. */
 function beginStage<M>(link: Link<M>): void {
   if (link.isClosed) return
-  const limitMs = limitOf(link)
+  const { session, isWriting } = link
+  const writing = isWriting ? (session.open()[0]?.size ?? 0) : null
+  const limitMs = limitOf(link.options.limits, session.awaits(), writing)
   link.deadline = performance.now() + limitMs
-  link.socket.setTimeout(link.isWriting ? link.options.limits.blockMs : limitMs)
-}
-
-function limitOf<M>({ session, options: { limits }, isWriting }: Link<M>): number {
-  switch (session.awaits()) {
-    case null:
-      return limits.idleMs
-    case 'greeting':
-      return limits.greetingMs
-    case 'body': {
-      if (!isWriting) return limits.finalMs
-      const blocks = Math.ceil((session.open()[0]?.size ?? 0) / BLOCK_BYTES)
-      return limits.blockMs * Math.max(1, blocks)
-    }
-    case 'quit':
-      return Math.min(limits.commandMs, QUIT_MS)
-    default:
-      return limits.commandMs
-  }
+  link.socket.setTimeout(isWriting ? link.options.limits.blockMs : limitMs)
 }
 
 /** After bytes that completed no reply: what is left of the time. The timer of a socket begins anew with each byte. */
