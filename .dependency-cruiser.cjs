@@ -40,8 +40,10 @@ const PURE_NODE = '^(node:)?(buffer|crypto|net|url|util|zlib)$'
  * deletes the places that do not use it.
  */
 const NODE_PLACES = {
-  // outgoing: host names, and records for the checks of domains.
-  dns: ['infra/outgoing/dns.ts'],
+  // outgoing: host names, and records for the checks of domains. servers: the name servers of the system.
+  dns: ['infra/outgoing/dns.ts', 'infra/outgoing/dns/servers.ts'],
+  // exchange: questions to name servers.
+  dgram: ['infra/outgoing/dns/exchange.ts'],
   // outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app: the address that is listened
   // on. The others: isIP and BlockList.
   net: [

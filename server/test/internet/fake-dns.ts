@@ -22,7 +22,7 @@ export type FakeDns = AsyncDisposable & {
   server: string
   /** All queries so far. */
   queries: DnsQuery[]
-  /** The most queries that waited for an answer at the same time. */
+  /** The most queries that waited for an answer at the same time, without those that get none. */
   mostWaiting(): number
   /** Adds records to a name, or replaces those of the same kinds. */
   set(name: string, records: ZoneRecords): void
@@ -55,9 +55,9 @@ export async function openFakeDns(zone: Zone = new Map()): Promise<FakeDns> {
     if (!question) return
     const name = zoneName(question.name)
     queries.push({ name, type: question.type, transport, port, id: query.id ?? 0 })
-    mostWaiting = Math.max(mostWaiting, ++waiting)
     const fault = faults.get(`${name} ${question.type}`) ?? faults.get(name)
     if (fault === 'timeout') return
+    mostWaiting = Math.max(mostWaiting, ++waiting)
     const finish = () => {
       waiting--
       if (typeof fault === 'object' && 'raw' in fault) for (const bytes of fault.raw(message)) send(bytes)

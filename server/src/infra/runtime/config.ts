@@ -3,6 +3,7 @@
  * environment. `docs/reference/configuration.md` is printed from this table.
  */
 
+import { parseNameServer } from '../../lib/name-servers.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 
 type Setting<T> = {
@@ -47,6 +48,15 @@ const numbers = setting<number[]>('comma-separated numbers', (raw) => {
 const port = setting<number>('port', (raw) =>
   /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
 )
+const nameServers = setting<string[]>('comma-separated list of addresses', (raw) => {
+  const parts = raw
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  return parts.every((part) => parseNameServer(part) !== null)
+    ? ok(parts)
+    : { problem: 'must be a comma-separated list of addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53' }
+})
 const level = setting<string>('fatal, error, warn, info, debug, trace or silent', (raw) =>
   /^(fatal|error|warn|info|debug|trace|silent)$/.test(raw)
     ? ok(raw)
@@ -208,6 +218,14 @@ export const settings = {
   ),
   WEBHOOK_DISABLE_AFTER_HOURS: count(120, 'Hours since the first of these failures after which an endpoint is disabled.'),
   EGRESS_ALLOW_CIDRS: list([], 'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.'),
+  DNS_SERVERS: nameServers(
+    [],
+    'Name servers that are asked where email goes. They must answer for every domain. Default: those of the system.',
+  ),
+  DNS_VALIDATES: flag(
+    false,
+    'Whether these name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Then their AD bit is believed, and DANE is used.',
+  ),
   TRUST_PROXY: list([], 'Proxies (addresses or CIDRs) whose X-Forwarded-For header is trusted.'),
   METRICS_TOKEN: text(undefined, 'Bearer token for /metrics. Without it, /metrics is open in development and closed in production.', true),
 } satisfies Record<string, Setting<unknown>>

@@ -1,4 +1,15 @@
-/** What the DNS says about where email goes, as delivery asks for it. Failures are answers: nothing here rejects. */
+/** What the DNS says about where email goes, as delivery asks for it. Faults of the DNS are answers, not errors. */
+import { isIP } from 'node:net'
+import type { Clock } from '../../../lib/clock.ts'
+import type { TlsaRecord } from '../../../lib/dane.ts'
+import type { HostLookup } from '../../../lib/egress.ts'
+import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
+import { dnsName } from '../../../lib/urls.ts'
+import type { SafeFetch } from '../safe-fetch.ts'
+import { mxAnswer } from './mx-answer.ts'
+import { openPolicies, type PolicyStore } from './policies.ts'
+import { type Found, openRecords, type Records } from './records.ts'
+import { nameServers } from './servers.ts'
 
 /** One host that takes the email of a domain. */
 export type MxHost = { host: string; preference: number }
@@ -18,20 +29,14 @@ export type MxAnswer =
   | { is: 'no-domain'; reason: string }
   | { is: 'failed'; reason: string }
 
-/** The addresses of a host: at most two, IPv4 first. They are not checked by an egress policy. */
+/** The addresses of a host: at most two, IPv4 first, in random order. `none`: the host does not exist, or has no address. They are not checked by an egress policy. */
 export type AddressAnswer =
   | { is: 'addresses'; addresses: string[]; isSecure: boolean }
   | { is: 'none'; reason: string }
   | { is: 'failed'; reason: string }
 
-/** A TLSA record (RFC 6698). */
-export type TlsaRecord = { usage: number; selector: number; matchingType: number; data: Buffer }
-
 /** The authentic TLSA records of a name. Records that were not validated are `none`; `failed` must not lead to a delivery in clear text. */
 export type TlsaAnswer = { is: 'records'; records: TlsaRecord[] } | { is: 'none' } | { is: 'failed'; reason: string }
-
-/** The policy by which a domain asks for TLS (RFC 8461). `mx` are patterns for names of hosts. */
-export type MtaStsPolicy = { id: string; mode: 'enforce' | 'testing' | 'none'; mx: string[]; maxAgeS: number }
 
 export type MailResolver = {
   mx(domain: string): Promise<MxAnswer>
@@ -39,6 +44,105 @@ export type MailResolver = {
   /** The strings of each record, joined. */
   txt(name: string): Promise<string[] | 'none' | 'failed'>
   tlsa(name: string): Promise<TlsaAnswer>
-  /** The policy that applies now, or null. */
+  /** The MTA-STS policy that applies now, or null. Its mode says what it asks for. */
   policy(domain: string): Promise<MtaStsPolicy | null>
 }
+
+export type MailResolverOptions = {
+  /** The setting `DNS_SERVERS`; without one, the servers of the system. */
+  servers: readonly string[]
+  /** The setting `DNS_VALIDATES`: whether the AD bit of the servers can be relied on. */
+  validates: boolean
+  clock: Clock
+  /** Measures the time limits of queries. It is the system’s clock in tests too. */
+  waiting: Pick<Clock, 'sleep'>
+  random: () => number
+  /** Opens the HTTPS client for policies, which finds hosts by the lookup that it gets. */
+  openFetch: (lookup: HostLookup) => SafeFetch
+  store: PolicyStore
+  onError: (error: unknown) => void
+  timeoutMs?: number
+  policyPort?: number
+}
+
+const ADDRESSES_MAX = 2
+const IMPLICIT_PREFERENCE = 0
+
+/** Opens a resolver with an empty cache. Disposing of it ends the queries that are under way. */
+export function createMailResolver(options: MailResolverOptions): MailResolver & AsyncDisposable {
+  const { validates, random, store, onError, clock, waiting, timeoutMs, policyPort } = options
+  const closing = new AbortController()
+  const servers = nameServers(options.servers, clock)
+  const records = openRecords({ servers, clock, waiting, signal: closing.signal, ...(timeoutMs !== undefined && { timeoutMs }) })
+  const secured = (isSecure: boolean) => validates && isSecure
+  const addresses = (host: string) => findAddresses(records, host, validates, random)
+  const txt: MailResolver['txt'] = async (name) => {
+    const found = await records.find(name, 'TXT')
+    return found.is === 'records' ? found.values : found.is
+  }
+  const fetch = options.openFetch(lookupBy(addresses))
+  const policy = openPolicies({ txt, fetch, store, clock, onError, ...(policyPort !== undefined && { port: policyPort }) })
+  return {
+    addresses,
+    txt,
+    async mx(domain) {
+      const name = dnsName(domain)
+      if (name === null) return { is: 'no-domain', reason: 'This is not the name of a domain.' }
+      const found = await records.find(name, 'MX')
+      if (found.is === 'failed') return { is: 'failed', reason: `The MX records could not be found: ${found.reason}.` }
+      if (found.is === 'records') return mxAnswer(found.values, { ...found, isSecure: secured(found.isSecure) }, random)
+      if (!found.exists) return { is: 'no-domain', reason: 'The domain does not exist.' }
+      return implicitMx(name, found.ttlS, await addresses(name), secured(found.isSecure))
+    },
+    async tlsa(name) {
+      if (!validates) return { is: 'none' }
+      const found = await records.find(name, 'TLSA')
+      if (found.is === 'failed') return { is: 'failed', reason: `The TLSA records could not be found: ${found.reason}.` }
+      return found.is === 'records' && found.isSecure && found.values.length > 0 ? { is: 'records', records: found.values } : { is: 'none' }
+    },
+    async policy(domain) {
+      const name = dnsName(domain)
+      return name === null ? null : policy(name)
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await fetch[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A domain without MX records is its own host, if it has an address (RFC 5321 §5.1). */
+function implicitMx(domain: string, ttlS: number, found: AddressAnswer, isSecure: boolean): MxAnswer {
+  if (found.is === 'failed') return found
+  if (found.is === 'none') return { is: 'no-domain', reason: 'The domain has neither MX records nor addresses.' }
+  return { is: 'hosts', hosts: [{ host: domain, preference: IMPLICIT_PREFERENCE }], isImplicit: true, isSecure, ttlS }
+}
+
+/** Asks for IPv6 addresses only if there are not enough of IPv4. */
+async function findAddresses(records: Records, host: string, validates: boolean, random: () => number): Promise<AddressAnswer> {
+  const found: Found<'A' | 'AAAA'>[] = [await records.find(host, 'A')]
+  const first = shuffled(valuesOf(found[0] as Found<'A'>), random)
+  if (first.length < ADDRESSES_MAX) found.push(await records.find(host, 'AAAA'))
+  const all = [...first, ...shuffled(found[1] ? valuesOf(found[1]) : [], random)].slice(0, ADDRESSES_MAX)
+  const isSecure = validates && found.every((answer) => answer.is !== 'failed' && answer.isSecure)
+  if (all.length > 0) return { is: 'addresses', addresses: all, isSecure }
+  const failure = found.find((answer) => answer.is === 'failed')
+  if (failure) return { is: 'failed', reason: `The addresses of the host could not be found: ${failure.reason}.` }
+  return { is: 'none', reason: 'The host does not exist, or has no address.' }
+}
+
+const valuesOf = (found: Found<'A' | 'AAAA'>): string[] => (found.is === 'records' ? found.values : [])
+
+function shuffled<T>(values: readonly T[], random: () => number): T[] {
+  return values
+    .map((value) => ({ value, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value)
+}
+
+const lookupBy =
+  (addresses: MailResolver['addresses']): HostLookup =>
+  async (host) => {
+    const found = await addresses(host)
+    return found.is === 'addresses' ? found.addresses.map((address) => ({ address, family: isIP(address) })) : []
+  }

@@ -1,0 +1,32 @@
+/** Which hosts take the email of a domain, from its MX records (RFC 5321 §5.1, RFC 7505). Pure. */
+import { dnsName } from '../../../lib/urls.ts'
+import type { MxAnswer, MxHost } from './mail-resolver.ts'
+
+const HOSTS_MAX = 5
+/** The name of the root, which a null MX has. */
+const ROOT = '.'
+
+/** `random` returns numbers from 0 up to but not including 1. */
+export function mxAnswer(
+  records: readonly { preference: number; exchange: string }[],
+  { isSecure, ttlS }: { isSecure: boolean; ttlS: number },
+  random: () => number,
+): MxAnswer {
+  const isNull = ({ exchange }: { exchange: string }) => exchange === ROOT || exchange === ''
+  if (records.length > 0 && records.every(isNull)) return { is: 'null-mx' }
+  if (records.some(isNull)) return { is: 'failed', reason: 'The domain has a null MX record beside other MX records.' }
+  const hosts = records.map(({ preference, exchange }) => ({ host: dnsName(exchange), preference })).filter(isUsable)
+  if (hosts.length === 0) return { is: 'failed', reason: 'The MX records of the domain name no host that can exist.' }
+  return { is: 'hosts', hosts: inOrder(hosts, random).slice(0, HOSTS_MAX), isImplicit: false, isSecure, ttlS }
+}
+
+const isUsable = (host: { host: string | null; preference: number }): host is MxHost => host.host !== null
+
+/** The preferred hosts first, each once; equal ones in random order, so that they share the load. */
+function inOrder(hosts: MxHost[], random: () => number): MxHost[] {
+  const sorted = hosts
+    .map((host) => ({ host, at: random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.at - b.at)
+    .map(({ host }) => host)
+  return sorted.filter(({ host }, index) => sorted.findIndex((other) => other.host === host) === index)
+}
