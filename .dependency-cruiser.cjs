@@ -52,7 +52,7 @@ const NODE_PLACES = {
     'infra/postgres/embedded-postgres.ts',
     'app.ts',
     'cli/listen.ts',
-    'lib/(egress|urls).ts',
+    'lib/(egress|name-servers|urls).ts',
     'modules/tools/spf.ts',
     'modules/domains/dns-check.ts',
   ],

@@ -1067,6 +1067,15 @@ CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 CREATE INDEX messages_rate_limited ON messages USING btree (project_id, ((- campaign_id)), priority, due_at, id) WHERE ((state = 'deferred'::text) AND (reason = 'rate_limited'::text) AND (NOT is_held));
 
+create table mta_sts_policies (
+  domain text not null,
+  policy jsonb not null,
+  fetched_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint mta_sts_policies_pkey PRIMARY KEY (domain)
+);
+CREATE INDEX mta_sts_policies_expired ON mta_sts_policies USING btree (expires_at);
+
 create table organisations (
   id bigint not null generated always as identity,
   name text not null,

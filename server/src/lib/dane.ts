@@ -1,4 +1,4 @@
-/** DANE for SMTP (RFC 7672): does a certificate agree with the TLSA records of a host? Pure. */
+/** DANE for SMTP (D-MTA-23, RFC 7672): does a certificate agree with the TLSA records of a host? Pure. */
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 
 /** A TLSA record (RFC 6698). */

@@ -13,6 +13,7 @@ const NO_PROJECT: Record<string, string> = {
   idempotency_records: 'they belong to an API key, which may be one of an organisation',
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',
+  mta_sts_policies: 'they are facts about domains of recipients, the same for every project',
 }
 
 /** Keys that do not begin with the project in tables that have one, and the reason. */

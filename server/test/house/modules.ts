@@ -35,6 +35,7 @@ export const INFRA_TABLES = [
   'schema_migrations',
   'usage_counters',
   'introduced_names',
+  'mta_sts_policies',
 ]
 
 export const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)

@@ -34,6 +34,11 @@ describe('the configuration', () => {
     expect(message).toContain('SESSION_JWT_KEYS is required in production')
   })
 
+  test('name servers are addresses, with a port if it is another one', () => {
+    expect(readConfig({ DNS_SERVERS: '192.0.2.1, [2001:db8::1]:5353' }).DNS_SERVERS).toEqual(['192.0.2.1', '[2001:db8::1]:5353'])
+    expect(problemsOf({ DNS_SERVERS: '192.0.2.1,ns.example.com' })).toContain('- DNS_SERVERS must be a comma-separated list of addresses')
+  })
+
   test('a problem never contains the secret', () => {
     expect(problemsOf({ SECRETS_KEY: 'main:c2hvcnQ=', SESSION_JWT_KEYS: 'a:tooshort' })).not.toMatch(/c2hvcnQ|tooshort/)
   })

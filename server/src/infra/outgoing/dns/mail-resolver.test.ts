@@ -300,7 +300,10 @@ describe('a question', () => {
   test('waits when two hundred are under way', async () => {
     const names = Array.from({ length: 300 }, () => fresh())
     for (const name of names) internet.dns.fault(name, { delayMs: 20 })
-    await Promise.all(names.map((name) => resolver.txt(name)))
+    // No question is put twice on a busy machine.
+    await using patient = open({ timeoutMs: 20_000 })
+    await Promise.all(names.map((name) => patient.txt(name)))
+    expect(internet.dns.mostWaiting()).toBeGreaterThan(150)
     expect(internet.dns.mostWaiting()).toBeLessThanOrEqual(200)
   })
 

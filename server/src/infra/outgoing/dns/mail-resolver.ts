@@ -11,6 +11,9 @@ import { openPolicies, type PolicyStore } from './policies.ts'
 import { type Found, openRecords, type Records } from './records.ts'
 import { nameServers } from './servers.ts'
 
+export type { TlsaRecord } from '../../../lib/dane.ts'
+export type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
+
 /** One host that takes the email of a domain. */
 export type MxHost = { host: string; preference: number }
 

@@ -1,4 +1,4 @@
-/** Which hosts take the email of a domain, from its MX records (RFC 5321 §5.1, RFC 7505). Pure. */
+/** Which hosts take the email of a domain, from its MX records (D-MTA-20). Pure. */
 import { dnsName } from '../../../lib/urls.ts'
 import type { MxAnswer, MxHost } from './mail-resolver.ts'
 

@@ -1,5 +1,5 @@
 /**
- * The MTA-STS policies of domains (RFC 8461): found by a TXT record, fetched over HTTPS, and kept as long as they say, so that neither
+ * The MTA-STS policies of domains (D-MTA-22, RFC 8461): found by a TXT record, fetched over HTTPS, and kept as long as they say, so that neither
  * a fault of the DNS nor of the web server takes a policy away.
  */
 import { LRUCache } from 'lru-cache'

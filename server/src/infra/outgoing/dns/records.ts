@@ -1,4 +1,4 @@
-/** Records of the DNS with a cache: each is asked for once, however many ask, and kept as long as it may be. */
+/** Records of the DNS with a cache (D-MTA-21): each is asked for once, however many ask, and kept as long as it may be. */
 import { randomInt } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../lib/clock.ts'
@@ -105,7 +105,7 @@ async function resolve(options: RecordsOptions, name: string, type: RecordType):
   let isSecure = true
   let ttlS = Number.POSITIVE_INFINITY
   for (let aliases = 0; aliases <= ALIASES_MAX; aliases++) {
-    const said = await askInTurn(options, at, type)
+    const said = await askServers(options, at, type)
     if (said.is === 'failed') return said
     isSecure &&= said.isSecure
     ttlS = Math.min(ttlS, said.ttlS)
@@ -118,7 +118,7 @@ async function resolve(options: RecordsOptions, name: string, type: RecordType):
 }
 
 /** Asks one server, and if that does not answer the next one; the only one twice. */
-async function askInTurn({ servers, waiting, signal, timeoutMs = TIMEOUT_MS }: RecordsOptions, name: string, type: RecordType) {
+async function askServers({ servers, waiting, signal, timeoutMs = TIMEOUT_MS }: RecordsOptions, name: string, type: RecordType) {
   const all = servers()
   let said: Exclude<Said<RecordType>, { is: 'truncated' }> = { is: 'failed', reason: 'no name server' }
   for (let tries = 0; tries < TRIES && all.length > 0; tries++) {
