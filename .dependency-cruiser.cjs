@@ -16,7 +16,7 @@ const ARROWS = {
   lists: ['rules', 'positions', 'users', 'events', 'subscriptions', 'projects'],
   imports: ['lists', 'users', 'subscriptions'],
   mta: [],
-  domains: [],
+  domains: ['tools', 'projects'],
   tracking: ['domains', 'users', 'projects'],
   channels: ['projects'],
   templates: ['subscriptions', 'users', 'projects'],
@@ -54,7 +54,7 @@ const NODE_PLACES = {
     'cli/listen.ts',
     'lib/(egress|name-servers|urls).ts',
     'modules/tools/spf.ts',
-    'modules/domains/dns-check.ts',
+    'modules/domains/(dns-check|sending/spf-permits).ts',
   ],
   // outgoing: the certificates that are trusted.
   tls: ['infra/outgoing/'],

@@ -9,6 +9,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { activityJobs } from './modules/activity/index.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
+import { domainJobs } from './modules/domains/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
@@ -42,6 +43,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
   ...activityJobs,
+  ...domainJobs(),
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]

@@ -162,7 +162,9 @@ domains POST /api/client/domains
 domains DELETE /api/client/domains/{domainId}
 domains GET /api/client/domains/{domainId}
 domains PATCH /api/client/domains/{domainId}
-domains POST /api/client/domains/{domainId}/verify`
+domains POST /api/client/domains/{domainId}/verify
+D-MTA-41 POST /api/client/domains/{domainId}/rotate-keys
+D-MTA-40 GET /api/client/domains/{domainId}/zone-file`
 
 const lines = (text: string) => text.trim().split('\n')
 const registered = routes.map(({ method, path }) => `${method} ${path}`)

@@ -85,7 +85,7 @@ export type MediaType = 'text/csv'
 export type Download = { filename: string; parts: AsyncIterable<string> }
 
 /** The schema of a download. */
-export const DownloadOf = (contentMediaType: MediaType, description: string) =>
+export const DownloadOf = (contentMediaType: MediaType | 'text/dns', description: string) =>
   Type.Unsafe<Download>({ type: 'string', contentMediaType, description })
 
 /** The schema of a download that is JSON, which its schema describes. */

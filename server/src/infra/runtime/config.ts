@@ -217,6 +217,11 @@ export const settings = {
     'Consecutive failures after which an endpoint is disabled, if WEBHOOK_DISABLE_AFTER_HOURS have passed too.',
   ),
   WEBHOOK_DISABLE_AFTER_HOURS: count(120, 'Hours since the first of these failures after which an endpoint is disabled.'),
+  MTA_HOSTNAME: text(
+    undefined,
+    'Public host name of this server for email: return paths lead to it, and SPF records name it. Default: the host of BASE_URL.',
+  ),
+  MTA_ADDRESSES: list([], 'Public IP addresses that email comes from, for the SPF records of sending domains.'),
   EGRESS_ALLOW_CIDRS: list([], 'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.'),
   DNS_SERVERS: nameServers(
     [],

@@ -71,6 +71,7 @@ export function createMetrics(version: string) {
     exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
     request: (method: string, route: string, status: number, elapsedMs: number) =>
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, elapsedMs / 1000),
+    ...domainMetrics(registry),
     statement: (elapsedMs: number) => statements.observe(elapsedMs / 1000),
     pool: ({ total, idle, waiting }: { total: number; idle: number; waiting: number }) => {
       connections.set({ state: 'busy' }, total - idle)
@@ -110,6 +111,12 @@ export function createMetrics(version: string) {
     ...journeyMetrics(registry),
     ...overloadMetrics(registry),
   }
+}
+
+function domainMetrics(registry: Registry) {
+  const { counter } = instrumentsOf(registry)
+  const unverified = counter('app_domains_unverified_total', 'Domains that lost their verification. Alert on this one.', ['what'])
+  return { domainUnverified: (what: 'links' | 'sending') => unverified.inc({ what }) }
 }
 
 function journeyMetrics(registry: Registry) {

@@ -1,5 +1,6 @@
 /** Checks in the DNS if a host points to this server, and if the project controls it. */
 import { isIP } from 'node:net'
+import { txtNameOf, txtValueOf } from './sending/records.ts'
 
 /** The part of `dns.promises.Resolver` that is used. */
 export type DomainResolver = {
@@ -7,16 +8,14 @@ export type DomainResolver = {
   resolve4(name: string): Promise<string[]>
   resolve6(name: string): Promise<string[]>
   resolveTxt(name: string): Promise<string[][]>
+  resolveMx(name: string): Promise<{ exchange: string }[]>
+  resolveNs(name: string): Promise<string[]>
 }
 
 /** `unknown`: the DNS did not respond. */
-type Finding = 'yes' | 'no' | 'unknown'
+export type Finding = 'yes' | 'no' | 'unknown'
 
 export type DnsFindings = { pointsHere: Finding; isOwned: Finding }
-
-/** The name for the TXT record, because a host with a CNAME cannot have one. */
-export const txtNameOf = (host: string) => `_carillon.${host}`
-export const txtValueOf = (token: string) => `carillon-verification=${token}`
 
 /** Checks `host`. `ours` is the host name or address of this server. */
 export async function checkDns(host: string, ours: string, token: string, resolver: DomainResolver): Promise<DnsFindings> {
@@ -43,11 +42,12 @@ export async function checkDns(host: string, ours: string, token: string, resolv
 }
 
 /** Records; null if the DNS did not respond. */
-type Answer = string[] | null
+export type Answer = string[] | null
 
 const finding = (answers: Answer[], isYes: boolean): Finding => (isYes ? 'yes' : answers.includes(null) ? 'unknown' : 'no')
 
-async function answered(query: () => Promise<string[]>): Promise<Answer> {
+/** Makes one query. Throws what is no answer of the DNS, because it is a bug. */
+export async function answered(query: () => Promise<string[]>): Promise<Answer> {
   try {
     return await query()
   } catch (error) {

@@ -3,7 +3,8 @@ import { type World, world } from '../../../test/world.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { DomainId } from '../../lib/ids.ts'
 import type { DomainResolver } from './dns-check.ts'
-import { trackingBaseUrl, verifyDomain } from './service.ts'
+import { trackingBaseUrl } from './service.ts'
+import { verifyDomain } from './verify.ts'
 
 /** DNS records by name. Missing names do not exist; for `null`, the DNS does not respond. */
 type Zone = Record<string, { cname?: string[]; a?: string[]; aaaa?: string[]; txt?: string[] } | null>
@@ -19,6 +20,8 @@ function dnsOf(zone: Zone): DomainResolver {
     resolveCname: (name) => find(name, ({ cname }) => cname),
     resolve4: (name) => find(name, ({ a }) => a),
     resolve6: (name) => find(name, ({ aaaa }) => aaaa),
+    resolveMx: (name) => find(name, () => undefined),
+    resolveNs: (name) => find(name, () => undefined),
     // Long texts consist of several strings.
     resolveTxt: (name) => find(name, ({ txt }) => txt?.map((text) => [text.slice(0, 8), text.slice(8)])),
   }

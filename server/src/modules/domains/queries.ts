@@ -4,10 +4,11 @@ import { fence, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { DomainId, ProjectId } from '../../lib/ids.ts'
-import { Count, IdOf } from '../../lib/shapes.ts'
+import { Count, Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DomainRow } from './schema.ts'
 
-const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, checked_at, verified_at, created_at, updated_at`
+const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, sending_domain, sending_verified_at,
+  sending_problem, is_strict, has_return_path, records, dns_host, failed_checks, checked_at, verified_at, created_at, updated_at`
 
 export const domainListing = listing({
   resource: 'domains',
@@ -18,8 +19,8 @@ export const domainListing = listing({
   },
   defaultSort: 'id',
   defaultDirection: 'asc',
-  search: [sql`host`],
-  searchedFields: 'host',
+  search: [sql`host`, sql`sending_domain`],
+  searchedFields: 'host, sending_domain',
 })
 
 export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<DomainRow>> =>
@@ -29,16 +30,23 @@ export const listDomains = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<
 export const findDomain = (ctx: ProjectCtx, id: DomainId) =>
   ctx.db.first(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id}`)
 
+/** Whether the project has a domain with this host. */
+export const hasHost = (ctx: InTx, host: string): Promise<boolean> =>
+  ctx.db.value(Flag, sql`select exists (select from domains where project_id = ${ctx.projectId} and host = ${host}) as has`)
+
 export const countDomains = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from domains where project_id = ${ctx.projectId}`)
 
-/** Undefined when the project has a domain with this host. */
-export const insertDomain = (ctx: InTx, host: string, token: string) =>
+/** Undefined when the project has a domain with this host, or with this sending domain. */
+export const insertDomain = (
+  ctx: InTx,
+  { host, sending_domain, token, nextCheckAt }: { host: string; sending_domain: string | null; token: string; nextCheckAt: Date },
+) =>
   ctx.db.first(
     DomainRow,
-    sql`insert into domains (project_id, host, verification_token, created_at, updated_at)
-        values (${ctx.projectId}, ${host}, ${token}, ${ctx.clock.now()}, ${ctx.clock.now()})
-        on conflict (project_id, host) do nothing
+    sql`insert into domains (project_id, host, sending_domain, verification_token, next_check_at, created_at, updated_at)
+        values (${ctx.projectId}, ${host}, ${sending_domain}, ${token}, ${nextCheckAt}, ${ctx.clock.now()}, ${ctx.clock.now()})
+        on conflict do nothing
         returning ${columns}`,
   )
 
@@ -76,18 +84,58 @@ export const unverifyOthers = (ctx: InTx, others: Claim[], problem: string) =>
           and is_verified`,
   )
 
+/** What a check found out. */
+export type CheckResult = Pick<
+  DomainRow,
+  'is_verified' | 'problem' | 'sending_problem' | 'is_strict' | 'has_return_path' | 'records' | 'dns_host' | 'failed_checks'
+> & { isSendingVerified: boolean; nextCheckAt: Date }
+
 /** Saves the result of a check. */
-export const saveCheck = (ctx: InTx, id: DomainId, isVerified: boolean, problem: string | null) =>
+export const saveCheck = (ctx: InTx, id: DomainId, check: CheckResult) =>
   ctx.db.first(
     DomainRow,
     sql`update domains
-        set is_verified = ${isVerified}, problem = ${problem}, checked_at = ${ctx.clock.now()},
-            verified_at = case when ${isVerified}::boolean then coalesce(verified_at, ${ctx.clock.now()}) end,
-            updated_at = case when is_verified = ${isVerified} and problem is not distinct from ${problem}
+        set is_verified = ${check.is_verified}, problem = ${check.problem}, checked_at = ${ctx.clock.now()},
+            verified_at = case when ${check.is_verified}::boolean then coalesce(verified_at, ${ctx.clock.now()}) end,
+            sending_verified_at = case when ${check.isSendingVerified}::boolean then coalesce(sending_verified_at, ${ctx.clock.now()}) end,
+            sending_problem = ${check.sending_problem}, is_strict = ${check.is_strict}, has_return_path = ${check.has_return_path},
+            records = ${JSON.stringify(check.records)}::jsonb, dns_host = ${check.dns_host}, failed_checks = ${check.failed_checks},
+            next_check_at = ${check.nextCheckAt},
+            updated_at = case when is_verified = ${check.is_verified} and problem is not distinct from ${check.problem}
+                                   and (sending_verified_at is not null) = ${check.isSendingVerified}::boolean
+                                   and sending_problem is not distinct from ${check.sending_problem}
                               then updated_at else ${ctx.clock.now()} end
         where project_id = ${ctx.projectId} and id = ${id}
         returning ${columns}`,
   )
+
+const Due = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<DomainId>() })
+
+/** Takes domains whose next check is due. They are due again at `until`, in case this process ends before it has checked them. */
+export const claimDue = (ctx: Ctx, limit: number, until: Date) =>
+  ctx.db.many(
+    Due,
+    sql`update domains d set next_check_at = ${until}
+        from (select project_id, id from domains where next_check_at <= ${ctx.clock.now()}
+              order by next_check_at limit ${limit} for update skip locked) due
+        where d.project_id = due.project_id and d.id = due.id
+        returning d.project_id, d.id`,
+  )
+
+/** When the next check is due. */
+export const nextCheckAt = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(Nullable(Instant), sql`select min(next_check_at) as next_check_at from domains`)
+
+/** Has a domain checked at the next occasion. */
+export const checkSoon = (ctx: InTx, id: DomainId) =>
+  ctx.db.run(
+    sql`update domains set next_check_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
+/** Locks a domain until the end of the transaction. */
+export const lockDomain = (ctx: InTx, id: DomainId) =>
+  ctx.db.first(DomainRow, sql`select ${columns} from domains where project_id = ${ctx.projectId} and id = ${id} for update`)
 
 const Usable = Type.Object({ id: IdOf<DomainId>(), host: Type.String(), is_default: Type.Boolean() })
 

@@ -1,11 +1,12 @@
-import { type Route, route } from '../../infra/http/route.ts'
+import { DownloadOf, type Route, route } from '../../infra/http/route.ts'
 import { createResolver } from '../../infra/outgoing/dns.ts'
 import type { DomainId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import type { DomainResolver } from './dns-check.ts'
 import { domainListing } from './queries.ts'
 import { Domain, DomainChanges, DomainInput, Domains } from './schema.ts'
-import { createDomain, deleteDomain, getDomain, listDomains, updateDomain, verifyDomain } from './service.ts'
+import { createDomain, deleteDomain, downloadZoneFile, getDomain, listDomains, rotateKeys, updateDomain } from './service.ts'
+import { verifyDomain } from './verify.ts'
 
 const params = { domainId: pathId<DomainId>() }
 
@@ -15,7 +16,7 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     method: 'GET',
     path: '/api/client/domains',
     summary: 'List the custom domains of the project.',
-    description: '`dns` has the records that a domain needs.',
+    description: '`records` has the records that a domain needs, with what the last check found.',
     access: { secret: 'support' },
     list: domainListing,
     reply: Domains,
@@ -25,7 +26,8 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     method: 'POST',
     path: '/api/client/domains',
     summary: 'Add a custom domain.',
-    description: 'The domain is used once it is verified. Publish one of the records in `dns`, and then verify it.',
+    description:
+      'The domain is used once it is verified: publish `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.',
     access: { secret: 'admin' },
     body: DomainInput,
     reply: Domain,
@@ -37,7 +39,7 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     method: 'GET',
     path: '/api/client/domains/{domainId}',
     summary: 'Read a custom domain.',
-    description: '`dns` has the records that the domain needs, and `problem` what is wrong with them.',
+    description: '`records` has the records that the domain needs, and `problem` and `sending.problem` what is wrong with them.',
     access: { secret: 'support' },
     params,
     reply: Domain,
@@ -69,11 +71,32 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     path: '/api/client/domains/{domainId}/verify',
     summary: 'Check the DNS records of a custom domain.',
     description:
-      'The reply contains the result and, if it failed, the problem. A verified domain that no longer points to this server is not used any more.',
+      'The reply contains the result and, if it failed, the problem. A verified domain whose records are gone is not used any more. The checks in the background do that when three in a row have failed.',
     access: { secret: 'admin' },
     params,
     records: 'around_call',
     reply: Domain,
     run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver()),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/domains/{domainId}/rotate-keys',
+    summary: 'Add new keys to a sending domain.',
+    description:
+      'The reply lists the records of the new keys too. The present keys sign until those are found. Then the new ones do, and the records of the old ones must stay for seven days. While new keys wait for their records, no further ones are made.',
+    access: { secret: 'admin' },
+    params,
+    reply: Domain,
+    run: (ctx, { params }) => rotateKeys(ctx, params.domainId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/domains/{domainId}/zone-file',
+    summary: 'Download the records of a domain as a zone file.',
+    description: 'Most hosts of DNS import the file.',
+    access: { secret: 'support' },
+    params,
+    reply: DownloadOf('text/dns', 'The records in the format of RFC 1035.'),
+    run: (ctx, { params }) => downloadZoneFile(ctx, params.domainId),
   }),
 ]

@@ -1,35 +1,78 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
+import type { Download } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { organisationalDomain } from '../../lib/dmarc.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { DomainId, ProjectId } from '../../lib/ids.ts'
+import { HOUR_MS } from '../../lib/times.ts'
 import { dnsName, isDomainName } from '../../lib/urls.ts'
-import { checkDns, type DnsFindings, type DomainResolver, txtNameOf, txtValueOf } from './dns-check.ts'
+import { CHECK } from './job-names.ts'
+import { ourHost, present } from './present.ts'
 import * as queries from './queries.ts'
 import type { Domain, DomainChanges, DomainInput, DomainRow } from './schema.ts'
+import { generateKeys } from './sending/keys.ts'
+import * as keys from './sending/queries.ts'
+import { forgetSenders } from './sending/senders.ts'
+import { zoneFile } from './sending/zone-file.ts'
 
 const DOMAINS_MAX = 100
 const TOKEN_BYTES = 18
 const CACHE_MS = 5000
 const CACHE_MAX = 10_000
 
-const ourHost = (ctx: ProjectCtx | InTx) => new URL(ctx.baseUrl()).hostname
-
-/** The name that a CNAME can point to; null if this server is reached at an address, or at a name of this machine only. */
-function ourName(ctx: ProjectCtx | InTx): string | null {
-  const host = ourHost(ctx)
-  return isDomainName(host) ? host : null
+export async function listDomains(ctx: ProjectCtx, page: PageRequest) {
+  const found = await queries.listDomains(ctx, page)
+  const all = await keys.findKeys(
+    ctx,
+    found.results.map(({ id }) => id),
+  )
+  return mapPage(found, (row) => present(ctx, row, all))
 }
-
-export const listDomains = async (ctx: ProjectCtx, page: PageRequest) => mapPage(await queries.listDomains(ctx, page), present(ctx))
 
 export async function getDomain(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
-  return present(ctx)(found(await queries.findDomain(ctx, id)))
+  return shown(ctx, found(await queries.findDomain(ctx, id)))
 }
 
+const shown = async (ctx: ProjectCtx, row: DomainRow): Promise<Domain> => present(ctx, row, await keys.findKeys(ctx, [row.id]))
+
 /** Adds a domain, which is not used until it is verified. Throws 409 if the project has it already, 422 if it is not allowed. */
-export async function createDomain(ctx: ProjectCtx, { host, is_default = false }: DomainInput): Promise<Domain> {
-  const name = dnsName(host) ?? ''
+export async function createDomain(ctx: ProjectCtx, input: DomainInput): Promise<Domain> {
+  const { host, sending_domain } = checkNames(ctx, input)
+  if ((await queries.countDomains(ctx)) >= DOMAINS_MAX) {
+    throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
+  }
+  const pairs = sending_domain === null ? [] : await generateKeys(ctx, sending_domain)
+  const row = await inTx(ctx, async (ctx) => {
+    const token = ctx.secrets.random(TOKEN_BYTES).toString('base64url')
+    const row = await queries.insertDomain(ctx, { host, sending_domain, token, nextCheckAt: new Date(ctx.clock.now().getTime() + HOUR_MS) })
+    if (!row) throw await duplicate(ctx, host)
+    if (pairs.length > 0) await keys.insertKeys(ctx, row.id, pairs)
+    return input.is_default ? makeDefault(ctx, row.id, true) : row
+  })
+  forgetDomains()
+  return shown(ctx, row)
+}
+
+async function duplicate(ctx: InTx, host: string): Promise<ApiError> {
+  const param = (await queries.hasHost(ctx, host)) ? 'host' : 'sending_domain'
+  return new ApiError('resource_already_exists', `The project already has a domain with this \`${param}\`.`, { param })
+}
+
+/** The names of a new domain as the DNS has them. */
+function checkNames(ctx: ProjectCtx, { host, sending_domain }: DomainInput): { host: string; sending_domain: string | null } {
+  const sending = sending_domain === undefined ? null : (dnsName(sending_domain) ?? '')
+  if (sending !== null && (!isDomainName(sending) || organisationalDomain(sending) === null)) {
+    throw fault('validation_failed', 'sending_domain', 'The value of `sending_domain` must be a public domain, such as `example.com`.')
+  }
+  if (host === undefined && sending === null) {
+    throw fault(
+      'parameter_missing',
+      'host',
+      'Set `host`, the host name for tracked links, or `sending_domain`, the domain of From addresses.',
+    )
+  }
+  const name = host === undefined ? `links.${sending}` : (dnsName(host) ?? '')
   if (!isDomainName(name)) {
     throw fault('validation_failed', 'host', 'The value of `host` must be a public host name, such as `links.example.com`.')
   }
@@ -40,23 +83,14 @@ export async function createDomain(ctx: ProjectCtx, { host, is_default = false }
       'The value of `host` is the host name of this server, which links use by default. Use another one.',
     )
   }
-  if ((await queries.countDomains(ctx)) >= DOMAINS_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${DOMAINS_MAX} domains. Delete one first.`)
-  }
-  const row = await inTx(ctx, async (ctx) => {
-    const row = await queries.insertDomain(ctx, name, ctx.secrets.random(TOKEN_BYTES).toString('base64url'))
-    if (!row) throw new ApiError('resource_already_exists', 'The project already has a domain with this `host`.', { param: 'host' })
-    return is_default ? makeDefault(ctx, row.id, true) : row
-  })
-  usable.forget()
-  return present(ctx)(row)
+  return { host: name, sending_domain: sending }
 }
 
 export async function updateDomain(ctx: ProjectCtx, id: DomainId, { is_default }: DomainChanges): Promise<Domain> {
   if (is_default === undefined) return getDomain(ctx, id)
   const row = await inTx(ctx, (ctx) => makeDefault(ctx, id, is_default))
-  usable.forget()
-  return present(ctx)(row)
+  forgetDomains()
+  return shown(ctx, row)
 }
 
 async function makeDefault(ctx: InTx, id: DomainId, isDefault: boolean): Promise<DomainRow> {
@@ -64,48 +98,53 @@ async function makeDefault(ctx: InTx, id: DomainId, isDefault: boolean): Promise
   return found(await queries.setDefault(ctx, id, isDefault))
 }
 
-/** Deletes a domain. Links that were sent with it keep working as long as the host points here. */
+/** Deletes a domain and its keys. Links that were sent with it keep working as long as the host points here. */
 export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void> {
-  if ((await queries.deleteDomain(ctx, id)) === 0) throw missing('domain')
-  usable.forget()
-}
-
-/** Checks the domain in the DNS and stores the result. */
-export async function verifyDomain(ctx: ProjectCtx, id: DomainId, resolver: DomainResolver): Promise<Domain> {
-  const { host, verification_token: token } = found(await queries.findDomain(ctx, id))
-  const findings = await checkDns(host, ourHost(ctx), token, resolver)
-  const row = await inTx(ctx, async (ctx) => {
-    const claims = await queries.lockClaims(ctx, host)
-    const domain = found(await queries.findDomain(ctx, id))
-    const others = claims.filter(({ project_id }) => project_id !== ctx.projectId)
-    const result = decide(domain, findings, others.length > 0, ourName(ctx))
-    if (result.isVerified && !domain.is_verified) await queries.unverifyOthers(ctx, others, TAKEN)
-    return found(await queries.saveCheck(ctx, id, result.isVerified, result.problem))
+  await inTx(ctx, async (ctx) => {
+    if ((await queries.deleteDomain(ctx, id)) === 0) throw missing('domain')
+    await keys.deleteKeys(ctx, id)
   })
-  usable.forget()
-  return present(ctx)(row)
+  forgetDomains()
 }
-
-const TAKEN = 'Another project has verified that it controls the host.'
-const CONTESTED =
-  'Another project of this server has added this host too. Publish the TXT record to prove that you control it, and then verify it again.'
-const NO_RESPONSE = 'The DNS did not respond. Try again in a few minutes.'
 
 /**
- * Decides if a domain is verified. A TXT record proves that the project controls the host. A CNAME is enough if no other project has
- * added the host. If the DNS does not respond, nothing changes.
+ * Adds new key pairs to a sending domain. They sign once their records are found; until then the present ones do. While new ones wait for
+ * their records, no further ones are made. Throws 404, and 422 for a domain without a sending domain.
  */
-function decide({ host, is_verified }: DomainRow, { pointsHere, isOwned }: DnsFindings, isContested: boolean, ours: string | null) {
-  if (isOwned === 'yes') return { isVerified: true, problem: null }
-  if (pointsHere === 'yes') {
-    return is_verified || !isContested ? { isVerified: true, problem: null } : { isVerified: false, problem: CONTESTED }
-  }
-  if (pointsHere === 'unknown' || isOwned === 'unknown') return { isVerified: is_verified, problem: NO_RESPONSE }
-  const records = ours === null ? 'the TXT record' : `a CNAME record from it to \`${ours}\`, or the TXT record`
-  return { isVerified: false, problem: `\`${host}\` does not point to this server. Publish ${records}.` }
+export async function rotateKeys(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
+  const { sending_domain: domain } = found(await queries.findDomain(ctx, id))
+  if (domain === null) throw fault('validation_failed', 'sending_domain', 'The domain is for links only. It has no keys.')
+  const pairs = await generateKeys(ctx, domain)
+  await inTx(ctx, async (ctx) => {
+    found(await queries.lockDomain(ctx, id))
+    const present = await keys.findKeys(ctx, [id])
+    if (present.some(({ state }) => state === 'pending')) return
+    await keys.insertKeys(ctx, id, pairs)
+    await queries.checkSoon(ctx, id)
+    ctx.wake(CHECK)
+  })
+  return getDomain(ctx, id)
+}
+
+/** The records of a domain as a zone file, without those of retired keys. */
+export async function downloadZoneFile(ctx: ProjectCtx, id: DomainId): Promise<Download> {
+  const row = found(await queries.findDomain(ctx, id))
+  const current = (await keys.findKeys(ctx, [id])).filter(({ state }) => state !== 'retired')
+  const { records } = present(ctx, row, current)
+  return { filename: `${row.sending_domain ?? row.host}.zone`, parts: partsOf(zoneFile(records)) }
+}
+
+async function* partsOf(text: string): AsyncGenerator<string> {
+  yield text
 }
 
 const usable = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
+
+/** Forgets what is cached of domains, after a change. */
+export function forgetDomains(): void {
+  usable.forget()
+  forgetSenders()
+}
 
 /**
  * The base URL of links, without a final slash: the domain with this id if it is verified, or else the default domain of the project,
@@ -117,16 +156,7 @@ export async function trackingBaseUrl(ctx: ProjectCtx, id: DomainId | null): Pro
   return domain ? `https://${domain.host}` : ctx.baseUrl()
 }
 
-function found(row: DomainRow | undefined): DomainRow {
+export function found(row: DomainRow | undefined): DomainRow {
   if (!row) throw missing('domain')
   return row
 }
-
-const cnameTo = (ours: string | null, host: string): Domain['dns'] => (ours === null ? [] : [{ type: 'CNAME', name: host, value: ours }])
-
-const present =
-  (ctx: ProjectCtx | InTx) =>
-  ({ verification_token, ...row }: DomainRow): Domain => ({
-    ...row,
-    dns: [...cnameTo(ourName(ctx), row.host), { type: 'TXT', name: txtNameOf(row.host), value: txtValueOf(verification_token) }],
-  })

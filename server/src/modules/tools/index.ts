@@ -4,3 +4,5 @@
  * results with status 200, within ten seconds.
  */
 export { toolRoutes } from './routes.ts'
+export { isSpf, type Term as SpfTerm, termsOf as spfTerms } from './spf.ts'
+export { lookUpSpf } from './spf-lookup.ts'

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { openFakeProvider } from '../../../../test/fake-provider.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { DomainId } from '../../../lib/ids.ts'
-import { verifyDomain } from '../../domains/service.ts'
+import { verifyDomain } from '../../domains/verify.ts'
 import { createMirror } from './mirror.ts'
 import { deeplinkPages } from './pages.ts'
 
 const FILE = { applinks: { details: [{ appIDs: ['T.app'], components: [{ '/': '/c/*' }] }] } }
 const absent = () => Promise.reject(Object.assign(new Error('DNS'), { code: 'ENOTFOUND', syscall: 'query' }))
-const dns = { resolveCname: async () => ['carillon.test'], resolve4: absent, resolve6: absent, resolveTxt: absent }
+const ours = async () => ['carillon.test']
+const dns = { resolveCname: ours, resolve4: absent, resolve6: absent, resolveTxt: absent, resolveMx: absent, resolveNs: absent }
 
 /** Sets up a project with a domain and a mirror. Each test uses another host, because hosts are cached. */
 async function projectWith(w: World, host: string, mirror: string) {

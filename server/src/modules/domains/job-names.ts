@@ -1,0 +1,2 @@
+/** Checks domains in the DNS again. */
+export const CHECK = { name: 'domains.check' }

@@ -1,0 +1,55 @@
+/** The sending domain of an email, by its From address (D-MTA-42). */
+import { cached } from '../../../infra/runtime/cache.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { DkimKey } from '../../../lib/dkim/keys.ts'
+import type { DomainId, ProjectId } from '../../../lib/ids.ts'
+import { isDomainName } from '../../../lib/urls.ts'
+import { isSignatureAligned } from './assess.ts'
+import { openKey } from './keys.ts'
+import * as queries from './queries.ts'
+import { returnPathOf } from './records.ts'
+
+/** How emails from a domain are signed and where they bounce to. */
+export type SendingDomain = {
+  id: DomainId
+  domain: string
+  /** Whether its records were found, and a signature of it is aligned with the From address (RFC 7489). */
+  is_verified: boolean
+  dkim: DkimKey[]
+  /** The domain of return paths. */
+  return_path: string
+}
+
+const CACHE_MS = 5000
+const CACHE_MAX = 10_000
+
+const senders = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.sendersOf(ctx, id))
+
+/** Forgets what is cached, after a change. */
+export const forgetSenders = (): void => senders.forget()
+
+/** The name of this server in the DNS of email; null if it has none. */
+export function mailHostOf(ctx: Pick<Ctx, 'config' | 'baseUrl'>): string | null {
+  const host = ctx.config.MTA_HOSTNAME ?? new URL(ctx.baseUrl()).hostname
+  return isDomainName(host) ? host.toLowerCase() : null
+}
+
+/**
+ * The sending domain for a From domain: itself, or else the longest domain that it is a subdomain of. Undefined if the project has none. With
+ * `id`, only that one, which a campaign asks for.
+ */
+export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string, id?: DomainId): Promise<SendingDomain | undefined> {
+  const from = fromDomain.toLowerCase()
+  const [sender] = (await senders.get(ctx as Ctx, ctx.projectId))
+    .filter((one) => (id === undefined || one.id === id) && (from === one.sending_domain || from.endsWith(`.${one.sending_domain}`)))
+    .sort((a, b) => b.sending_domain.length - a.sending_domain.length)
+  if (!sender) return undefined
+  const { sending_domain: domain, is_verified, is_strict, has_return_path, keys } = sender
+  return {
+    id: sender.id,
+    domain,
+    is_verified: is_verified && isSignatureAligned(from, domain, is_strict),
+    dkim: keys.map((key) => openKey(ctx, domain, key)),
+    return_path: has_return_path ? returnPathOf(domain) : (mailHostOf(ctx) ?? domain),
+  }
+}
