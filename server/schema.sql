@@ -381,6 +381,22 @@ create table devices (
 CREATE UNIQUE INDEX devices_by_token ON devices USING btree (project_id, token) WHERE (token IS NOT NULL);
 CREATE INDEX devices_by_user ON devices USING btree (project_id, user_id);
 
+create table dkim_keys (
+  project_id bigint not null,
+  domain_id bigint not null,
+  selector text not null,
+  algorithm text not null,
+  public_key text not null,
+  private_key_sealed text not null,
+  state text not null default 'pending'::text,
+  created_at timestamp(3) with time zone not null,
+  retired_at timestamp(3) with time zone,
+  constraint dkim_keys_pkey PRIMARY KEY (project_id, domain_id, selector),
+  constraint dkim_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint dkim_keys_algorithm_check CHECK ((algorithm = ANY (ARRAY['rsa-sha256'::text, 'ed25519-sha256'::text]))),
+  constraint dkim_keys_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'retired'::text])))
+);
+
 create table domains (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -393,12 +409,23 @@ create table domains (
   verified_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  sending_domain text,
+  sending_verified_at timestamp(3) with time zone,
+  sending_problem text,
+  is_strict boolean not null default false,
+  has_return_path boolean not null default false,
+  records jsonb not null default '[]'::jsonb,
+  dns_host text,
+  failed_checks smallint not null default 0,
+  next_check_at timestamp(3) with time zone not null default now(),
   constraint domains_pkey PRIMARY KEY (project_id, id),
   constraint domains_project_id_host_key UNIQUE (project_id, host),
   constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX domains_by_host ON domains USING btree (host);
 CREATE UNIQUE INDEX domains_default ON domains USING btree (project_id) WHERE is_default;
+CREATE UNIQUE INDEX domains_sending ON domains USING btree (project_id, sending_domain) WHERE (sending_domain IS NOT NULL);
+CREATE INDEX domains_to_check ON domains USING btree (next_check_at);
 CREATE UNIQUE INDEX domains_verified ON domains USING btree (host) WHERE is_verified;
 
 create table erasures (

@@ -86,7 +86,6 @@ const MAY: Record<string, string> = {
   'templates.storesMjml': 'looks at templates of all projects when the server starts',
   'domains.findVerifiedHost': 'the host identifies the project',
   'domains.verifiedHosts': 'a request has no project before its host is known',
-  'domains.claimDue': 'finds the projects that have work',
   'domains.nextCheckAt': 'finds when the next work of any project is due',
   'domains.lockClaims': 'a host is verified for only one of the projects that have it',
   'users.findErasable': 'finds the projects that have work',

@@ -73,7 +73,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   const inner = await as('POST', '/lists', { name, type: 'static' })
   await as('POST', '/lists', { name, type: 'dynamic', rule: { any: [{ list: inner.id }, { attribute: 'data.note', is: name }] } })
   const provider = await as('POST', '/providers', { name, kind: 'sandbox', channel: 'text', settings: {} })
-  const domain = await as('POST', '/domains', { host: `${name}.example.com` })
+  const domain = await as('POST', '/domains', { host: `${name}.example.com`, sending_domain: `${name}.example.com` })
   const suppressed = await as('POST', '/suppressions', [{ channel: 'email', address: `${name}@elsewhere.example.com` }])
   const blast = await as('POST', '/campaigns', { type: 'blast', name, subscription_id: subscription.id, list_ids: [list.id] })
   await as('PUT', `/campaigns/${blast.id}/templates/en`, { body: `Hello from ${name}` })

@@ -39,9 +39,39 @@ const domain = {
   is_verified: true,
   is_default: true,
   problem: null,
+  sending: {
+    domain: 'example.com',
+    is_verified: true,
+    problem: null,
+    verified_at: CHANGED,
+    return_path: 'bounce.example.com',
+    dns_host: 'Cloudflare',
+  },
   dns: [
     { type: 'CNAME', name: 'links.example.com', value: 'carillon.example.net' },
     { type: 'TXT', name: '_carillon.links.example.com', value: 'carillon-verification=CWm48OReVI-WtvtJnk_xD9km' },
+  ],
+  records: [
+    {
+      purpose: 'dkim',
+      type: 'TXT',
+      name: 'c5f0e2a9b71e._domainkey.example.com',
+      value: 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+      is_required: false,
+      status: 'ok',
+      found: ['v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
+      note: null,
+    },
+    {
+      purpose: 'return_path',
+      type: 'MX',
+      name: 'bounce.example.com',
+      value: '10 carillon.example.net',
+      is_required: false,
+      status: 'missing',
+      found: [],
+      note: null,
+    },
   ],
   checked_at: CHANGED,
   verified_at: CHANGED,
@@ -76,6 +106,10 @@ const newKey = { ...key, value: 'sk_5XBhYecUZpsVq6rYi3yg5Vne2pZVGpv1gc0CyvWX' }
 export const projectOperations: Words['operations'] = { createKey: { reply: newKey }, createProjectKey: { reply: newKey } }
 
 export const projectExamples = {
+  getDomainZoneFile: {
+    reply:
+      'c5f0e2a9b71e._domainkey.example.com. 3600 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="\nbounce.example.com. 3600 IN MX 10 carillon.example.net.\n',
+  },
   Project: project,
   ProjectReply: { ...project, role: 'admin', has_provider: true },
   ProjectInput: { name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', website_url: 'https://shop.example.com' },
@@ -122,7 +156,7 @@ export const projectExamples = {
   ProviderTestReply: { works: true },
 
   Domain: domain,
-  DomainInput: { host: 'links.example.com', is_default: true },
+  DomainInput: { sending_domain: 'example.com', is_default: true },
   DomainChanges: { is_default: true },
 
   Webhook: endpoint,
