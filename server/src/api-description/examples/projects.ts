@@ -103,13 +103,16 @@ const key = {
 /** A key in the reply that creates it, in full. This one was never valid. */
 const newKey = { ...key, value: 'sk_5XBhYecUZpsVq6rYi3yg5Vne2pZVGpv1gc0CyvWX' }
 
-export const projectOperations: Words['operations'] = { createKey: { reply: newKey }, createProjectKey: { reply: newKey } }
-
-export const projectExamples = {
+export const projectOperations: Words['operations'] = {
+  createKey: { reply: newKey },
+  createProjectKey: { reply: newKey },
   getDomainZoneFile: {
     reply:
       'c5f0e2a9b71e._domainkey.example.com. 3600 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="\nbounce.example.com. 3600 IN MX 10 carillon.example.net.\n',
   },
+}
+
+export const projectExamples = {
   Project: project,
   ProjectReply: { ...project, role: 'admin', has_provider: true },
   ProjectInput: { name: 'Shop', locale: 'en-AU', timezone: 'Australia/Sydney', website_url: 'https://shop.example.com' },
