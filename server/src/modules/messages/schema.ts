@@ -51,6 +51,8 @@ export const PENDING_STATES: readonly MessageState[] = ['queued', 'claimed', 'de
 export const SENT_STATES: readonly MessageState[] = ['sent', 'delivered', 'bounced', 'complained']
 /** The states of messages that a user got or may have got. They count towards frequency caps. */
 export const RECEIVED_STATES: readonly MessageState[] = [...SENT_STATES, 'unknown']
+/** The final states of messages that were attempted. Their content can be read. */
+export const ATTEMPTED_STATES: readonly MessageState[] = [...RECEIVED_STATES, 'failed']
 
 /** Why a message is in its state. Counts are kept by reason, so a published code never changes. */
 export type Reason =

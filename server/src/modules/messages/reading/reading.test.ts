@@ -2,10 +2,11 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
-import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { raw, sql } from '../../../infra/postgres/db.ts'
+import { Count } from '../../../lib/shapes.ts'
 
 const MESSAGES = '/api/client/messages'
 const SECRET = 'https://app.example.com/r/f81d4fae'
@@ -74,6 +75,61 @@ describe('GET /messages/{id}', () => {
     })
     expect((await w.get(`${MESSAGES}/999999`)).status).toBe(404)
     expect((await w.get(`${MESSAGES}/${id}`, { key: (await w.other()).keys.secret })).status).toBe(404)
+  })
+
+  test.each<[string, object, object, object]>([
+    ['text', { kind: 'discard', channel: 'text' }, { body: 'Code {{ event.data.code }}' }, { to: '+61491570156', body: 'Code 493021' }],
+    [
+      'push',
+      { kind: 'discard', channel: 'push' },
+      { title: 'Code', body: '{{ event.data.code }}', url: 'https://example.com/{{ event.data.code }}' },
+      { title: 'Code', body: '493021', url: 'https://example.com/493021' },
+    ],
+    [
+      'webhook',
+      { kind: 'discard', channel: 'webhook' },
+      { endpoint: 'https://example.com/hook', body: '{"code": "{{ event.data.code }}"}' },
+      { endpoint: 'https://example.com/hook', body: '{"code": "493021"}' },
+    ],
+  ])('has the content of a sent %s message, also after its user changed', async (channel, provider, content, expected) => {
+    await using w = await world()
+    await providerOf(w, { settings: {}, ...provider } as { kind: string; channel: string; settings: object })
+    const user = { external_id: 'ana', phone: '+61491570156' }
+    expect((await w.post('/api/client/users/batch', [user])).body).toMatchObject({ failed: 0 })
+    const device = { device_id: 'phone', token: 'token-1', os: 'android', external_id: 'ana' }
+    if (channel === 'push') expect((await w.post('/api/client/devices', device)).status).toBeLessThan(300)
+    const subscription_id = await subscriptionTo(w, channel)
+    const message = await ask(w, { subscription_id, content, user })
+    const redacted = await ask(w, { subscription_id, content, user, redact: ['data.code'] })
+    const waiting = await ask(w, { subscription_id, content, user, send_at: '2026-12-24' })
+    await w.drain()
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: null }])
+    expect(await read(w, message)).toMatchObject({ state: 'sent', content: expected })
+    expect(JSON.stringify((await read(w, redacted)).content)).toContain('[redacted]')
+    expect(JSON.stringify((await read(w, redacted)).content)).not.toContain('493021')
+    expect(await read(w, waiting)).toMatchObject({ state: 'queued', content: null })
+  })
+
+  test('has the content of an in-app message after it left the inbox', async () => {
+    await using w = await world()
+    const subscription_id = await subscriptionTo(w, 'in_app')
+    const content = { title: 'Code', body: '{{ event.data.code }}', expires_at: '{{ event.data.until }}' }
+    const until = new Date(w.clock.now().getTime() + 3_600_000).toISOString()
+    const message = await ask(w, { subscription_id, content, data: { code: '493021', until } })
+    await w.drain()
+    const whole = { title: 'Code', body: '493021' }
+    expect(await read(w, message)).toMatchObject({ content: whole })
+    w.advance('40 days')
+    await w.drain()
+    expect(await w.db.value(Count, sql`select count(*) as count from inbox_messages where project_id = ${w.projectId}`)).toBe(0)
+    expect(await read(w, message)).toMatchObject({ content: whole })
+  })
+
+  test('has no content of a message that was never attempted', async () => {
+    await using w = await world()
+    const subscription_id = await subscriptionTo(w, 'text')
+    const message = await ask(w, { subscription_id, content: { body: 'Hi' }, user: { external_id: 'bo' } })
+    expect(await read(w, message)).toMatchObject({ state: 'skipped', reason: 'no_address', content: null })
   })
 
   test('shows nothing personal of an erased user', async () => {

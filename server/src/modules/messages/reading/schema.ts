@@ -83,7 +83,7 @@ export const MessageWhole = Exact(
     content: Type.Unsafe<Record<string, unknown> | null>({
       anyOf: [...MESSAGE_CONTENTS, { type: 'null' }],
       description:
-        'The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. A sent email is rendered again, for the user as it is now, without tracking. Null if it is not kept, which is so for other channels.',
+        'The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. Any other message is rendered again, for the user as it is now, without tracking. Null before an attempt, after a message that was never attempted, and once the user, the campaign or the template is deleted.',
     }),
     timeline: Type.Array(Moment, {
       description: 'What became of it, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed.',

@@ -1,5 +1,6 @@
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { hasAddresses } from '../../../lib/channels.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
@@ -8,6 +9,7 @@ import { findInboxContent } from '../../inbox/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { findUsers, resolveIds } from '../../users/index.ts'
 import { findSandboxMessage } from '../sandbox/queries.ts'
+import { ATTEMPTED_STATES } from '../schema.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { renderAgain } from '../view/render-again.ts'
 import * as queries from './queries.ts'
@@ -70,11 +72,15 @@ export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSend
   return { ...present(row, await namesOf(ctx, [row.user_id])), content, timeline: timelineOf(row, left) }
 }
 
-async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, { id, channel, settled_at }: MessageRow) {
+async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, row: MessageRow) {
+  const { id, channel, state, attempts, recipient } = row
   const stored = (await findSandboxMessage(ctx, id)) ?? (channel === 'in_app' ? await findInboxContent(ctx, id) : undefined)
   if (stored) return stored.content
-  if (settled_at === null) return null
-  return (await renderAgain(ctx, findSendingCampaigns, id))?.content ?? null
+  if (attempts === 0 || !ATTEMPTED_STATES.includes(state)) return null
+  const again = await renderAgain(ctx, findSendingCampaigns, id)
+  if (!again) return null
+  // The address of the user can have changed since.
+  return hasAddresses(channel) ? { ...again.content, to: recipient ?? again.recipient } : again.content
 }
 
 /** What became of a message, in order: made, the states it left, the state it is in, opened and clicked. */

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox'
 import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { CHANNELS, type Channel, channels } from '../../../lib/channels.ts'
+import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
-import { ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
+import { ATTEMPTED_STATES, ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 /**
  * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project. A
@@ -143,17 +143,14 @@ const insertAttempts = jointMany(
         select call, id from q`,
 )
 
-/** The channels whose messages can be read in a browser. */
-const VIEWABLE = CHANNELS.filter((channel) => channels[channel].isViewable)
-
 const SavedResult = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
 
 /** Results, with the send attempt record of these messages, which is not needed any more. */
 type Results = { messages: MessageResult[]; sendAttemptId: number | null }
 
 /**
- * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of an email is
- * kept, because the view in the browser renders it again.
+ * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of a message that
+ * was attempted is kept, because reading the message later renders it again.
  */
 export const saveResults = (ctx: InTx, results: Results) => saveAllResults(ctx, ctx.projectId, results)
 
@@ -176,8 +173,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
             provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), consent_id = coalesce(s.consent_id, m.consent_id),
             counts_to_caps = s.counts_to_caps,
-            event = case when s.state = 'deferred' or m.channel = any(${VIEWABLE}::text[]) and s.state in ('sent', 'delivered', 'unknown') and not m.is_erased
-                         then m.event end,
+            event = case when s.state = 'deferred' or s.state = any(${ATTEMPTED_STATES}::text[]) and not m.is_erased then m.event end,
             settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
         from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,

@@ -2,6 +2,7 @@
 
 import { type PublicPage, type PublicReply, publicPage } from '../../../infra/http/public-page.ts'
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
+import { channels } from '../../../lib/channels.ts'
 import { findProject } from '../../projects/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { isTestToken, readViewToken } from '../sending/view-link.ts'
@@ -44,5 +45,5 @@ async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   if (!ids) return null
   const ctx = asSystem(outer, ids.projectId, await findProject(outer, ids.projectId))
   const rendered = await renderAgain(ctx, findSendingCampaigns, ids.messageId)
-  return rendered && String(rendered.content.html)
+  return rendered && channels[rendered.channel].isViewable ? String(rendered.content.html) : null
 }

@@ -1,5 +1,4 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { channels } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { Rendered } from '../../channels/index.ts'
 import { findProject } from '../../projects/index.ts'
@@ -17,7 +16,7 @@ import { findViewed } from './queries.ts'
  */
 export async function renderAgain(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<Rendered | null> {
   const message = await findViewed(ctx, id)
-  if (!message || !channels[message.channel].isViewable) return null
+  if (!message) return null
   const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
   const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
   const request = (await loadRequests(ctx, [message])).get(message.id)
