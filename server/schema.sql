@@ -274,6 +274,7 @@ create table campaign_templates (
   updated_at timestamp(3) with time zone not null,
   variant smallint not null default 0,
   compiled jsonb,
+  attachment_bytes integer not null default 0,
   constraint campaign_templates_pkey PRIMARY KEY (project_id, id),
   constraint campaign_templates_project_id_campaign_id_locale_variant_key UNIQUE (project_id, campaign_id, locale, variant),
   constraint campaign_templates_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaigns(project_id, id) ON DELETE CASCADE,
@@ -1028,6 +1029,7 @@ create table message_requests (
   created_at timestamp(3) with time zone not null,
   headers jsonb,
   attachments smallint not null default 0,
+  attachment_bytes integer not null default 0,
   constraint message_requests_pkey PRIMARY KEY (project_id, message_id),
   constraint message_requests_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1252,6 +1254,7 @@ create table sandbox_messages (
   content jsonb not null,
   created_at timestamp(3) with time zone not null,
   headers jsonb,
+  template_id bigint,
   constraint sandbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1327,6 +1330,20 @@ create table suppressions (
   constraint suppressions_project_id_channel_address_hash_key UNIQUE (project_id, channel, address_hash),
   constraint suppressions_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'manual'::text, 'unsubscribed_all'::text, 'erased'::text])))
+);
+
+create table template_attachments (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  template_id bigint not null,
+  name text not null,
+  content_type text not null,
+  content_id text,
+  content bytea storage external not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint template_attachments_pkey PRIMARY KEY (project_id, id),
+  constraint template_attachments_project_id_template_id_name_key UNIQUE (project_id, template_id, name),
+  constraint template_attachments_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES campaign_templates(project_id, id) ON DELETE CASCADE
 );
 
 create table tracked_times (

@@ -107,6 +107,7 @@ async function campaigns(w: World, send: Send) {
   const { id: campaignId } = (await send('createCampaign')).body
   await send('updateCampaign', { campaignId })
   await send('setCampaignTemplate', { campaignId })
+  await send('setCampaignTemplateAttachment', { campaignId })
   await send('previewCampaign', { campaignId })
   await send('testCampaign', { campaignId })
   const receipt = await triggerCampaign(w, 'email', { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })

@@ -57,6 +57,10 @@ D-CAMP-2 POST /api/client/campaigns/{campaignId}/duplicate
 D-CAMP-2 GET /api/client/campaigns/{campaignId}/templates
 D-CAMP-2 PUT /api/client/campaigns/{campaignId}/templates/{locale}
 D-CAMP-2 DELETE /api/client/campaigns/{campaignId}/templates/{locale}
+D-TPL-4 GET /api/client/campaigns/{campaignId}/templates/{locale}/attachments
+D-TPL-4 GET /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}
+D-TPL-4 PUT /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}
+D-TPL-4 DELETE /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}
 D-JRN-1 GET /api/client/journeys
 D-JRN-1 GET /api/client/journeys/{journeyId}
 D-JRN-1 PATCH /api/client/journeys/{journeyId}

@@ -52,6 +52,15 @@ const rendered = {
 
 const template = { id: 31, campaign_id: 7, locale: 'en-AU', variant: 'A', data: content, ...since }
 
+const PNG = 'iVBORw0KGgo='
+
+const image = {
+  name: 'logo.png',
+  content_type: 'image/png',
+  content_id: 'logo',
+  size_bytes: 8,
+}
+
 const finding = {
   kind: 'missing_alt',
   severity: 'warning',
@@ -98,8 +107,18 @@ export const campaignExamples = {
   CampaignLint: { locale: 'en-AU', variant: 'A', findings: [finding] },
   CampaignTemplate: template,
   CampaignTemplateReply: { ...template, findings: [] },
+  TemplateAttachment: { ...image, updated_at: SENT },
+  TemplateAttachmentWhole: { ...image, content: PNG, updated_at: SENT },
+  TemplateAttachmentInput: { content_type: 'image/png', content: PNG, content_id: 'logo' },
   CampaignPreviewInput: { locale: 'en-AU', user: 'customer-1042' },
-  CampaignPreviewReply: { locale: 'en-AU', variant: 'A', content: rendered, size_bytes: 148, findings: [] },
+  CampaignPreviewReply: {
+    locale: 'en-AU',
+    variant: 'A',
+    content: rendered,
+    size_bytes: 148,
+    attachments: [{ ...image, content: PNG }],
+    findings: [],
+  },
   CampaignTest: {
     to: 'ana@example.com',
     outcome: 'accepted',

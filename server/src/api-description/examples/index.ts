@@ -33,6 +33,7 @@ export const OPERATION_EXAMPLES: Words['operations'] = {
 
 /** By the name of a path parameter. */
 export const PATH_EXAMPLES: Words['parameters'] = {
+  name: 'logo.png',
   projectId: 1,
   keyId: 9,
   userId: 'customer-1042',

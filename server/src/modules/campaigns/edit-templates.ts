@@ -54,4 +54,7 @@ export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<v
   })
 }
 
-const present = ({ compiled: _, variant, ...row }: TemplateRow): Template => ({ ...row, variant: variantName(variant) })
+const present = ({ compiled: _, attachment_bytes: __, variant, ...row }: TemplateRow): Template => ({
+  ...row,
+  variant: variantName(variant),
+})

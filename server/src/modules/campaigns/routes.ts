@@ -4,6 +4,7 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
+import { attachmentRoutes } from './attachment-routes.ts'
 import { directRoutes } from './direct/routes.ts'
 import type { OnUsersSaved } from './direct/service.ts'
 import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct/trigger.ts'
@@ -158,6 +159,7 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...ofCampaigns(verbs),
   ...ofProgress,
   ...templateRoutes,
+  ...attachmentRoutes,
   ...recipientRoutes,
   ...preflightRoutes,
   ...directRoutes(verbs.onUsersSaved),

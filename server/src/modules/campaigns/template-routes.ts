@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
 import { route } from '../../infra/http/route.ts'
-import { fault } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { isLocale, normaliseLocale } from '../../lib/locales.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
 import {
@@ -16,25 +14,14 @@ import {
   Template,
   TestInput,
   TestReport,
-  VariantName,
   variantNumber,
 } from '../templates/index.ts'
 import { listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
 import { getCampaign } from './service.ts'
+import { templateLocale, templateQuery } from './template-place.ts'
 import { sendTests } from './test-sends.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
-
-const LOCALE_LENGTH_MAX = 255
-const locale = {
-  schema: Type.String({ minLength: 1, maxLength: LOCALE_LENGTH_MAX, description: 'A BCP 47 language tag.' }),
-  read(text: string, name: string): string {
-    if (text.length <= LOCALE_LENGTH_MAX && isLocale(text)) return normaliseLocale(text)
-    throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must be a language tag such as \`en-AU\`.`)
-  },
-}
-
-const query = Exact({ variant: Type.Optional(VariantName) })
 
 /** The templates of a campaign: reading, writing, previewing, checking and testing them. */
 export const templateRoutes = [
@@ -55,8 +42,8 @@ export const templateRoutes = [
     description:
       'Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.',
     access: { secret: 'editor' },
-    params: { ...params, locale },
-    query,
+    params: { ...params, locale: templateLocale },
+    query: templateQuery,
     body: Content,
     reply: SavedTemplate,
     run: (ctx, { params, query, body }) => putTemplate(ctx, { ...params, variant: variantNumber(query.variant) }, body),
@@ -67,8 +54,8 @@ export const templateRoutes = [
     summary: 'Remove the template of a locale.',
     description: 'Messages that were sent do not change.',
     access: { secret: 'editor' },
-    params: { ...params, locale },
-    query,
+    params: { ...params, locale: templateLocale },
+    query: templateQuery,
     status: 204,
     run: (ctx, { params, query }) => removeTemplate(ctx, { ...params, variant: variantNumber(query.variant) }),
   }),

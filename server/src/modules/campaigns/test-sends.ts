@@ -8,6 +8,7 @@ import { type AddressKind, addressKindOf, addressOf, type Channel, channels, has
 import { isEmail } from '../../lib/email.ts'
 import type { CampaignId, MessageId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
+import type { Attachment } from '../../lib/mime/compose.ts'
 import { isInternationalPhone } from '../../lib/phone.ts'
 import { atLeast } from '../../lib/roles.ts'
 import { distinct } from '../../lib/shapes.ts'
@@ -24,6 +25,7 @@ import { findProject } from '../projects/index.ts'
 import { findSubscription, suppressedAmong } from '../subscriptions/index.ts'
 import {
   asCallerSees,
+  attachmentsOfTemplate,
   type SendableTemplate,
   sampleUser,
   sendableTemplatesOf,
@@ -55,6 +57,8 @@ type Sending = {
   templateFor: (locale: string | null) => SendableTemplate
   /** What the template reads as `event`. */
   event: TriggeringEvent | null
+  /** The files of a template, read once. */
+  attachmentsOf: (template: SendableTemplate) => Promise<readonly Attachment[]>
 }
 
 const SUBJECT_PREFIX = '[Test] '
@@ -79,10 +83,15 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
   const results: Result[] = []
   const now = ctx.clock.now().toISOString()
   const event = input.data === undefined ? null : { name: campaign.event_name ?? '', data: input.data, created_at: now }
+  const attachmentsOf = attachmentReader(ctx)
   // One after the other: there are few recipients, and a test must not exceed the provider's rate limit.
   for (const recipient of recipients)
     results.push(
-      await sendOne(ctx, { campaign, isTransactional, connection, locale, as, suppressed, allowed, templateFor, event }, recipient),
+      await sendOne(
+        ctx,
+        { campaign, isTransactional, connection, locale, as, suppressed, allowed, templateFor, event, attachmentsOf },
+        recipient,
+      ),
     )
   return { results }
 }
@@ -103,6 +112,15 @@ async function templatesFor(ctx: ProjectCtx, campaign: CampaignRow, variant: str
   return (locale) => {
     const chosen = choose(locale)
     return ready.find((one) => one.locale === chosen.locale && one.variant === chosen.variant) as SendableTemplate
+  }
+}
+
+function attachmentReader(ctx: ProjectCtx): Sending['attachmentsOf'] {
+  const known = new Map<number, readonly Attachment[]>()
+  return async ({ id, attachment_bytes }) => {
+    const files = known.get(id) ?? (attachment_bytes > 0 ? await attachmentsOfTemplate(ctx, id) : [])
+    known.set(id, files)
+    return files
   }
 }
 
@@ -157,14 +175,15 @@ async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient):
   const barred = allowed === null ? undefined : addressNotAllowed(made.message, allowed)
   if (barred !== undefined) return { to: recipient.to, outcome: 'refused', reason: notAllowed(barred) }
   const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: ctx.clock.now() })
-  const { outcome } = await connection.send({ ...made.message, id, key, headers: made.headers, devices: made.devices })
+  const attachments = await sending.attachmentsOf(made.template)
+  const { outcome } = await connection.send({ ...made.message, id, key, headers: made.headers, devices: made.devices, attachments })
   return { to: recipient.to, provider: connection.provider, ...resultOf(outcome) }
 }
 
 const notAllowed = (address: string) =>
   `The project does not allow tests to \`${address}\` with this key’s role. Add it to the \`test_recipients\` of the project, or use a key with the role \`publisher\`.`
 
-type Made = { message: Rendered; headers: Record<string, string>; devices: PushTarget[] }
+type Made = { template: SendableTemplate; message: Rendered; headers: Record<string, string>; devices: PushTarget[] }
 
 async function renderFor(
   ctx: ProjectCtx,
@@ -182,7 +201,7 @@ async function renderFor(
   const result = await renderTest(ctx, { id, event, channel, campaign, isTransactional, template, user, to })
   if ('problem' in result) return { refused: result.problem }
   const devices = channels[channel].recipient === 'devices' && isReal ? await pushDevicesOf(ctx, [to.id]) : []
-  return { message: withPrefix(result.rendered), headers: result.headers, devices }
+  return { template, message: withPrefix(result.rendered), headers: result.headers, devices }
 }
 
 const withPrefix = (message: Rendered): Rendered => {

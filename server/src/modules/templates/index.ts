@@ -1,9 +1,32 @@
 /**
- * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates`. They are checked, compiled and
+ * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates` and `template_attachments`. They are checked, compiled and
  * linted when they are saved, previewed for a user or a sample, chosen by locale and variant, and rendered for each message. Promises:
  * a saved template renders unless a finding says that it does not; compiling loses no Liquid tag.
  */
 
+export {
+  attachmentsOfTemplate,
+  copyAttachments,
+  deleteAttachment,
+  findAttachment,
+  findTemplateId,
+  listAttachments,
+  saveAttachment,
+  touchTemplate,
+} from './attachments.queries.ts'
+export {
+  ATTACHMENT_BODY_BYTES_MAX,
+  ATTACHMENT_BYTES_MAX,
+  ATTACHMENTS_MAX,
+  allAttachments,
+  attachmentFaults,
+  MessageAttachment,
+  pathAttachment,
+  TemplateAttachment,
+  TemplateAttachmentInput,
+  TemplateAttachmentWhole,
+  withInlineImages,
+} from './attachments.ts'
 export { chooseTemplate } from './choose.ts'
 export { templateComponents } from './components.ts'
 export { splitAddresses } from './kinds/email.ts'

@@ -1,6 +1,8 @@
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
 import { requireUser, type UserRow } from '../users/index.ts'
+import { findAttachment, listAttachments } from './attachments.queries.ts'
+import type { PreviewAttachment } from './attachments.ts'
 import { templatesOf } from './queries.ts'
 import { checkAndCompile, lintAll, renderFailed, templateChooser, tryRender } from './ready.ts'
 import { asCallerSees, lintContextOf, sampleUser, scopeFor } from './sample.ts'
@@ -13,6 +15,7 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
   const user = await userFor(ctx, input, locale)
   const template = input.template
     ? {
+        id: null,
         variant: input.variant ?? 'A',
         ...(await checkAndCompile(ctx, campaign.channel, locale ?? ctx.project.locale, input.template)),
       }
@@ -23,8 +26,19 @@ export async function previewTemplate(ctx: ProjectCtx, campaign: TemplateOwner, 
     locale: template.locale,
     variant: template.variant,
     ...('problem' in result ? { content: null, size_bytes: 0 } : { content: result.content, ...result.measures }),
+    attachments: template.id === null ? [] : await previewAttachments(ctx, template.id),
     findings: 'problem' in result ? [renderFailed(result.problem), ...findings] : findings,
   }
+}
+
+/** The files of a template. Those that the HTML shows have their content. */
+async function previewAttachments(ctx: ProjectCtx, templateId: number): Promise<PreviewAttachment[]> {
+  const files: PreviewAttachment[] = []
+  for (const { updated_at: _, ...file } of await listAttachments(ctx, templateId)) {
+    const whole = file.content_id === null ? undefined : await findAttachment(ctx, templateId, file.name)
+    files.push({ ...file, ...(whole && { content: whole.content }) })
+  }
+  return files
 }
 
 async function storedTemplate(ctx: ProjectCtx, campaign: TemplateOwner, locale: string | null, variant: string | undefined) {

@@ -6,7 +6,7 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { Count, Flag } from '../../lib/shapes.ts'
 import { TemplateRow } from './schema.ts'
 
-const columns = sql`id, campaign_id, locale, variant, data, compiled, created_at, updated_at`
+const columns = sql`id, campaign_id, locale, variant, data, compiled, attachment_bytes, created_at, updated_at`
 
 /** The templates of these campaigns, oldest first. */
 export const templatesOf = (ctx: ProjectCtx, campaignIds: CampaignId[]) => findTemplates(ctx, ctx.projectId, campaignIds)
@@ -44,7 +44,7 @@ export type TemplatePlace = { campaignId: CampaignId; locale: string; variant: n
 
 type Members = Record<string, unknown>
 
-/** Creates or replaces a template; `updated_at` changes only when its content does. */
+/** Creates or replaces a template. `updated_at` is that of its version: it changes with the content, and only then. */
 export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: TemplatePlace, data: Members, compiled: Members) =>
   ctx.db.one(
     TemplateRow,
@@ -54,7 +54,7 @@ export const saveTemplate = (ctx: InTx, { campaignId, locale, variant }: Templat
         on conflict (project_id, campaign_id, locale, variant) do update
         set data = excluded.data, compiled = excluded.compiled,
             updated_at = case when t.data = excluded.data and t.compiled is not distinct from excluded.compiled
-                              then t.updated_at else excluded.updated_at end
+                              then t.updated_at else greatest(excluded.updated_at, t.updated_at + interval '1 millisecond') end
         returning ${columns}`,
   )
 
@@ -64,10 +64,11 @@ export const deleteTemplate = (ctx: InTx, { campaignId, locale, variant }: Templ
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant}`,
   )
 
+/** Copies the templates of a campaign. Their files are copied apart. */
 export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
   ctx.db.run(
-    sql`insert into campaign_templates (project_id, campaign_id, locale, variant, data, compiled, created_at, updated_at)
-        select ${ctx.projectId}, ${into}, locale, variant, data, compiled, ${ctx.clock.now()}, ${ctx.clock.now()}
+    sql`insert into campaign_templates (project_id, campaign_id, locale, variant, data, compiled, attachment_bytes, created_at, updated_at)
+        select ${ctx.projectId}, ${into}, locale, variant, data, compiled, attachment_bytes, ${ctx.clock.now()}, ${ctx.clock.now()}
         from campaign_templates
         where project_id = ${ctx.projectId} and campaign_id = ${from}
         order by id`,

@@ -13,7 +13,7 @@ import type { Content, Finding, SendableTemplate, TemplateOwner, TemplateRow } f
 import { checkTemplate, compileStored, lintTemplate, type Tried, tryTemplate, type Written } from './tasks.ts'
 import { variantNumber } from './variants.ts'
 
-type WrittenTemplate = Pick<TemplateRow, 'locale' | 'variant' | 'data' | 'compiled'>
+type WrittenTemplate = Pick<TemplateRow, 'id' | 'locale' | 'variant' | 'data' | 'compiled'>
 
 /** Checks the content of a template, and compiles it for its locale. Throws 400 and 422 if the channel cannot send it. */
 export async function checkAndCompile(
@@ -62,6 +62,7 @@ export async function sendableTemplatesOf(ctx: ProjectCtx, campaignIds: Campaign
       updated_at: row.updated_at,
       content: outcome && 'value' in outcome ? outcome.value : contentOf({ ...row, compiled: row.compiled ?? {} }),
       required: requiredOf(row),
+      attachment_bytes: row.attachment_bytes,
     }
   })
 }
@@ -78,6 +79,7 @@ export const sendableContent = (
   updated_at: created_at,
   content: contentOf(written),
   required: requiredOf(written),
+  attachment_bytes: 0,
 })
 
 /** The findings in a template that is about to be saved. Throws 422. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, SubscriptionId } from '../../lib/ids.ts'
 import { type Channel, Exact, FreeForm, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+import { PreviewAttachment } from './attachments.ts'
 import { TEMPLATES_DOCUMENTED } from './components.ts'
 import { LINT_KINDS } from './lints/find.ts'
 import { SEVERITIES } from './lints/lint.ts'
@@ -33,6 +34,8 @@ export type SendableTemplate = {
   updated_at: Date
   content: Record<string, unknown>
   required: readonly string[]
+  /** Of all its files together. */
+  attachment_bytes: number
 }
 
 const Locale = Line(255, { format: 'locale', description: 'A BCP 47 language tag. The template is chosen as for a user with this locale.' })
@@ -47,6 +50,8 @@ export const TemplateRow = Type.Object({
   ...template,
   variant: Type.Integer(),
   compiled: Nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+  /** Of all its files together. */
+  attachment_bytes: Type.Integer(),
   created_at: Instant,
   updated_at: Instant,
 })
@@ -97,6 +102,7 @@ export const Preview = Exact({
   ),
   size_bytes: Type.Integer({ description: 'The size of an email’s HTML, or of the whole content for other channels.' }),
   segments: Type.Optional(Segments),
+  attachments: Type.Array(PreviewAttachment, { description: 'The files of the stored template.' }),
   findings: Type.Array(Finding),
 })
 export type Preview = Static<typeof Preview>

@@ -3,8 +3,9 @@ import type { Fault } from '../../../lib/errors.ts'
 import { DAY_MS, parseTime } from '../../../lib/times.ts'
 import { checker, ITEM_ERRORS_MAX } from '../../../lib/validate.ts'
 import { pathsWithoutValue } from '../../messages/index.ts'
+import { ATTACHMENT_BYTES_MAX, attachmentFaults } from '../../templates/index.ts'
 import { pathFaults } from '../../users/index.ts'
-import { FILES_BYTES_MAX, MessageInput } from './schema.ts'
+import { MessageInput } from './schema.ts'
 
 const checkShape = checker(MessageInput, { errorsMax: ITEM_ERRORS_MAX })
 
@@ -81,28 +82,11 @@ const headerFaults = ({ headers = {} }: MessageInput): Fault[] =>
 const NAME_LENGTH_MAX = 100
 
 function fileFaults({ attachments = [] }: MessageInput): Fault[] {
-  const faults = attachments.flatMap(({ content, content_type, content_id }, at): Fault[] => [
-    ...(isBase64(content) ? [] : [format(`attachments[${at}].content`, 'base64')]),
-    ...(MEDIA_TYPE.test(content_type) ? [] : [format(`attachments[${at}].content_type`, 'a media type, such as `application/pdf`')]),
-    ...(content_id === undefined || CONTENT_ID.test(content_id)
-      ? []
-      : [format(`attachments[${at}].content_id`, 'letters, digits, `.`, `_`, `@` and hyphens')]),
-  ])
+  const faults = attachments.flatMap((file, at) => attachmentFaults(file, `attachments[${at}].`))
   const bytes = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0)
-  return bytes > FILES_BYTES_MAX
-    ? [...faults, wrong('attachments', `The files may have at most ${FILES_BYTES_MAX} bytes together.`)]
+  return bytes > ATTACHMENT_BYTES_MAX
+    ? [...faults, wrong('attachments', `The files may have at most ${ATTACHMENT_BYTES_MAX} bytes together.`)]
     : faults
 }
-
-const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}\/[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}$/
-const CONTENT_ID = /^[A-Za-z0-9._@-]{1,255}$/
-
-const isBase64 = (text: string) => Buffer.from(text, 'base64').toString('base64') === text
-
-const format = (param: string, expected: string): Fault => ({
-  code: 'parameter_invalid_format',
-  param,
-  message: `The value of \`${param}\` must be ${expected}.`,
-})
 
 const wrong = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })

@@ -1,5 +1,6 @@
 import { route } from '../../../infra/http/route.ts'
-import { BODY_BYTES_MAX, MessageBatch, MessageInput, SentMessage, SentMessages } from './schema.ts'
+import { ATTACHMENT_BODY_BYTES_MAX } from '../../templates/index.ts'
+import { MessageBatch, MessageInput, SentMessage, SentMessages } from './schema.ts'
 import { type OnUsersSaved, sendMessage, sendMessages } from './service.ts'
 
 const location = ({ id }: SentMessage) => `/api/client/messages/${id}`
@@ -13,7 +14,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
       'Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage says what becomes of it. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.',
     access: { secret: 'publisher', smtpproxy: true },
     body: MessageInput,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: ATTACHMENT_BODY_BYTES_MAX,
     reply: SentMessage,
     status: 202,
     location,
@@ -27,7 +28,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
     description: 'Each item is a message as createMessage takes it, and has its own result: an invalid item does not stop the others.',
     access: { secret: 'publisher', smtpproxy: true },
     body: MessageBatch,
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: ATTACHMENT_BODY_BYTES_MAX,
     reply: SentMessages,
     run: (ctx, { body }) => sendMessages(ctx, onUsersSaved, body),
   }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { CampaignId, MessageId, SubscriptionId, UserId } from '../../../lib/ids.ts'
 import { Exact, FreeForm, IdOf, Line, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
-import { Content } from '../../templates/index.ts'
+import { ATTACHMENTS_MAX, Content, MessageAttachment } from '../../templates/index.ts'
 import { UserUpsert } from '../../users/index.ts'
 import { Slug } from '../schema.ts'
 
@@ -12,25 +12,8 @@ const EXPIRY_MAX_MIN = 43_200
 const PATH_LENGTH_MAX = 1000
 const PATHS_MAX = 20
 const BATCH_MAX = 100
-const FILES_MAX = 10
 const HEADERS_MAX = 20
 const HEADER_LENGTH_MAX = 998
-/** Of all files of a message together, decoded. */
-export const FILES_BYTES_MAX = 10_485_760
-/** In base64, with the rest of the message. */
-export const BODY_BYTES_MAX = 15_728_640
-
-const File = Exact(
-  {
-    name: Line(255, { format: 'no-control', description: 'The name of the file.' }),
-    content_type: Line(255, { format: 'no-control', description: 'The media type, such as `application/pdf`.' }),
-    content: Type.String({ minLength: 1, maxLength: BODY_BYTES_MAX, description: 'The content in base64.' }),
-    content_id: Type.Optional(
-      Line(255, { format: 'no-control', description: 'Shows the file in the HTML where it names `cid:` and this id.' }),
-    ),
-  },
-  { title: 'MessageAttachment' },
-)
 
 export const Data = FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })
 
@@ -81,7 +64,10 @@ export const MessageInput = Exact(
       }),
     ),
     attachments: Type.Optional(
-      Type.Array(File, { maxItems: FILES_MAX, description: 'Files of an email, together at most 10 MB. Deleted once it is sent.' }),
+      Type.Array(MessageAttachment, {
+        maxItems: ATTACHMENTS_MAX,
+        description: 'Files of an email, together at most 10 MB. Deleted once it is sent.',
+      }),
     ),
     headers: Type.Optional(
       Type.Unsafe<Record<string, string>>({

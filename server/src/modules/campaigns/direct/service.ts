@@ -178,6 +178,7 @@ function askedBy(ctx: ProjectCtx, { input, target }: Item) {
     sealed: sealValues(ctx, splitRedacted(data, redact).values),
     headers,
     attachments: attachments.length,
+    attachment_bytes: attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0),
   }
 }
 

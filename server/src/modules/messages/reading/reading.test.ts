@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
-import { providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { answerOrders, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { raw, sql } from '../../../infra/postgres/db.ts'
@@ -130,6 +130,14 @@ describe('GET /messages/{id}', () => {
     const subscription_id = await subscriptionTo(w, 'text')
     const message = await ask(w, { subscription_id, content: { body: 'Hi' }, user: { external_id: 'bo' } })
     expect(await read(w, message)).toMatchObject({ state: 'skipped', reason: 'no_address', content: null })
+    const campaign = await answerOrders(w, 'text')
+    const template = `${CAMPAIGNS}/${campaign.id}/templates/en`
+    await w.put(template, { body: 'Code {{ event.data.code }}', required: ['event.data.code'] })
+    const user = { external_id: 'cy', phone: '+61491570156' }
+    const { body: failed } = await w.post(MESSAGES, { campaign_id: campaign.id, user })
+    await w.drain()
+    await w.put(template, { body: 'Thanks' })
+    expect(await read(w, failed)).toMatchObject({ state: 'failed', reason: 'render_failed', content: null })
   })
 
   test('shows nothing personal of an erased user', async () => {

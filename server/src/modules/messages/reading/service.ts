@@ -73,10 +73,10 @@ export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSend
 }
 
 async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, row: MessageRow) {
-  const { id, channel, state, attempts, recipient } = row
+  const { id, channel, state, provider, recipient } = row
   const stored = (await findSandboxMessage(ctx, id)) ?? (channel === 'in_app' ? await findInboxContent(ctx, id) : undefined)
   if (stored) return stored.content
-  if (attempts === 0 || !ATTEMPTED_STATES.includes(state)) return null
+  if (provider === null || !ATTEMPTED_STATES.includes(state)) return null
   const again = await renderAgain(ctx, findSendingCampaigns, id)
   if (!again) return null
   // The address of the user can have changed since.

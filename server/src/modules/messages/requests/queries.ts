@@ -20,13 +20,13 @@ export const reserveIds = (ctx: InTx, count: number) =>
 export const insertRequests = (ctx: InTx, asked: AskedMessage[]) =>
   ctx.db.many(
     IdRow,
-    sql`insert into message_requests (project_id, message_id, key, fingerprint, sent_by, locale, content_id, redact, sealed, headers, attachments,
+    sql`insert into message_requests (project_id, message_id, key, fingerprint, sent_by, locale, content_id, redact, sealed, headers, attachments, attachment_bytes,
                                       created_at)
-        select ${ctx.projectId}, a.id, a.key, a.fingerprint, a.sent_by, a.locale, a.content_id, a.redact, a.sealed, a.headers, a.attachments,
+        select ${ctx.projectId}, a.id, a.key, a.fingerprint, a.sent_by, a.locale, a.content_id, a.redact, a.sealed, a.headers, a.attachments, a.attachment_bytes,
                ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
              as a(id bigint, key text, fingerprint text, sent_by bigint, locale text, content_id bigint, redact text[], sealed text,
-                  headers jsonb, attachments smallint)
+                  headers jsonb, attachments smallint, attachment_bytes integer)
         order by a.key, a.id
         on conflict (project_id, key) where key is not null do nothing
         returning message_id as id`,
@@ -92,6 +92,7 @@ const MessageRequestRow = Type.Object({
   sealed: Nullable(Type.String()),
   headers: Nullable(Type.Unsafe<Record<string, string>>({ type: 'object' })),
   attachments: Type.Integer(),
+  attachment_bytes: Type.Integer(),
   content_id: Nullable(IdOf<number>()),
 })
 
@@ -104,7 +105,7 @@ const findRequests = jointMany(
     sql`select q.call, r.*
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
         cross join lateral (
-          select message_id, locale, redact, sealed, headers, attachments, content_id from message_requests
+          select message_id, locale, redact, sealed, headers, attachments, attachment_bytes, content_id from message_requests
           where project_id = q.project_id and message_id = any(q.ids)
           ${fence}
         ) r`,

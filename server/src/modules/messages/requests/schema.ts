@@ -18,8 +18,9 @@ export type AskedMessage = {
   sealed: string | null
   /** Further headers of an email. */
   headers: Record<string, string> | null
-  /** How many files the email has. */
+  /** How many files the email has, and their size together. */
   attachments: number
+  attachment_bytes: number
 }
 
 /** A message that a request asks for, with what was decided. */
@@ -69,6 +70,7 @@ export type MessageRequest = {
   sealed: string | null
   headers: Record<string, string> | null
   attachments: number
+  attachment_bytes: number
   /** The content; null if the campaign has the templates. */
   content: MessageContent | null
 }

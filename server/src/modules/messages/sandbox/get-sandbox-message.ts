@@ -2,6 +2,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { missing } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { sourceOf } from '../../channels/index.ts'
+import { allAttachments, attachmentsOfTemplate } from '../../templates/index.ts'
 import { findUsers } from '../../users/index.ts'
 import { messageKey } from '../message-key.ts'
 import { attachmentsOf } from '../requests/attachments.queries.ts'
@@ -12,12 +13,14 @@ import type { SandboxMessageWhole } from './schema.ts'
 export async function getSandboxMessage(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
   const row = await findSandboxMessage(ctx, id)
   if (!row) throw missing('message')
-  const { headers, made_at, ...whole } = row
+  const { headers, made_at, template_id, ...whole } = row
   const [user] = await findUsers(ctx, [row.user_id])
   const found = { ...whole, external_id: user?.external_id ?? null }
   if (row.channel !== 'email') return found
   const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: made_at ?? row.created_at })
-  const message = { content: row.content, headers: headers ?? {}, key, attachments: await attachmentsOf(ctx, id) }
+  const ofTemplate = template_id === null ? [] : await attachmentsOfTemplate(ctx, template_id)
+  const attachments = allAttachments(ofTemplate, await attachmentsOf(ctx, id))
+  const message = { content: row.content, headers: headers ?? {}, key, attachments }
   const source = sourceOf(message, row.created_at)
   return { ...found, headers: headers ?? {}, ...(source !== null && { source }) }
 }

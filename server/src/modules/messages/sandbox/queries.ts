@@ -11,15 +11,18 @@ export type NewSandboxMessage = Rendered & {
   campaign_id: CampaignId
   /** Those that a provider of email would have got. */
   headers: Record<string, string> | null
+  /** The template, if it has attachments. */
+  template_id: number | null
 }
 
 /** Stores sandbox messages. */
 export const insertSandboxMessages = (ctx: InTx, messages: NewSandboxMessage[]) =>
   ctx.db.run(
-    sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, headers, created_at)
-        select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, c.headers, ${ctx.clock.now()}
+    sql`insert into sandbox_messages (id, project_id, user_id, campaign_id, channel, recipient, summary, content, headers, template_id, created_at)
+        select c.id, ${ctx.projectId}, c.user_id, c.campaign_id, c.channel, c.recipient, c.summary, c.content, c.headers, c.template_id, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
-             as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb, headers jsonb)`,
+             as c(id bigint, user_id bigint, campaign_id bigint, channel text, recipient text, summary text, content jsonb, headers jsonb,
+                  template_id bigint)`,
   )
 
 /** Deletes the sandbox messages of users. Run it after their messages are locked, so that it sees those that senders stored meanwhile. */
@@ -50,7 +53,7 @@ export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     SandboxMessageWholeRow,
-    sql`select ${columns}, content, headers,
+    sql`select ${columns}, content, headers, template_id,
                (select m.created_at from messages m where m.project_id = ${ctx.projectId} and m.id = ${id}) as made_at
         from sandbox_messages
         where project_id = ${ctx.projectId} and id = ${id}`,

@@ -22,6 +22,7 @@ export const SandboxMessageWholeRow = Type.Object({
   ...SandboxMessageRow.properties,
   content: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
   headers: Nullable(Type.Unsafe<Record<string, string>>({ type: 'object' })),
+  template_id: Nullable(Type.Integer()),
   made_at: Nullable(Instant),
 })
 

@@ -45,11 +45,11 @@ export function beginAttempts(
 /** Gives a message to its provider. */
 export async function attemptSend(
   ctx: ProjectCtx,
-  { message, eligible: { user, consent }, connection }: ReadyMessage,
+  { message, eligible: { user, consent, template }, connection }: ReadyMessage,
   outgoing: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
   const { outcome, elapsedMs } = await connection.send(outgoing)
   const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
-  return { message, user, consent, result, attempt: { outgoing, outcome, connection, startedAt, elapsedMs } }
+  return { message, user, consent, result, attempt: { outgoing, template, outcome, connection, startedAt, elapsedMs } }
 }

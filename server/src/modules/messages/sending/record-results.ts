@@ -5,6 +5,7 @@ import { hasAddresses } from '../../../lib/channels.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
+import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
@@ -15,7 +16,14 @@ import { webhookEventsOf } from '../webhook-events.ts'
 import { saveResults } from './queries.ts'
 
 /** One try to give a message to a provider. */
-export type Attempt = { outgoing: Outgoing; outcome: ProviderResponse; connection: ProviderConnection; startedAt: Date; elapsedMs: number }
+export type Attempt = {
+  outgoing: Outgoing
+  template: SendableTemplate
+  outcome: ProviderResponse
+  connection: ProviderConnection
+  startedAt: Date
+  elapsedMs: number
+}
 
 /** A message with its send result and its attempt, if there was one, before they are saved. */
 export type Attempted = {
@@ -56,11 +64,14 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
 /** Stores the messages of the sandbox, and those for the inbox. */
 async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   const accepted = sent.flatMap(({ message, attempt }) =>
-    attempt?.outcome.is === 'accepted' ? [{ message, outcome: attempt.outcome, headers: attempt.outgoing.headers }] : [],
+    attempt?.outcome.is === 'accepted' ? [{ ...attempt, message, outcome: attempt.outcome }] : [],
   )
-  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { sandbox }, headers }) =>
-    sandbox ? [{ ...sandbox, id, campaign_id, user_id, headers: sandbox.channel === 'email' ? headers : null }] : [],
-  )
+  const forSandbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { sandbox }, outgoing, template }) => {
+    if (!sandbox) return []
+    const headers = sandbox.channel === 'email' ? outgoing.headers : null
+    const template_id = template.attachment_bytes > 0 ? template.id : null
+    return [{ ...sandbox, id, campaign_id, user_id, headers, template_id }]
+  })
   if (forSandbox.length > 0) await insertSandboxMessages(ctx, forSandbox)
   const forInbox = accepted.flatMap(({ message: { id, campaign_id, user_id }, outcome: { inbox } }) =>
     inbox ? [{ id, campaign_id, user_id, content: inbox.content }] : [],

@@ -16,9 +16,8 @@ import type { InboxStreams } from '../../inbox/index.ts'
 import { findProject } from '../../projects/index.ts'
 import { checkEligibility, deferredUntil, recheckedFrom, result, type SendResult } from '../eligibility.ts'
 import { messageKey } from '../message-key.ts'
-import { attachmentsOf } from '../requests/attachments.queries.ts'
-import type { MessageRequest } from '../requests/schema.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
+import { type Attachments, attachmentsOfSlice, createAttachments, sendWithAttachments } from './attachments.ts'
 import { attemptSend, beginAttempts, type ReadyMessage } from './attempts.ts'
 import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
 import { loadSendContexts, type SendContexts } from './context.ts'
@@ -40,7 +39,7 @@ const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
 /** What a sending process keeps between batches. */
-export type Sender = SenderParts & Reporting & Claiming & { prepare: TemplateCache; sliceSizes: SliceSizes }
+export type Sender = SenderParts & Reporting & Claiming & { prepare: TemplateCache; attachments: Attachments; sliceSizes: SliceSizes }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -56,6 +55,7 @@ export const createSender = (parts: SenderParts & Reporting, priority: Priority)
   ...parts,
   priority,
   prepare: createTemplateCache(),
+  attachments: createAttachments(),
   sliceSizes: createSliceSizes(),
   inFlight: new Map(),
   waiting: new Set(),
@@ -178,18 +178,28 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   for (const { ready, outgoing } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytesOf(outgoing))
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
-  const candidates = rendered.filter(({ ready }) => leased.has(ready.message.id))
+  const attachments = await attachmentsOfSlice(ctx, sending.attachments, rendered)
+  const stillLeased = rendered.filter(({ ready }) => leased.has(ready.message.id))
+  const { current: candidates = [], changed = [] } = Object.groupBy(stillLeased, ({ ready }) =>
+    attachments.has(ready.eligible.template) ? 'current' : 'changed',
+  )
   const { sendAttemptId, stopped } = await beginAttempts(
     ctx,
     sending.findSendingCampaigns,
     candidates.map(({ ready }) => ready),
   )
-  const notSent = [...stopped].map(([{ message, eligible }, result]) => notAttempted(message, eligible, result))
+  const notSent = [
+    ...[...stopped].map(([{ message, eligible }, result]) => notAttempted(message, eligible, result)),
+    ...changed.map(({ ready: { message, eligible } }) => notAttempted(message, eligible, recheckedFrom(ctx.clock.now()))),
+  ]
   const connection = slice[0]?.connection as ReadyMessage['connection']
   const sent = await mapWithConcurrency(
     candidates.filter(({ ready }) => !stopped.has(ready)),
     connection.atOnce,
-    async ({ ready, outgoing }) => attemptSend(ctx, ready, await withAttachments(ctx, contexts.requestOf(ready.message), outgoing)),
+    ({ ready, outgoing }) => {
+      const files = { request: contexts.requestOf(ready.message), ofTemplate: attachments.get(ready.eligible.template) }
+      return sendWithAttachments(ctx, sending.attachments, { outgoing, ...files }, (whole) => attemptSend(ctx, ready, whole))
+    },
   )
   await recordResults({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId)
   const complained = sent.filter(({ attempt }) => attempt?.outcome.is === 'accepted' && attempt.outcome.complained)
@@ -205,11 +215,6 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   ]
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
-}
-
-/** Files are read right before the attempt, because they are large. */
-async function withAttachments(ctx: ProjectCtx, request: MessageRequest | undefined, outgoing: Outgoing): Promise<Outgoing> {
-  return request && request.attachments > 0 ? { ...outgoing, attachments: await attachmentsOf(ctx, outgoing.id) } : outgoing
 }
 
 /** About how much memory a rendered message takes. */

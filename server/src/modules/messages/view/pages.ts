@@ -4,6 +4,7 @@ import { type PublicPage, type PublicReply, publicPage } from '../../../infra/ht
 import { asSystem, type Ctx } from '../../../infra/runtime/ctx.ts'
 import { channels } from '../../../lib/channels.ts'
 import { findProject } from '../../projects/index.ts'
+import { attachmentsOfTemplate, withInlineImages } from '../../templates/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { isTestToken, readViewToken } from '../sending/view-link.ts'
 import { renderAgain } from './render-again.ts'
@@ -45,5 +46,8 @@ async function htmlOf(outer: Ctx, findSendingCampaigns: FindSendingCampaigns, to
   if (!ids) return null
   const ctx = asSystem(outer, ids.projectId, await findProject(outer, ids.projectId))
   const rendered = await renderAgain(ctx, findSendingCampaigns, ids.messageId)
-  return rendered && channels[rendered.channel].isViewable ? String(rendered.content.html) : null
+  if (!rendered || !channels[rendered.channel].isViewable) return null
+  const { template, content } = rendered
+  const images = template.attachment_bytes > 0 ? await attachmentsOfTemplate(ctx, template.id) : []
+  return withInlineImages(String(content.html), images)
 }

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { route } from '../../infra/http/route.ts'
+import type { CampaignId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
+import { Exact } from '../../lib/shapes.ts'
+import {
+  ATTACHMENT_BODY_BYTES_MAX,
+  pathAttachment,
+  TemplateAttachment,
+  TemplateAttachmentInput,
+  TemplateAttachmentWhole,
+  variantNumber,
+} from '../templates/index.ts'
+import { getTemplateAttachment, listTemplateAttachments, putTemplateAttachment, removeTemplateAttachment } from './template-attachments.ts'
+import { templateLocale, templateQuery } from './template-place.ts'
+
+const params = { campaignId: pathId<CampaignId>(), locale: templateLocale }
+
+type Named = { params: { campaignId: CampaignId; locale: string }; query: { variant?: string | undefined } }
+
+const placeOf = ({ params: { campaignId, locale }, query }: Named) => ({ campaignId, locale, variant: variantNumber(query.variant) })
+
+/** The files of email templates. */
+export const attachmentRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments',
+    summary: 'List the attachments of a template.',
+    description: 'Inline images are among them: those that have a `content_id`. The contents are not in the list.',
+    access: { secret: 'support' },
+    params,
+    query: templateQuery,
+    reply: Exact({ results: Type.Array(TemplateAttachment) }),
+    run: async (ctx, request) => ({ results: await listTemplateAttachments(ctx, placeOf(request)) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}',
+    summary: 'Read an attachment of a template with its content.',
+    description: 'The content is in base64.',
+    access: { secret: 'support' },
+    params: { ...params, name: pathAttachment },
+    query: templateQuery,
+    reply: TemplateAttachmentWhole,
+    run: (ctx, request) => getTemplateAttachment(ctx, placeOf(request), request.params.name),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}',
+    summary: 'Create or replace an attachment or an inline image of a template.',
+    description:
+      'Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB. They are copied with the campaign and deleted with the template.',
+    access: { secret: 'editor' },
+    params: { ...params, name: pathAttachment },
+    query: templateQuery,
+    body: TemplateAttachmentInput,
+    bodyBytesMax: ATTACHMENT_BODY_BYTES_MAX,
+    reply: TemplateAttachment,
+    run: (ctx, request) => putTemplateAttachment(ctx, placeOf(request), request.params.name, request.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}',
+    summary: 'Delete an attachment of a template.',
+    description: 'Messages that are sent from now on do not have it.',
+    access: { secret: 'editor' },
+    params: { ...params, name: pathAttachment },
+    query: templateQuery,
+    status: 204,
+    run: (ctx, request) => removeTemplateAttachment(ctx, placeOf(request), request.params.name),
+  }),
+]
