@@ -23,6 +23,7 @@ type Ids = Record<
   | 'userId'
   | 'subscriptionId'
   | 'campaignId'
+  | 'emailCampaignId'
   | 'journeyId'
   | 'backtestId'
   | 'endpointId'
@@ -37,6 +38,7 @@ type Ids = Record<
   | 'erasureId'
   | 'key'
   | 'locale'
+  | 'name'
   | 'version',
   string
 >
@@ -68,6 +70,11 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   })
   for (const locale of ['en', 'de']) await as('PUT', `/campaigns/${campaign.id}/templates/${locale}`, { body: `Hello from ${name}` })
   await as('PATCH', `/campaigns/${campaign.id}`, { state: 'running' })
+  const letters = await as('POST', '/subscriptions', { name: `${name} by email`, channel: 'email' })
+  const letter = await as('POST', '/campaigns', { type: 'trigger', name: `${name} by email`, subscription_id: letters.id })
+  await as('PUT', `/campaigns/${letter.id}/templates/en`, { subject: name, html: `<p>${name}</p>` })
+  const file = { content_type: 'text/plain', content: Buffer.from(name).toString('base64') }
+  await as('PUT', `/campaigns/${letter.id}/templates/en/attachments/a.txt`, file)
   const list = await as('POST', '/lists', { name, type: 'static', tags: [name] })
   await as('POST', `/lists/${list.id}/users`, { external_ids: [name, external_id] })
   const inner = await as('POST', '/lists', { name, type: 'static' })
@@ -104,6 +111,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     keyId: key.id,
     subscriptionId: subscription.id,
     campaignId: campaign.id,
+    emailCampaignId: letter.id,
     journeyId: journey.id,
     backtestId: backtest.id,
     endpointId: endpoint.id,
@@ -118,7 +126,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     erasureId: await erase(w, tenant, `${name}-erased`),
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
-  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', version: '1' }
+  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', name: 'a.txt', version: '1' }
 }
 
 /** Creates a user and erases it. Returns the id of the receipt. */
@@ -189,6 +197,7 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'PATCH /api/client/subscriptions/{subscriptionId}': { is_public: false },
     'PATCH /api/client/campaigns/{campaignId}': { tags: ['taken-over'] },
     'PUT /api/client/campaigns/{campaignId}/templates/{locale}': { body: 'Taken over' },
+    'PUT /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}': { content_type: 'text/plain', content: 'VGFrZW4=' },
     'PATCH /api/client/lists/{listId}': { tags: ['taken-over'] },
     'POST /api/client/lists/{listId}/users': { external_ids: [SHARED.external_id] },
     'DELETE /api/client/lists/{listId}/users': { external_ids: [SHARED.external_id] },
@@ -222,8 +231,11 @@ const withParams = routes
   .filter(({ params, access }) => params !== undefined && ('secret' in access || 'organisation' in access))
   .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length)
 
+/** Only a campaign of emails has attachments. */
+const nameIn = (path: string, name: string) => (name === 'campaignId' && path.includes('/attachments') ? 'emailCampaignId' : name)
+
 const filled = (path: string, ids: Record<string, string>) =>
-  path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[name] ?? `no ${name}`))
+  path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(ids[nameIn(path, name)] ?? `no ${name}`))
 
 const call = ({ w, ours }: Stage, route: Route, path: string) =>
   w.request(route.method, path, bodyFor(route, ours), {
@@ -235,12 +247,12 @@ const call = ({ w, ours }: Stage, route: Route, path: string) =>
 const NOT_FOR_TRIGGERS = /\/(?:pause|resume|preflights|preflights\/\{preflightId\})$/
 
 /** Parameters that a caller chooses freely. They never refer to a row of another tenant. */
-const OWN_NAMES = ['locale', 'key', 'version']
+const OWN_NAMES = ['locale', 'name', 'key', 'version']
 
 /** The path with every combination of our ids and theirs that has at least one of theirs. */
 function foreignPaths({ ours, theirs }: Stage, { path, params = {} }: Route): string[] {
   const names = Object.keys(params).filter((name) => !OWN_NAMES.includes(name))
-  const mixtures = names.map((name) => ({ ...ours, [name]: theirs[name as keyof Ids] }))
+  const mixtures = names.map((name) => ({ ...ours, [name]: theirs[name as keyof Ids], emailCampaignId: theirs.emailCampaignId }))
   return names.length === 0 ? [] : [...new Set([...mixtures, theirs].map((ids) => filled(path, ids)))]
 }
 
