@@ -1520,6 +1520,29 @@ CREATE INDEX webhook_events_by_age ON webhook_events USING btree (created_at);
 CREATE INDEX webhook_events_by_type ON webhook_events USING btree (project_id, type, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX webhook_events_to_number ON webhook_events USING btree (project_id, created_at, id) WHERE ("position" IS NULL);
 
+create table webhook_replays (
+  id bigint not null generated always as identity,
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  event_types text[] not null,
+  since timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  unaccepted_only boolean not null,
+  status text not null,
+  position bigint not null default 0,
+  end_position bigint not null,
+  deliveries integer not null default 0,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint webhook_replays_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_replays_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE,
+  constraint webhook_replays_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text, 'cancelled'::text])))
+);
+CREATE INDEX webhook_replays_by_endpoint ON webhook_replays USING btree (project_id, endpoint_id, id);
+CREATE INDEX webhook_replays_due ON webhook_replays USING btree (project_id, due_at, id) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX webhook_replays_running ON webhook_replays USING btree (project_id, endpoint_id) WHERE (status = 'running'::text);
+
 create table webhook_secrets (
   id bigint not null generated always as identity,
   project_id bigint not null,

@@ -271,6 +271,8 @@ export const MEMBERS: Record<string, string> = {
   'WebhookReply.url': 'The HTTPS URL to which signed payloads are sent.',
   event_id: 'The id of the event.',
   event_type: 'The event type.',
+  'WebhookReplay.since': 'The time from which on events are delivered again.',
+  'WebhookReplay.until': 'The time up to which events are delivered again.',
   'WebhookDelivery.status': 'The state of the delivery.',
   last_status_code: 'The HTTP status of the last reply; null if there was none.',
   last_error: 'Why the last attempt failed; null if it did not.',

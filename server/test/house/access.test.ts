@@ -273,6 +273,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/webhooks', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/deliveries', EVERY_ROLE],
+  ['GET', '/api/client/webhooks/{endpointId}/replays', EVERY_ROLE],
 
   // Utilities: D-GEN-1.
   ['POST', '/api/ext/generic/data/generate/lorem', UTILITIES],
@@ -371,6 +372,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/webhooks/{endpointId}/rotate-secret', ADMINS],
   ['POST', '/api/client/webhooks/{endpointId}/test', ADMINS],
   ['POST', '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend', ADMINS],
+  ['POST', '/api/client/webhooks/{endpointId}/replays', ADMINS],
   ['POST', '/api/client/domains', ADMINS],
   ['PATCH', '/api/client/domains/{domainId}', ADMINS],
   ['DELETE', '/api/client/domains/{domainId}', ADMINS],

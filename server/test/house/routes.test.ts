@@ -98,6 +98,8 @@ D-WH-1 DELETE /api/client/webhooks/{endpointId}
 D-WH-1 POST /api/client/webhooks/{endpointId}/test
 D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries
 D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
+D-WH-6 POST /api/client/webhooks/{endpointId}/replays
+D-WH-6 GET /api/client/webhooks/{endpointId}/replays
 lists GET /api/client/lists
 lists POST /api/client/lists
 lists GET /api/client/lists/{listId}

@@ -173,6 +173,18 @@ export const projectExamples = {
   WebhookRotateSecretInput: { grace_period_seconds: 3600 },
   WebhookTestInput: { event_type: 'delivery.delivered' },
   WebhookTestReply: { delivery_id: 301 },
+  WebhookReplayInput: { since: '2026-11-20T00:00:00.000Z', unaccepted_only: true },
+  WebhookReplay: {
+    id: 12,
+    event_types: ['delivery.delivered', 'delivery.dsn-perm-fail'],
+    unaccepted_only: true,
+    status: 'running',
+    deliveries: 0,
+    since: '2026-11-20T00:00:00.000Z',
+    until: CREATED,
+    created_at: CREATED,
+    finished_at: null,
+  },
   WebhookDelivery: {
     id: 301,
     event_id: 'evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X',

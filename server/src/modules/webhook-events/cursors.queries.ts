@@ -145,6 +145,43 @@ export const eventsAfter = (ctx: InTx<Ctx>, cursors: (Cursor & { room: number })
         ) e`,
   )
 
+const PastEvent = Type.Object({
+  replay_id: Type.Integer(),
+  id: Type.String(),
+  type: Type.String(),
+  position: Type.Integer(),
+  occurred_at: Instant,
+  created_at: Instant,
+})
+export type PastEvent = Static<typeof PastEvent>
+
+/** A range of positions, after `position` and up to `end_position`, in which a replay looks for events of its types. */
+export type PastRange = { project_id: ProjectId; id: number; event_types: string[]; position: number; end_position: number }
+
+/** The next events of each range, in order, at most `perRange`. */
+export const eventsWithin = (ctx: InTx<Ctx>, ranges: PastRange[], perRange: number) =>
+  ctx.db.many(
+    PastEvent,
+    sql`select r.id as replay_id, e.id, e.type, e.position, e.occurred_at, e.created_at
+        from jsonb_to_recordset(${JSON.stringify(ranges)}::jsonb)
+             as r (project_id bigint, id bigint, event_types text[], position bigint, end_position bigint)
+        cross join lateral (
+          select e.id, e.type, e.position, e.occurred_at, e.created_at
+          from unnest(r.event_types) as t (type)
+          cross join lateral (
+            select id, type, position, occurred_at, created_at from webhook_events
+            where project_id = r.project_id and type = t.type and position > r.position and position <= r.end_position
+            order by position
+            limit ${perRange}
+          ) e
+          order by e.position
+          limit ${perRange}
+        ) e`,
+  )
+
+/** A position after those of all events that have one. */
+export const nextPosition = (ctx: InTx): Promise<number> => ctx.db.value(Count, sql`select nextval('webhook_positions') as count`)
+
 /** Where a cursor is after a look, and when to look again: null when there are no further events. */
 export type Look = Cursor & { due_at: Date | null }
 

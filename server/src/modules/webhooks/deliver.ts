@@ -12,6 +12,7 @@ import type { ClaimedDelivery } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_AFTER } from './dispatch.ts'
 import * as endpointQueries from './endpoints.queries.ts'
+import { REPLAY } from './job-names.ts'
 import { payload } from './payload.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
 import { sealContext } from './service.ts'
@@ -70,7 +71,10 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     const finished = dispatcher.finished.splice(0)
     attempts += finished.length
     await recordAttempts(ctx, finished)
-    if (finished.length > 0) ctx.wake(DISPATCH)
+    if (finished.length > 0) {
+      ctx.wake(DISPATCH)
+      ctx.wake(REPLAY)
+    }
     await release(ctx, dispatcher.stale.splice(0))
     await renew(ctx, dispatcher)
     if (!stop.aborted) await fill(ctx, dispatcher)

@@ -31,7 +31,7 @@ const DUE_MAX = 100
 /** After this many consecutive failures an endpoint gets a new delivery only when none is due, once in this time, and has at most so many. */
 export const FAILING_AFTER = 10
 const FAILING_EVERY_MS = 60_000
-const FAILING_PENDING_MAX = 200
+export const FAILING_PENDING_MAX = 200
 
 /** A job that does one round. It returns the number of events and deliveries that it moved on. */
 export function createDispatcher(): (ctx: Ctx) => Promise<number> {
@@ -85,7 +85,8 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
   return numbered + found.length
 }
 
-const isFailing = (backlog: deliveryQueries.EndpointBacklog | undefined) => (backlog?.consecutive_failures ?? 0) >= FAILING_AFTER
+/** Whether an endpoint failed so often that it gets hardly any new deliveries. */
+export const isFailing = (backlog: deliveryQueries.EndpointBacklog | undefined) => (backlog?.consecutive_failures ?? 0) >= FAILING_AFTER
 
 /** How many deliveries an endpoint may get now. */
 function roomOf(backlog: deliveryQueries.EndpointBacklog | undefined): number {

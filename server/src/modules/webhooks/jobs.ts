@@ -6,14 +6,16 @@ import { deliverDue } from './deliver.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { createDispatcher } from './dispatch.ts'
 import * as endpointQueries from './endpoints.queries.ts'
-import { DELIVER } from './job-names.ts'
+import { DELIVER, REPLAY } from './job-names.ts'
+import { nextReplayAt } from './replays.queries.ts'
+import { replayDue } from './replays.ts'
+import { KEPT_DAYS } from './service.ts'
 
 /** Events and deliveries that are created together share a run. */
 const GATHER_MS = 100
 const RETRY_MS = 200
 
 const PURGE_BATCH = 5000
-const KEPT_DAYS = 30
 
 /** Deletes data that is older than 30 days. Deliveries are deleted before their events, so none is left without its event. */
 async function purge(ctx: Ctx): Promise<number> {
@@ -33,5 +35,6 @@ async function purge(ctx: Ctx): Promise<number> {
 export const webhookJobs = [
   job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextCursorAt, retryMs: RETRY_MS, run: createDispatcher() }),
   job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: deliveryQueries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
+  job({ ...REPLAY, gatherMs: GATHER_MS, nextAt: nextReplayAt, retryMs: RETRY_MS, run: replayDue }),
   job({ name: 'webhooks.purge', idleMs: HOUR_MS, run: purge }),
 ]

@@ -6,6 +6,7 @@ import { lookNow, unsubscribe } from '../webhook-events/index.ts'
 import type { ClaimedDelivery, DeliveryResult } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
+import { cancelReplays } from './replays.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 import { failureStreaks, suspensionReason } from './suspension.ts'
 
@@ -76,6 +77,7 @@ async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, r
     if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
     await unsubscribe(ctx, projectId, endpointId)
     await deliveryQueries.cancelDeliveries(ctx, projectId, endpointId)
+    await cancelReplays(ctx, projectId, endpointId)
     ctx.log.warn({ project_id: projectId, endpoint_id: endpointId, reason }, 'webhook endpoint suspended')
   })
 }

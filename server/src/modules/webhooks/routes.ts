@@ -3,6 +3,8 @@ import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { deliveryListing } from './deliveries.queries.ts'
 import { endpointListing } from './endpoints.queries.ts'
+import { replayListing } from './replays.queries.ts'
+import { listReplays, startReplay } from './replays.ts'
 import {
   Deliveries,
   Delivery,
@@ -13,6 +15,9 @@ import {
   Endpoints,
   EndpointWithSecret,
   Queued,
+  Replay,
+  ReplayInput,
+  Replays,
   Rotation,
   TestRequest,
 } from './schema.ts'
@@ -133,5 +138,29 @@ export const webhookRoutes = [
     reply: Delivery,
     status: 202,
     run: (ctx, { params }) => resendDelivery(ctx, params.endpointId, params.deliveryId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/webhooks/{endpointId}/replays',
+    summary: 'Send past events to a webhook endpoint again.',
+    description:
+      'The events of the given time and types are delivered again, oldest first, in the background, with the same ids; new events do not wait for them. Events that no endpoint was subscribed to when they occurred were not stored. The endpoint must be active, and can have one replay at a time.',
+    access: { secret: 'admin' },
+    params,
+    body: ReplayInput,
+    reply: Replay,
+    status: 202,
+    run: (ctx, { params, body }) => startReplay(ctx, params.endpointId, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/webhooks/{endpointId}/replays',
+    summary: 'List the replays of a webhook endpoint.',
+    description: 'With their progress: how many deliveries were queued so far.',
+    access: { secret: 'support' },
+    params,
+    list: replayListing,
+    reply: Replays,
+    run: (ctx, { params, page }) => listReplays(ctx, params.endpointId, page),
   }),
 ]

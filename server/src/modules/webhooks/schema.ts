@@ -6,6 +6,7 @@ import { EVENT_TYPES } from '../webhook-events/index.ts'
 
 declare const kind: unique symbol
 export type DeliveryId = number & { readonly [kind]: 'delivery' }
+export type ReplayId = number & { readonly [kind]: 'replay' }
 
 const EVENT_TYPES_MAX = 100
 const GRACE_PERIOD_S_MAX = 7 * DAY_S
@@ -130,3 +131,49 @@ export const Deliveries = Page(Delivery)
 
 export const Queued = Exact({ delivery_id: IdOf<DeliveryId>() })
 export type Queued = Static<typeof Queued>
+
+export const ReplayInput = Exact({
+  since: Type.String({ format: 'time', description: 'Events that occurred from this time on, at most 30 days ago.' }),
+  until: Type.Optional(Type.String({ format: 'time', description: 'Events that occurred up to this time. Default: now.' })),
+  event_types: Type.Optional(
+    Type.Array(EventType, {
+      minItems: 1,
+      maxItems: EVENT_TYPES_MAX,
+      description: 'Events of these types. Default: those that the endpoint subscribes to.',
+    }),
+  ),
+  unaccepted_only: Type.Optional(
+    Type.Boolean({ description: 'Leaves out the events that the endpoint has accepted already. Default: false.' }),
+  ),
+})
+export type ReplayInput = Static<typeof ReplayInput>
+
+const replay = {
+  id: IdOf<ReplayId>(),
+  event_types: Type.Array(EventType),
+  unaccepted_only: Type.Boolean({ description: 'Whether events that the endpoint had accepted are left out.' }),
+  status: OneOf(['running', 'finished', 'cancelled'], {
+    description: '`finished`: all deliveries are queued. `cancelled`: the endpoint was paused, suspended or deleted meanwhile.',
+  }),
+  deliveries: Type.Integer({ minimum: 0, description: 'How many deliveries were queued so far.' }),
+}
+
+export const ReplayRow = Type.Object({
+  ...replay,
+  since: Instant,
+  until: Instant,
+  created_at: Instant,
+  finished_at: Nullable(Instant),
+})
+export type ReplayRow = Static<typeof ReplayRow>
+
+/** The delivery of past events to one endpoint. */
+export const Replay = Exact({
+  ...replay,
+  since: Timestamp,
+  until: Timestamp,
+  created_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+})
+
+export const Replays = Page(Replay)

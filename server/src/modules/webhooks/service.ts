@@ -9,6 +9,7 @@ import { storeTest, subscribe, unsubscribe } from '../webhook-events/index.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
 import { DELIVER } from './job-names.ts'
+import { cancelReplays } from './replays.queries.ts'
 import {
   type DeliveryId,
   type DeliveryRow,
@@ -26,6 +27,8 @@ import {
 const ENDPOINTS_MAX = 500
 const OLD_SECRETS_MAX = 5
 const SECRET_BYTES = 32
+/** Events and deliveries are deleted when they are older. */
+export const KEPT_DAYS = 30
 
 /** Creates an active endpoint. Throws if its URL is not allowed, or the project has too many endpoints. */
 export async function createEndpoint(ctx: ProjectCtx, input: EndpointInput): Promise<EndpointWithSecret> {
@@ -81,9 +84,11 @@ export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<v
   })
 }
 
+/** Cancels what is pending for an endpoint, and its replays. */
 async function stopDeliveries(ctx: InTx, id: EndpointId): Promise<void> {
   await unsubscribe(ctx, ctx.projectId, id)
   await deliveryQueries.cancelDeliveries(ctx, ctx.projectId, id)
+  await cancelReplays(ctx, ctx.projectId, id)
 }
 
 /** Replaces the secret of an endpoint. The old one stays valid for a grace period, so that the receiver can be updated. */
@@ -138,7 +143,8 @@ export function resendDelivery(ctx: ProjectCtx, id: EndpointId, deliveryId: Deli
   })
 }
 
-async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
+/** Locks an endpoint against being paused, suspended or deleted. Throws 404, and 422 if it is not active. */
+export async function lockActive(ctx: InTx, id: EndpointId): Promise<EndpointRow> {
   const row = found(await endpointQueries.lockEndpoint(ctx, id))
   if (row.status !== 'active') {
     throw new ApiError('validation_failed', 'The webhook endpoint is not active. Set its `status` to `active` first.')

@@ -1,0 +1,172 @@
+/** Past events are delivered again, observed at a receiver. */
+import { expect, test } from 'vitest'
+import type { Receiver } from '../../../test/receiver.ts'
+import { select } from '../../../test/select.ts'
+import { type World, world } from '../../../test/world.ts'
+import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { emit, webhookEvents } from '../webhook-events/index.ts'
+
+const WEBHOOKS = '/api/client/webhooks'
+const NULL_MX = 'delivery.null-mx'
+const FAILED = 'delivery.failed'
+
+const emitNullMx = (ctx: ProjectCtx, ...domains: string[]) =>
+  inTx(ctx, (ctx) => emit(ctx, () => domains.map((domain) => webhookEvents.deliveryNullMx.of({ domain }))))
+
+const domainsOf = ({ requests }: Receiver) => requests.map(({ json }) => (json.data as { domain?: string }).domain).sort()
+
+async function endpoint(w: World, url: string, event_types = [NULL_MX]): Promise<string> {
+  const made = await w.post(WEBHOOKS, { name: 'Warehouse', url, event_types })
+  expect(made.status, made.text).toBe(201)
+  return `${WEBHOOKS}/${made.body.id}`
+}
+
+const deliver = (w: World) => w.drain('webhooks.dispatch', 'webhooks.replay', 'webhooks.deliver')
+
+/** Two events an hour ago and one now, which a receiver got. */
+async function delivered() {
+  const w = await world()
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  await emitNullMx(w.ctx, 'old.example', 'older.example')
+  await deliver(w)
+  w.advance('1 hour')
+  const between = new Date(w.clock.now().getTime() - 1000).toISOString()
+  await emitNullMx(w.ctx, 'new.example')
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['new.example', 'old.example', 'older.example'])
+  const ids = receiver.requests.map(({ headers }) => headers['webhook-id']).sort()
+  receiver.requests.length = 0
+  return { w, receiver, path, between, ids, since: new Date(w.clock.now().getTime() - 7_200_000).toISOString() }
+}
+
+test('all events since a time are delivered again, with the same ids', async () => {
+  const { w, receiver, path, ids, since } = await delivered()
+  await using _ = w
+  const started = await w.post(`${path}/replays`, { since })
+  expect(started.status, started.text).toBe(202)
+  expect(started.body).toMatchObject({ since, event_types: [NULL_MX], unaccepted_only: false, status: 'running', deliveries: 0 })
+  await deliver(w)
+  expect(receiver.requests.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids)
+  const { results } = (await w.get(`${path}/replays`)).body
+  expect(results).toEqual([{ ...started.body, status: 'finished', deliveries: 3, finished_at: expect.stringMatching(/^2026-/) }])
+})
+
+test('only those of the given time', async () => {
+  const { w, receiver, path, between, since } = await delivered()
+  await using _ = w
+  await w.post(`${path}/replays`, { since: between })
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['new.example'])
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since, until: between })
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['old.example', 'older.example'])
+})
+
+test('only those of the given types, which another endpoint may have subscribed to', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const other = await w.receiver()
+  await endpoint(w, other.url, [FAILED, NULL_MX])
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  await inTx(w.ctx, (ctx) =>
+    emit(ctx, () => [webhookEvents.deliveryFailed.of({ reason: 'x' }), webhookEvents.deliveryNullMx.of({ domain: 'a.example' })]),
+  )
+  await deliver(w)
+  const path = await endpoint(w, receiver.url)
+  await w.post(`${path}/replays`, { since, event_types: [FAILED] })
+  await deliver(w)
+  expect(receiver.requests.map(({ json }) => json.type)).toEqual([FAILED])
+  await w.post(`${path}/replays`, { since })
+  await deliver(w)
+  expect(receiver.requests.map(({ json }) => json.type)).toEqual([FAILED, NULL_MX])
+  expect(other.requests).toHaveLength(2)
+})
+
+test('only those that the endpoint has not accepted', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  await emitNullMx(w.ctx, 'accepted.example')
+  await deliver(w)
+  receiver.answer(500)
+  await emitNullMx(w.ctx, 'refused.example')
+  await deliver(w)
+  receiver.answer(200)
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since, unaccepted_only: true })
+  await deliver(w)
+  expect(domainsOf(receiver)).toEqual(['refused.example'])
+  expect((await w.get(`${path}/replays`)).body.results[0]).toMatchObject({ deliveries: 1, unaccepted_only: true })
+})
+
+test('a long replay has at most half of the places of its endpoint, so that new events come through', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  await emitNullMx(w.ctx, ...Array.from({ length: 300 }, (_, at) => `d${at}.example`))
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(300)
+  receiver.requests.length = 0
+  await w.post(`${path}/replays`, { since })
+  await w.drain('webhooks.replay')
+  const [{ count }] = (await select(
+    w,
+    `select count(*)::int as count from webhook_deliveries where status = 'pending' and project_id = $1`,
+    [w.projectId],
+  )) as [{ count: number }]
+  expect(count).toBe(50)
+  await emitNullMx(w.ctx, 'new.example')
+  await w.drain('webhooks.dispatch')
+  await deliver(w)
+  expect(domainsOf(receiver)).toHaveLength(301)
+  expect(new Set(domainsOf(receiver)).size).toBe(301)
+  expect(receiver.requests.findIndex(({ json }) => (json.data as { domain: string }).domain === 'new.example')).toBeLessThan(60)
+})
+
+test('pausing the endpoint cancels its replay; another can be started later, and one at a time', async () => {
+  const { w, receiver, path, since } = await delivered()
+  await using _ = w
+  expect((await w.post(`${path}/replays`, { since })).status).toBe(202)
+  const second = await w.post(`${path}/replays`, { since })
+  expect([second.status, second.body.code]).toEqual([422, 'validation_failed'])
+  await w.patch(path, { status: 'inactive' })
+  const paused = await w.post(`${path}/replays`, { since })
+  expect([paused.status, paused.body.code]).toEqual([422, 'validation_failed'])
+  await deliver(w)
+  expect(receiver.requests).toEqual([])
+  await w.patch(path, { status: 'active' })
+  expect((await w.post(`${path}/replays`, { since })).status).toBe(202)
+  expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'running' }, { status: 'cancelled', deliveries: 0 }])
+  await deliver(w)
+  expect(receiver.requests).toHaveLength(3)
+})
+
+test('a deleted endpoint gets no replay', async () => {
+  const { w, receiver, path, since } = await delivered()
+  await using _ = w
+  await w.post(`${path}/replays`, { since })
+  await w.delete(path)
+  await deliver(w)
+  expect(receiver.requests).toEqual([])
+})
+
+test('a time that is not one of the past 30 days is refused', async () => {
+  await using w = await world()
+  const path = await endpoint(w, 'https://127.0.0.1:1024/')
+  const at = (days: number) => new Date(w.clock.now().getTime() + days * 86_400_000).toISOString()
+  const refused = async (body: object) => {
+    const { status, body: reply } = await w.post(`${path}/replays`, body)
+    return [status, reply.error.param]
+  }
+  expect(await refused({ since: at(-31) })).toEqual([422, 'since'])
+  expect(await refused({ since: at(1) })).toEqual([422, 'since'])
+  expect(await refused({ since: at(-1), until: at(-2) })).toEqual([422, 'since'])
+  expect(await refused({ since: 'yesterday' })).toEqual([400, 'since'])
+  expect(await refused({})).toEqual([400, 'since'])
+  expect((await w.post(`${WEBHOOKS}/999/replays`, { since: at(-1) })).status).toBe(404)
+  expect((await w.get(`${WEBHOOKS}/999/replays`)).status).toBe(404)
+})

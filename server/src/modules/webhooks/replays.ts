@@ -1,0 +1,123 @@
+/**
+ * Replays: past events of a time are delivered to an endpoint again. They are queued some at a time, so that new events of the endpoint do not
+ * wait behind them.
+ */
+import type { PageRequest } from '../../infra/http/paging.ts'
+import { type Ctx, type InTx, inClaim, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { ApiError, fault } from '../../lib/errors.ts'
+import type { EndpointId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
+import { DAY_MS, parseTime } from '../../lib/times.ts'
+import { eventsWithin, nextPosition, type PastEvent } from '../webhook-events/index.ts'
+import * as deliveryQueries from './deliveries.queries.ts'
+import { FAILING_PENDING_MAX, isFailing } from './dispatch.ts'
+import { DELIVER, REPLAY } from './job-names.ts'
+import * as queries from './replays.queries.ts'
+import type { ReplayInput, ReplayRow } from './schema.ts'
+import { getEndpoint, KEPT_DAYS, lockActive } from './service.ts'
+
+/** Throws 422 while another replay of the endpoint is running, or if the time is not one of the past 30 days. */
+export function startReplay(ctx: ProjectCtx, id: EndpointId, input: ReplayInput): Promise<ReplayRow> {
+  const { since, until } = timeOf(input, ctx.clock.now())
+  return inTx(ctx, async (ctx) => {
+    const endpoint = await lockActive(ctx, id)
+    const replay = await queries.insertReplay(ctx, id, {
+      event_types: distinct(input.event_types ?? endpoint.event_types),
+      since,
+      until,
+      unaccepted_only: input.unaccepted_only ?? false,
+      end_position: await nextPosition(ctx),
+    })
+    if (!replay) throw new ApiError('validation_failed', 'Another replay of the endpoint is running. Wait until it is finished.')
+    ctx.wake(REPLAY)
+    return replay
+  })
+}
+
+function timeOf({ since: start, until: end }: ReplayInput, now: Date): { since: Date; until: Date } {
+  const since = parseTime(start) as Date
+  const until = end === undefined ? now : (parseTime(end) as Date)
+  if (since.getTime() < now.getTime() - KEPT_DAYS * DAY_MS)
+    throw fault('validation_failed', 'since', `The time in \`since\` is more than ${KEPT_DAYS} days ago. Older events are deleted.`)
+  if (since > until) throw fault('validation_failed', 'since', 'The time in `since` must not be after `until`, or in the future.')
+  return { since, until }
+}
+
+export async function listReplays(ctx: ProjectCtx, id: EndpointId, page: PageRequest) {
+  await getEndpoint(ctx, id)
+  return queries.listReplays(ctx, id, page)
+}
+
+const REPLAYS_AT_ONCE = 50
+const PER_PROJECT = 5
+/** So many events are read for each replay in a run, most of which may be of another time. */
+const EVENTS_READ = 500
+/** A replay queues nothing while this many deliveries of its endpoint are due: half of what an endpoint may have. */
+const DUE_MAX = 50
+/** A failing endpoint is tried with new events first. */
+const FAILING_EVERY_MS = 60_000
+
+/** Queues the next deliveries of replays. Returns the number of events that were looked at. */
+export async function replayDue(ctx: Ctx): Promise<number> {
+  const done = await inClaim(ctx, round)
+  if (done.deliveries > 0) ctx.wake(DELIVER)
+  return done.events
+}
+
+async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: number }> {
+  const replays = await queries.lockReplays(ctx, PER_PROJECT, REPLAYS_AT_ONCE)
+  if (replays.length === 0) return { events: 0, deliveries: 0 }
+  const backlogs = new Map(
+    (await deliveryQueries.backlogsOf(ctx, replays, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
+  )
+  const found = Map.groupBy(await eventsWithin(ctx, replays, EVENTS_READ), ({ replay_id }) => replay_id)
+  const now = ctx.clock.now()
+  const parts = replays.map((replay) => {
+    const backlog = backlogs.get(replay.endpoint_id)
+    const isBroken = isFailing(backlog)
+    const part = nextPart(replay, found.get(replay.id) ?? [], isBroken ? 0 : DUE_MAX - (backlog?.due ?? DUE_MAX))
+    const next = new Date(now.getTime() + (isBroken ? FAILING_EVERY_MS : 0))
+    return { ...part, replay, due_at: part.isLast ? null : next }
+  })
+  const queued = await queries.repeatDeliveries(
+    ctx,
+    parts.flatMap(({ replay, events }) =>
+      events.map(({ id, type, created_at }) => ({
+        project_id: replay.project_id,
+        endpoint_id: replay.endpoint_id,
+        replay_id: replay.id,
+        event_id: id,
+        event_type: type,
+        unaccepted_only: replay.unaccepted_only,
+        created_at,
+      })),
+    ),
+  )
+  const queuedFor = Map.groupBy(queued, ({ endpoint_id }) => endpoint_id)
+  await queries.saveProgress(
+    ctx,
+    parts.map(({ replay: { project_id, id, endpoint_id }, position, due_at }) => ({
+      project_id,
+      id,
+      position,
+      due_at,
+      deliveries: queuedFor.get(endpoint_id)?.length ?? 0,
+    })),
+  )
+  return { events: parts.reduce((sum, { read }) => sum + read, 0), deliveries: queued.length }
+}
+
+type Part = { events: PastEvent[]; read: number; position: number; isLast: boolean }
+
+/** What of the events that were read is delivered now. Those of another time need no room. */
+function nextPart(replay: queries.RunningReplay, read: PastEvent[], room: number): Part {
+  const events: PastEvent[] = []
+  let position = replay.position
+  for (const [at, event] of read.entries()) {
+    const isWanted = event.occurred_at >= replay.since && event.occurred_at <= replay.until
+    if (isWanted && events.length >= room) return { events, read: at, position, isLast: false }
+    if (isWanted) events.push(event)
+    position = event.position
+  }
+  return { events, read: read.length, position, isLast: read.length < EVENTS_READ }
+}
