@@ -20,7 +20,7 @@ const ARROWS = {
   tracking: ['domains', 'users', 'projects'],
   channels: ['projects'],
   templates: ['subscriptions', 'users', 'projects'],
-  messages: ['templates', 'channels', 'subscriptions', 'domains', 'tracking', 'inbox', 'users', 'webhook-events', 'projects'],
+  messages: ['templates', 'channels', 'subscriptions', 'domains', 'tracking', 'mta', 'inbox', 'users', 'webhook-events', 'projects'],
   campaigns: ['messages', 'templates', 'lists', 'rules', 'channels', 'domains', 'tracking', 'subscriptions', 'events', 'users', 'projects'],
   positions: [],
   journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
@@ -44,15 +44,17 @@ const NODE_PLACES = {
   dns: ['infra/outgoing/dns.ts', 'infra/outgoing/dns/servers.ts'],
   // exchange: questions to name servers.
   dgram: ['infra/outgoing/dns/exchange.ts'],
-  // outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app: the address that is listened
+  // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app: the address that is listened
   // on. The others: isIP and BlockList.
   net: [
     'infra/http/connections.ts',
+    'infra/incoming/',
     'infra/outgoing/',
     'infra/postgres/embedded-postgres.ts',
     'app.ts',
     'cli/listen.ts',
     'lib/(egress|name-servers|urls).ts',
+    'modules/mta/reports/feedback.ts',
     'modules/tools/spf.ts',
     'modules/domains/(dns-check|sending/spf-permits).ts',
   ],
@@ -62,10 +64,11 @@ const NODE_PLACES = {
   http: ['infra/http/', 'cli/listen.ts'],
   https: ['cli/listen.ts'],
   http2: [],
-  // dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
+  // certificate: the certificate of the SMTP listeners. dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
   // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style and the script of the
   // pages. guides: the guides of docs. carillon: finds Node 24. call-api: the keys in DATA_DIR. import-from: export files.
   fs: [
+    'infra/incoming/certificate.ts',
     'infra/outgoing/dev-authority.ts',
     'infra/postgres/(embedded-postgres[a-z-]*|migrate).ts',
     'bootstrap.ts',
@@ -179,7 +182,7 @@ module.exports = {
       comment: 'Only infra talks to the database driver, the HTTP server and the HTTP client.',
       severity: 'error',
       from: { path: '^server/src/(?!infra/)', pathNot: TESTS },
-      to: { path: 'node_modules/(pg|pg-copy-streams|fastify|undici|pino|prom-client)/' },
+      to: { path: 'node_modules/(pg|pg-copy-streams|fastify|undici|smtp-server|pino|prom-client)/' },
     },
     {
       name: 'tests-stay-outside',

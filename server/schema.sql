@@ -1290,6 +1290,17 @@ create table sending_policies (
   constraint sending_policies_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table soft_bounces (
+  project_id bigint not null,
+  address_hash text not null,
+  label text not null,
+  bounced_at timestamp(3) with time zone not null,
+  id bigint not null generated always as identity,
+  constraint soft_bounces_pkey PRIMARY KEY (project_id, address_hash, label, bounced_at, id),
+  constraint soft_bounces_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX soft_bounces_by_age ON soft_bounces USING btree (project_id, bounced_at);
+
 create table subscriptions (
   id bigint not null generated always as identity,
   project_id bigint not null,

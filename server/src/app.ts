@@ -28,8 +28,9 @@ import { createSecrets } from './infra/runtime/secrets.ts'
 import { createThreads, type Threads } from './infra/threads/pool.ts'
 import type { Clock } from './lib/clock.ts'
 import { egressPolicy } from './lib/egress.ts'
-import { StartError } from './lib/start-error.ts'
 import { VERSION } from './lib/versions.ts'
+import { listenProblem } from './listen-problem.ts'
+import { openMailListeners } from './mail-listeners.ts'
 import { isForCustomDomain } from './modules/domains/index.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
@@ -164,32 +165,17 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   addStaticPages(app, docsPages({ document, baseUrl }), async (headers) => !(await isForCustomDomain(ctx, headers)))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
   await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
-    throw listenProblem(error, config)
+    throw listenProblem(error, { host: config.HOST, port: config.PORT, setting: 'PORT' })
   })
   opening.defer(async () => {
     draining()
     await app.close()
   })
+  opening.use(await openMailListeners(ctx))
   const { port } = app.server.address() as AddressInfo
   const url = addressOf(config.HOST, port)
   if (config.BASE_URL === undefined) started.address = url
   return url
-}
-
-/** Why the API cannot listen, for its operator, or the error itself if the reason is not theirs. */
-function listenProblem(error: NodeJS.ErrnoException, { HOST, PORT }: Config): Error {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new StartError(`Port ${PORT} of ${HOST} is taken. Stop the program that listens there, or set PORT to another port.`)
-    case 'EACCES':
-      return new StartError(`This user may not listen on port ${PORT}. Set PORT to 1024 or above.`)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new StartError(`${HOST} is not an address of this machine. Correct HOST.`)
-    default:
-      return error
-  }
 }
 
 /** The URL at which this machine reaches a server that listens there. */

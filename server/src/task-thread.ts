@@ -6,6 +6,7 @@ import * as campaigns from './modules/campaigns/tasks.ts'
 import * as imports from './modules/imports/tasks.ts'
 import * as journeys from './modules/journeys/tasks.ts'
 import * as messages from './modules/messages/tasks.ts'
+import * as mta from './modules/mta/tasks.ts'
 import * as templates from './modules/templates/tasks.ts'
 import * as tracking from './modules/tracking/tasks.ts'
 
@@ -15,6 +16,7 @@ const tasks = [
   imports.readNextRows,
   journeys.renderTexts,
   messages.renderMessage,
+  mta.readMailReport,
   templates.checkTemplate,
   templates.compileStored,
   templates.lintTemplate,

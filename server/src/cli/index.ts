@@ -36,6 +36,11 @@ export const commands = {
     'Receive webhook events on this machine, verify their signatures and print them.',
     () => import('./listen-command.ts'),
   ),
+  inbound: later(
+    'inbound [recipient...]',
+    'Read an email with a bounce or a complaint from standard input, for mail servers.',
+    () => import('./inbound.ts'),
+  ),
   'import-from': later(
     'import-from <product> <users|suppressions|template> <file>',
     'Import an export file of customerio, braze, mailchimp or listmonk.',

@@ -15,3 +15,8 @@ export function networkOf(ip: string): string {
         .map((part) => part.toString(16))
         .join(':')
 }
+
+/** Is it an address of this machine, which no network carries? */
+export function isLoopback(ip: string): boolean {
+  return ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback'
+}

@@ -24,7 +24,7 @@ const EXCEPTIONS: Record<string, string> = {
 
 /** Expressions that are built from a variable, as one that they build. */
 const BUILT: Record<string, RegExp> = {
-  'server/src/infra/runtime/config.ts: new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`)': /^sk_[A-Za-z0-9_-]{16,250}$/,
+  'server/src/infra/runtime/setting-types.ts: new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`)': /^sk_[A-Za-z0-9_-]{16,250}$/,
   // Every pattern of a schema is checked where it is written.
   "server/src/lib/validate.ts: new RegExp(parent.pattern, 'u')": /^(0|[1-9][0-9]*)$/u,
   'server/src/lib/markup/html-reader.ts: new RegExp(`^(?:${placeholder.source})+`)': /^(?:_lq0tag(\d+)z)+/,

@@ -3,95 +3,24 @@
  * environment. `docs/reference/configuration.md` is printed from this table.
  */
 
-import { parseNameServer } from '../../lib/name-servers.ts'
-import { trimEndMatching } from '../../lib/text.ts'
-
-type Setting<T> = {
-  /** For the reference page. */
-  description: string
-  /** The value if the variable is absent or empty; `undefined` means "not set". */
-  fallback: T
-  /** Returns the value, or the problem as the end of the sentence "NAME …". */
-  parse: (text: string) => { value: T } | { problem: string }
-  /** The type on the reference page. */
-  type: string
-  /** The value is never printed. */
-  secret?: boolean
-}
-
-const setting =
-  <T>(type: string, parse: Setting<T>['parse']) =>
-  (fallback: T, description: string, secret = false): Setting<T> => ({ type, parse, fallback, description, secret })
-
-const ok = <T>(value: T) => ({ value })
-const text = setting<string | undefined>('text', ok)
-const words = setting<string>('text', ok)
-const flag = setting<boolean>('true or false', (raw) =>
-  raw === 'true' || raw === '1' ? ok(true) : raw === 'false' || raw === '0' ? ok(false) : { problem: 'must be true or false' },
-)
-const list = setting<string[]>('comma-separated list', (raw) =>
-  ok(
-    raw
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ),
-)
-const count = setting<number>('number', (raw) => (/^\d+(\.\d+)?$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a number, 0 or more' }))
-const wholeCount = setting<number>('whole number', (raw) =>
-  /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
-)
-const numbers = setting<number[]>('comma-separated numbers', (raw) => {
-  const parts = raw.split(',').map((part) => part.trim())
-  return parts.every((part) => /^\d+$/.test(part)) ? ok(parts.map(Number)) : { problem: 'must be a comma-separated list of whole numbers' }
-})
-const port = setting<number>('port', (raw) =>
-  /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
-)
-const nameServers = setting<string[]>('comma-separated list of addresses', (raw) => {
-  const parts = raw
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean)
-  return parts.every((part) => parseNameServer(part) !== null)
-    ? ok(parts)
-    : { problem: 'must be a comma-separated list of addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53' }
-})
-const level = setting<string>('fatal, error, warn, info, debug, trace or silent', (raw) =>
-  /^(fatal|error|warn|info|debug|trace|silent)$/.test(raw)
-    ? ok(raw)
-    : { problem: 'must be fatal, error, warn, info, debug, trace or silent' },
-)
-const bytes = setting<number>('size', (raw) => {
-  const [, amount, unit = 'B'] = /^(\d+)(B|KiB|MiB|GiB)?$/.exec(raw) ?? []
-  if (amount === undefined) return { problem: 'must be a size such as 262144, 256KiB or 1MiB' }
-  return ok(Number(amount) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit))
-})
-const url = setting<string | undefined>('URL', (raw) =>
-  URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
-)
-const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw) =>
-  isDatabaseUrl(raw)
-    ? ok(raw)
-    : { problem: 'must be a URL such as postgres://user:password@host/database, with special characters percent-encoded' },
-)
-
-function isDatabaseUrl(text: string): boolean {
-  try {
-    const { protocol, username, password, pathname } = new URL(text)
-    decodeURIComponent(`${username}${password}${pathname}`)
-    return protocol === 'postgres:' || protocol === 'postgresql:'
-  } catch {
-    return false
-  }
-}
-
-const credential = (prefix: string) =>
-  setting<string | undefined>(`key that starts with ${prefix}`, (raw) =>
-    new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`).test(raw)
-      ? ok(raw)
-      : { problem: `must be ${prefix} and 16 to 250 letters, digits, _ or -` },
-  )
+import {
+  bytes,
+  count,
+  credential,
+  databaseUrl,
+  flag,
+  level,
+  list,
+  nameServers,
+  numbers,
+  optionalPort,
+  port,
+  type Setting,
+  text,
+  url,
+  wholeCount,
+  words,
+} from './setting-types.ts'
 
 /** The settings, in the order of the reference page. */
 export const settings = {
@@ -222,6 +151,21 @@ export const settings = {
     'Public host name of this server for email: return paths lead to it, and SPF records name it. Default: the host of BASE_URL.',
   ),
   MTA_ADDRESSES: list([], 'Public IP addresses that email comes from, for the SPF records of sending domains.'),
+  INBOUND_PORT: optionalPort(
+    undefined,
+    'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without it, it does not listen.',
+  ),
+  SMTP_HOST: text(undefined, 'Address that INBOUND_PORT is opened on. Default: HOST.'),
+  SMTP_TLS_CERT: text(
+    undefined,
+    'File with the certificate chain (PEM) for email that comes in. Without it, there is no encryption in production; the development profile has a certificate of its own.',
+  ),
+  SMTP_TLS_KEY: text(undefined, 'File with the private key (PEM) of SMTP_TLS_CERT.'),
+  SMTP_CONNECTIONS_MAX: wholeCount(500, 'Open connections of each port for email that comes in.'),
+  REPORT_ADDRESSES: list(
+    [],
+    'Addresses beside the return paths of emails at which INBOUND_PORT takes reports, such as those that feedback loops were registered with.',
+  ),
   EGRESS_ALLOW_CIDRS: list([], 'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.'),
   DNS_SERVERS: nameServers(
     [],

@@ -80,6 +80,7 @@ export type Reason =
   | 'rate_limited'
   | 'waiting_for_winner'
   | 'hard_bounce'
+  | 'soft_bounce'
   | 'complaint'
   | Unreachable
 

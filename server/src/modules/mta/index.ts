@@ -1,8 +1,10 @@
 /**
- * The mail engine: how much a destination takes and when an email is tried again, and return paths of the emails that it delivers, by
- * which what destinations report later is matched to its recipient. Promises: no destination gets more than its limits; a return path
+ * The mail engine: how much a destination takes and when an email is tried again, return paths of the emails that it delivers, by
+ * which what destinations report later is matched to its recipient, and what is read of such a report. Promises: no destination gets more than its limits; a return path
  * shows which recipient of which email it is of, and only this server can make one.
  */
+export { deliveryFor } from './reports/delivery-status.ts'
+export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
 export { type Classification, classificationOf, classificationOfExpiry, LABELS, type Label } from './shaping/classifications.ts'
 export { classify } from './shaping/classify.ts'

@@ -1,6 +1,6 @@
 /**
  * Subscription types and the subscription states of users. Owns `subscriptions`, `user_subscriptions`, `consent_entries`,
- * `confirmations`, `suppressions`, `suppression_keys` and `page_themes`. A type belongs to one channel; a user without a stored state has
+ * `confirmations`, `suppressions`, `suppression_keys`, `soft_bounces` and `page_themes`. A type belongs to one channel; a user without a stored state has
  * the default state of the type. Every change of a state adds a consent entry, and the last entry always has the current state. Users
  * change their states on hosted pages or by text message. Promises: a user who unsubscribed stays unsubscribed, also after a merge, until
  * the user or an API call subscribes them again; unsubscribing by a message concerns every user with its address; and a suppressed address
@@ -20,6 +20,7 @@ export { createDefaultSubscriptions, updateSubscription } from './service.ts'
 export { recordSignUps } from './sign-ups.ts'
 export { subscribeNew, withdrawImported, writeByJourney } from './states.ts'
 export { normalised as foldAddress } from './suppressions/addresses.ts'
+export { type BouncedAddress, recordBounces } from './suppressions/bounces.ts'
 export type { SuppressionReason } from './suppressions/schema.ts'
 export {
   suppress,

@@ -32,6 +32,7 @@ const BECAUSE: Record<Reason, string> = {
   rate_limited: 'the sending rate of the campaign or its provider is exhausted',
   waiting_for_winner: 'the winning variant has not been chosen yet',
   hard_bounce: 'the address no longer exists',
+  soft_bounce: 'its mail host returned the message',
   complaint: 'the user reported it as spam',
 }
 

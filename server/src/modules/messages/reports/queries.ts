@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
-import type { InTx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId, JourneyId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
+import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
+import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, JourneyId, MessageId, ProjectId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES, type MessageState, type Reason } from '../schema.ts'
 
@@ -72,4 +73,26 @@ export const saveEngagement = (ctx: InTx, first: FirstEngagement[]) =>
             reason = case when m.state = 'unknown' then null else m.reason end
         from jsonb_to_recordset(${JSON.stringify(first)}::jsonb) as s(id bigint, opened_at timestamptz, clicked_at timestamptz)
         where m.project_id = ${ctx.projectId} and m.id = s.id`,
+  )
+
+const WithMessageId = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  id: IdOf<MessageId>(),
+  created_at: Instant,
+  provider_message_id: Type.String(),
+})
+
+/** The message with one of these Message-IDs, of any project. */
+export const findByMessageId = (ctx: Ctx, messageIds: string[]) =>
+  ctx.db.first(
+    WithMessageId,
+    sql`with recursive ${firstOfEach('sending', { table: sql`messages`, keys: ['project_id'], where: sql`provider_message_id is not null` })}
+        select m.project_id, m.id, m.created_at, m.provider_message_id
+        from sending s
+        cross join lateral (
+          select project_id, id, created_at, provider_message_id from messages
+          where project_id = s.project_id and provider_message_id = any(${messageIds}::text[])
+          limit 1
+        ) m
+        limit 1`,
   )

@@ -4,13 +4,14 @@ import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
-import { receiveText, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
+import { receiveText, recordBounces, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../system-events.ts'
+import type { AppliedReport } from './applied-report.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
 import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
@@ -61,15 +62,22 @@ const NO_PROVIDER = 0 as ProviderId
 /** Applies complaints about messages, as if their provider had reported them. */
 export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
   const at = ctx.clock.now()
-  const reports = ids.map((messageId): Report => ({ what: 'complained', messageId, at }))
+  const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at }))
   await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, reports))
 }
+
+/** Applies what came by email about a message of this server. Its address is the one that was written to, whatever the report says. */
+export const applyMailReport = (
+  ctx: InTx,
+  findSendingCampaigns: FindSendingCampaigns,
+  report: Omit<AppliedReport, 'address' | 'reference'> & { messageId: MessageId },
+): Promise<void> => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, [report])
 
 async function applyToMessages(
   ctx: InTx,
   findSendingCampaigns: FindSendingCampaigns,
   providerId: ProviderId,
-  reports: Report[],
+  reports: AppliedReport[],
 ): Promise<void> {
   const ids = reports.flatMap(({ messageId }) => (messageId === undefined ? [] : [messageId]))
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
@@ -78,14 +86,14 @@ async function applyToMessages(
   const matched = matchReports(reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
-  await suppress(ctx, matched.flatMap(suppressionOf))
+  await suppressReported(ctx, matched)
   await unsubscribe(ctx, findSendingCampaigns, matched)
   await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
   await appendUserChanges(ctx, matched.flatMap(eventOf))
 }
 
 /** Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. */
-function matchReports(reports: Report[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
+function matchReports(reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
@@ -96,20 +104,39 @@ function matchReports(reports: Report[], messages: ReportedMessage[], users: Map
     const message = { ...found }
     const was = found.state
     const to = afterReport(was, report.what)
-    const became = to && { id: found.id, ...to, detail: report.diagnostic ?? null }
+    const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
+    const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
     if (to) found.state = to.state
-    return [{ report, message, was, became, user: users.get(found.user_id) }]
+    return [{ report, message, was, became, user: users.get(found.user_id), suppressed: false }]
   })
 }
 
-const REASONS = { bounced: 'hard_bounce', complained: 'complaint' } as const
+const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'>> = {
+  bounced: 'hard_bounce',
+  complained: 'complaint',
+  fraud: 'complaint',
+}
 
-/** Suppresses an address after a hard bounce or a complaint, whatever the state of the message was. */
-function suppressionOf({ report, message }: MatchedReport) {
-  const reason = report.what === 'bounced' || report.what === 'complained' ? REASONS[report.what] : undefined
-  const address = message.recipient ?? report.address
-  const { channel } = message
-  return reason && address && hasAddresses(channel) ? [{ channel, address, reason, source: { message_id: message.id } }] : []
+/**
+ * Suppresses addresses after bounces and complaints, whatever the state of the message was. A bounce that came by email suppresses as its
+ * classification says, and is counted once for each message.
+ */
+async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<void> {
+  const addressed = matched.flatMap((one) => {
+    const reason = REASONS[one.report.what]
+    const address = one.message.recipient ?? one.report.address
+    const { channel } = one.message
+    return reason && address && hasAddresses(channel) ? [{ one, channel, address, reason, source: { message_id: one.message.id } }] : []
+  })
+  const atOnce = addressed.filter(({ one }) => !one.report.bounce)
+  await suppress(ctx, atOnce)
+  for (const { one } of atOnce) one.suppressed = true
+  const bounced = addressed.flatMap((entry) => {
+    const { bounce } = entry.one.report
+    return bounce && (entry.one.became || bounce.suppresses.is === 'at once') ? [{ ...entry, ...bounce }] : []
+  })
+  const suppressed = await recordBounces(ctx, bounced)
+  for (const { one, address } of bounced) one.suppressed = suppressed.has(address)
 }
 
 async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, matched: MatchedReport[]): Promise<void> {

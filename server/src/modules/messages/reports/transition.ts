@@ -1,6 +1,6 @@
 /** Decides the state of a message after a report. Pure. */
-import type { Report } from '../../channels/index.ts'
 import type { MessageState, Reason } from '../schema.ts'
+import type { AppliedReport } from './applied-report.ts'
 
 /** Reports come late, twice and in any order. A message only changes to a state of a higher weight, so the final state is always the same. */
 const WEIGHTS: Partial<Record<MessageState, number>> = {
@@ -13,7 +13,7 @@ const WEIGHTS: Partial<Record<MessageState, number>> = {
   complained: 4,
 }
 
-const STATES: Partial<Record<Report['what'], { state: MessageState; reason: Reason | null }>> = {
+const STATES: Partial<Record<AppliedReport['what'], { state: MessageState; reason: Reason | null }>> = {
   delivered: { state: 'delivered', reason: null },
   failed: { state: 'failed', reason: 'provider_rejected' },
   bounced: { state: 'bounced', reason: 'hard_bounce' },
@@ -21,7 +21,7 @@ const STATES: Partial<Record<Report['what'], { state: MessageState; reason: Reas
 }
 
 /** The state after a report, or null if it changes nothing. Reports do not apply to messages that were not sent. */
-export function afterReport(state: MessageState, what: Report['what']): { state: MessageState; reason: Reason | null } | null {
+export function afterReport(state: MessageState, what: AppliedReport['what']): { state: MessageState; reason: Reason | null } | null {
   const to = STATES[what]
   const [from, weight] = [WEIGHTS[state], to && WEIGHTS[to.state]]
   return to && from !== undefined && weight !== undefined && weight > from ? to : null

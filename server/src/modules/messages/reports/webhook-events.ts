@@ -1,25 +1,27 @@
 /** Makes the webhook events of a delivery report (D-WH-5). Pure. */
-import type { Report } from '../../channels/index.ts'
 import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
 import { messageMembers, shortened } from '../message-members.ts'
 import { type MessageState, SENT_STATES } from '../schema.ts'
+import type { AppliedReport, ReportedBounce } from './applied-report.ts'
 import type { ReportedMessage, ReportedState } from './queries.ts'
 
 /** A report with its message, its state before, and the new one if it changed. */
 export type MatchedReport = {
-  report: Report
+  report: AppliedReport
   message: ReportedMessage
   was: MessageState
   became: ReportedState | null
   user: UserRow | undefined
+  /** Its address was suppressed by the report. */
+  suppressed: boolean
 }
 
 /** The states of messages that were completed. */
 const COMPLETED: readonly MessageState[] = [...SENT_STATES, 'failed']
 
 /** The webhook events of one report, in order; none if the report changed nothing. */
-export function webhookEventsOfReport({ report, message, was, became, user }: MatchedReport, now: Date): WebhookEvent[] {
+export function webhookEventsOfReport({ report, message, was, became, user, suppressed }: MatchedReport, now: Date): WebhookEvent[] {
   const about = messageMembers(message, user, message.recipient)
   const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
@@ -27,6 +29,9 @@ export function webhookEventsOfReport({ report, message, was, became, user }: Ma
   const completed = (delivered: number, failed: number) =>
     COMPLETED.includes(was) ? [] : [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
   if (report.what === 'delayed') return [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic, asynchronous: true }, report.at)]
+  const feedback = { incidents: 1, arrival_date: report.at, ...report.feedback }
+  if (report.what === 'fraud') return [webhookEvents.incomingReportFraud.of({ ...about, ...feedback, suppressed, unsubscribed: false })]
+  if (report.what === 'virus') return [webhookEvents.incomingReportVirus.of({ ...about, ...feedback, suppressed, unsubscribed: false })]
   if (!became) return []
   switch (became.state) {
     case 'delivered':
@@ -36,8 +41,9 @@ export function webhookEventsOfReport({ report, message, was, became, user }: Ma
       ]
     case 'bounced': {
       const attempts = Math.max(1, message.attempts)
+      const reply = report.bounce ? bounceMembers(report.bounce) : {}
       return [
-        webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic, attempts, suppressed: true, asynchronous: true }, report.at),
+        webhookEvents.deliveryDsnPermFail.of({ ...about, diagnostic, attempts, ...reply, suppressed, asynchronous: true }, report.at),
         ...completed(0, 1),
       ]
     }
@@ -50,13 +56,15 @@ export function webhookEventsOfReport({ report, message, was, became, user }: Ma
         ...completed(0, 1),
       ]
     case 'complained':
-      return [
-        webhookEvents.incomingReportAbuse.of(
-          { ...about, incidents: 1, arrival_date: report.at, suppressed: true, unsubscribed: true },
-          report.at,
-        ),
-      ]
+      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed: true }, report.at)]
     default:
       return []
   }
 }
+
+/** The members of a webhook event that say how a bounce is classified. */
+export const bounceMembers = ({ label, smtp_code, enhanced_code }: ReportedBounce) => ({
+  classification: label,
+  ...(smtp_code !== undefined && { smtp_code }),
+  ...(enhanced_code !== undefined && { enhanced_code }),
+})

@@ -50,6 +50,9 @@ async function keyCreated(ctx: InTx): Promise<KeyObject> {
   return created
 }
 
+/** The hash of a normalised address, with the key of the project. Creates the key if there is none. */
+export const hashOfAddress = async (ctx: InTx, address: string): Promise<string> => hashOf(await keyCreated(ctx), address)
+
 /** Whether the messages are transactional. Users who unsubscribe from everything on a page get those. */
 export type SuppressedMessages = { isTransactional: boolean }
 

@@ -38,8 +38,8 @@ export const incomingReportAbuse = eventKind({
 
 export const incomingReportFraud = eventKind({
   type: 'incoming-report.fraud-report',
-  summary: 'A recipient reported a message as fraud.',
-  isEmitted: false,
+  summary: 'A recipient reported a message as fraud. The address was suppressed.',
+  isEmitted: true,
   data: Report,
   sample: { ...sampleReport, reported_uri: ['https://news.example.com/offer'] },
 })
@@ -47,7 +47,7 @@ export const incomingReportFraud = eventKind({
 export const incomingReportVirus = eventKind({
   type: 'incoming-report.virus-report',
   summary: 'A recipient reported that a message contains a virus.',
-  isEmitted: false,
+  isEmitted: true,
   data: Report,
   sample: sampleReport,
 })

@@ -1,0 +1,97 @@
+/** How settings are read from the text of a variable, by type. */
+
+import { parseNameServer } from '../../lib/name-servers.ts'
+import { trimEndMatching } from '../../lib/text.ts'
+
+/** A setting with its fallback. */
+export type Setting<T> = {
+  /** For the reference page. */
+  description: string
+  /** The value if the variable is absent or empty; `undefined` means "not set". */
+  fallback: T
+  /** Returns the value, or the problem as the end of the sentence "NAME …". */
+  parse: (text: string) => { value: T } | { problem: string }
+  /** The type on the reference page. */
+  type: string
+  /** The value is never printed. */
+  secret?: boolean
+}
+
+const setting =
+  <T>(type: string, parse: Setting<T>['parse']) =>
+  (fallback: T, description: string, secret = false): Setting<T> => ({ type, parse, fallback, description, secret })
+
+const ok = <T>(value: T) => ({ value })
+export const text = setting<string | undefined>('text', ok)
+export const words = setting<string>('text', ok)
+export const flag = setting<boolean>('true or false', (raw) =>
+  raw === 'true' || raw === '1' ? ok(true) : raw === 'false' || raw === '0' ? ok(false) : { problem: 'must be true or false' },
+)
+export const list = setting<string[]>('comma-separated list', (raw) =>
+  ok(
+    raw
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  ),
+)
+export const count = setting<number>('number', (raw) =>
+  /^\d+(\.\d+)?$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a number, 0 or more' },
+)
+export const wholeCount = setting<number>('whole number', (raw) =>
+  /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
+)
+export const numbers = setting<number[]>('comma-separated numbers', (raw) => {
+  const parts = raw.split(',').map((part) => part.trim())
+  return parts.every((part) => /^\d+$/.test(part)) ? ok(parts.map(Number)) : { problem: 'must be a comma-separated list of whole numbers' }
+})
+export const port = setting<number>('port', (raw) =>
+  /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
+)
+export const nameServers = setting<string[]>('comma-separated list of addresses', (raw) => {
+  const parts = raw
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+  return parts.every((part) => parseNameServer(part) !== null)
+    ? ok(parts)
+    : { problem: 'must be a comma-separated list of addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53' }
+})
+export const optionalPort = setting<number | undefined>('port', (raw) =>
+  /^\d{1,5}$/.test(raw) && Number(raw) <= 65_535 ? ok(Number(raw)) : { problem: 'must be a port from 0 to 65535' },
+)
+export const level = setting<string>('fatal, error, warn, info, debug, trace or silent', (raw) =>
+  /^(fatal|error|warn|info|debug|trace|silent)$/.test(raw)
+    ? ok(raw)
+    : { problem: 'must be fatal, error, warn, info, debug, trace or silent' },
+)
+export const bytes = setting<number>('size', (raw) => {
+  const [, amount, unit = 'B'] = /^(\d+)(B|KiB|MiB|GiB)?$/.exec(raw) ?? []
+  if (amount === undefined) return { problem: 'must be a size such as 262144, 256KiB or 1MiB' }
+  return ok(Number(amount) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(unit))
+})
+export const url = setting<string | undefined>('URL', (raw) =>
+  URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
+)
+export const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw) =>
+  isDatabaseUrl(raw)
+    ? ok(raw)
+    : { problem: 'must be a URL such as postgres://user:password@host/database, with special characters percent-encoded' },
+)
+
+function isDatabaseUrl(text: string): boolean {
+  try {
+    const { protocol, username, password, pathname } = new URL(text)
+    decodeURIComponent(`${username}${password}${pathname}`)
+    return protocol === 'postgres:' || protocol === 'postgresql:'
+  } catch {
+    return false
+  }
+}
+
+export const credential = (prefix: string) =>
+  setting<string | undefined>(`key that starts with ${prefix}`, (raw) =>
+    new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`).test(raw)
+      ? ok(raw)
+      : { problem: `must be ${prefix} and 16 to 250 letters, digits, _ or -` },
+  )

@@ -1,0 +1,20 @@
+import { StartError } from './lib/start-error.ts'
+
+/** Where something listens, and the setting of its port. */
+type Listening = { host: string; port: number; setting: 'PORT' | 'INBOUND_PORT' }
+
+/** Why a port cannot be listened on, for the operator, or the error itself if the reason is not theirs. */
+export function listenProblem(error: NodeJS.ErrnoException, { host, port, setting }: Listening): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new StartError(`Port ${port} of ${host} is taken. Stop the program that listens there, or set ${setting} to another port.`)
+    case 'EACCES':
+      return new StartError(`This user may not listen on port ${port}. Set ${setting} to 1024 or above.`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new StartError(`${host} is not an address of this machine. Correct ${setting === 'PORT' ? 'HOST' : 'SMTP_HOST'}.`)
+    default:
+      return error
+  }
+}

@@ -1,0 +1,25 @@
+import type { Report } from '../../channels/index.ts'
+import type { BouncedAddress } from '../../subscriptions/index.ts'
+
+/** What a destination replied, how that is classified, and when it suppresses the address. */
+export type ReportedBounce = Pick<BouncedAddress, 'label' | 'suppresses'> & { smtp_code?: number; enhanced_code?: string }
+
+/** The members of a complaint that the webhook event has. */
+export type ReportedFeedback = {
+  incidents: number
+  arrival_date: Date
+  reporter?: string
+  source_ip?: string
+  user_agent?: string
+  reported_domain?: string[]
+  reported_uri?: string[]
+  original_mail_from?: string
+  original_rcpt_to?: string[]
+}
+
+/** A report of a provider, or one that came by email, which tells more: `fraud` and `virus` are complaints of these types. */
+export type AppliedReport = Omit<Report, 'what'> & {
+  what: Report['what'] | 'fraud' | 'virus'
+  bounce?: ReportedBounce
+  feedback?: ReportedFeedback
+}

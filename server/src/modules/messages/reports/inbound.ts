@@ -1,0 +1,20 @@
+/** What the SMTP server for reports accepts: email to return paths of this server and to the configured addresses. It passes nothing on (D-MTA-54). */
+import type { SmtpProtocol } from '../../../infra/incoming/smtp-listener.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { readReturnPath } from '../../mta/index.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { receiveMailReport } from './mail-reports.ts'
+
+/** Accepts reports, each after what follows from it is committed. What is no report is accepted too, and dropped: a reply would reach others. */
+export function inboundProtocol(ctx: Ctx, findSendingCampaigns: FindSendingCampaigns): SmtpProtocol<never> {
+  const addresses = new Set(ctx.config.REPORT_ADDRESSES.map((address) => address.toLowerCase()))
+  return {
+    checkSender: async () => undefined,
+    checkRecipient: async (to) =>
+      addresses.has(to.toLowerCase()) || readReturnPath(ctx, to) ? undefined : { code: 550, text: '5.1.1 There is no such address here.' },
+    async receive({ recipients, content }) {
+      await receiveMailReport(ctx, findSendingCampaigns, { recipients: recipients.map(({ address }) => address), content })
+      return { accepted: '2.0.0 received' }
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Applies reports that come by email (D-MTA-51 to D-MTA-54): bounces and complaints. Anyone can send one, so that a report changes something only
+ * if it has a return path or a Message-ID that this server made, and concerns the recipient of that alone.
+ */
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+import {
+  classificationOfExpiry,
+  classify,
+  deliveryFor,
+  type Feedback,
+  type MailReport,
+  type ReportedDelivery,
+  type ReturnPath,
+  readReturnPath,
+} from '../../mta/index.ts'
+import { readMailReport } from '../../mta/tasks.ts'
+import { inProject } from '../../projects/index.ts'
+import { messageKey } from '../message-key.ts'
+import { shortened } from '../message-members.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import type { AppliedReport, ReportedFeedback } from './applied-report.ts'
+import { findByMessageId } from './queries.ts'
+import { applyMailReport } from './reports.ts'
+
+/** An email that came to this server, with the addresses that it came to. */
+export type IncomingMail = { recipients: readonly string[]; content: Uint8Array }
+
+/** What became of an incoming email. `unmatched` reports are of no email of this server. */
+export type ReportOutcome = 'applied' | 'unmatched' | 'auto-reply' | 'challenge' | 'other' | 'unreadable'
+
+/** Reports are read for no project, because which one they concern is in them. */
+const NO_PROJECT = { projectId: 0 as ProjectId, caller: { kind: 'system' } }
+
+/** Reads a report and applies it. When this returns, what follows from it is committed. */
+export async function receiveMailReport(
+  ctx: Ctx,
+  findSendingCampaigns: FindSendingCampaigns,
+  { recipients, content }: IncomingMail,
+): Promise<ReportOutcome> {
+  const read = await ctx.threads.run(NO_PROJECT, readMailReport, content)
+  const outcome = 'exceeded' in read ? 'unreadable' : await applyRead(ctx, findSendingCampaigns, recipients, read.value)
+  ctx.log.info({ outcome, bytes: content.length }, 'email with a report received')
+  return outcome
+}
+
+async function applyRead(
+  ctx: Ctx,
+  findSendingCampaigns: FindSendingCampaigns,
+  recipients: readonly string[],
+  report: MailReport,
+): Promise<ReportOutcome> {
+  if (report.is !== 'delivery' && report.is !== 'feedback') return report.is
+  const path = await pathOf(ctx, recipients, report)
+  if (!path) return 'unmatched'
+  return inProject(ctx, path.project_id, (ctx) => applyMatched(ctx, findSendingCampaigns, path, report))
+}
+
+type ReadReport = Extract<MailReport, { is: 'delivery' | 'feedback' }>
+
+/** The recipient that a report is about: by the address it came to, by what it has of the envelope, or by the Message-ID. */
+async function pathOf(ctx: Ctx, recipients: readonly string[], { paths, messageIds }: ReadReport): Promise<ReturnPath | undefined> {
+  for (const address of [...recipients, ...paths.map((path) => `${path}@`)]) {
+    const path = readReturnPath(ctx, address)
+    if (path) return path
+  }
+  if (messageIds.length === 0) return undefined
+  const found = await findByMessageId(ctx, messageIds)
+  const isOurs = found?.provider_message_id.startsWith(`<${messageKey(ctx, found)}@`)
+  return found && isOurs ? { project_id: found.project_id, mail_id: found.id, recipient_no: 0 } : undefined
+}
+
+async function applyMatched(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  path: ReturnPath,
+  report: ReadReport,
+): Promise<ReportOutcome> {
+  const at = ctx.clock.now()
+  if (path.recipient_no > 0) return 'unmatched'
+  const applied = report.is === 'delivery' ? ofDelivery(report.deliveries, null, at) : ofFeedback(report.feedback, at)
+  if (!applied) return 'other'
+  if (applied.what === 'fraud' || applied.what === 'virus') ctx.log.warn({ message_id: path.mail_id, complaint: applied.what }, 'complaint')
+  await inTx(ctx, (ctx) => applyMailReport(ctx, findSendingCampaigns, { ...applied, messageId: path.mail_id as MessageId }))
+  return 'applied'
+}
+
+type Unmatched = Omit<AppliedReport, 'address' | 'reference' | 'messageId'>
+
+/** Undefined for a notice that it was delivered, or passed on. */
+function ofDelivery(deliveries: readonly ReportedDelivery[], address: string | null, at: Date): Unmatched | undefined {
+  const delivery = deliveryFor(deliveries, address)
+  if (!delivery || !(delivery.action === 'failed' || delivery.action === 'delayed')) return undefined
+  const { action, status, diagnostic } = delivery
+  const code = Number(/^(?:smtp; ?)?([245]\d\d)\b/i.exec(diagnostic)?.[1] ?? 0)
+  const enhanced_code = /\b([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? status ?? undefined
+  if (action === 'delayed') return { what: 'delayed', at, diagnostic: shortened(diagnostic) }
+  const said = classify({
+    response: diagnostic,
+    ...(code > 0 && { code }),
+    ...(enhanced_code !== undefined && { enhancedCode: enhanced_code }),
+  })
+  // A host that gives up after temporary failures has tried for long enough.
+  const { label, suppresses } = said.isPermanent ? said : classificationOfExpiry(said)
+  const codes = { ...(code > 0 && { smtp_code: code }), ...(enhanced_code !== undefined && { enhanced_code }) }
+  return { what: 'bounced', at, diagnostic: shortened(diagnostic), bounce: { label, suppresses, ...codes } }
+}
+
+const WHAT = { abuse: 'complained', fraud: 'fraud', virus: 'virus' } as const
+
+const ofFeedback = (feedback: Feedback, at: Date): Unmatched => ({ what: WHAT[feedback.type], at, feedback: membersOf(feedback, at) })
+
+const membersOf = (feedback: Feedback, at: Date): ReportedFeedback => ({
+  incidents: feedback.incidents,
+  arrival_date: feedback.arrivedAt ?? at,
+  ...(feedback.reporter !== null && { reporter: feedback.reporter }),
+  ...(feedback.sourceIp !== null && { source_ip: feedback.sourceIp }),
+  ...(feedback.userAgent !== null && { user_agent: feedback.userAgent }),
+  ...(feedback.reportedDomains.length > 0 && { reported_domain: feedback.reportedDomains }),
+  ...(feedback.reportedUris.length > 0 && { reported_uri: feedback.reportedUris }),
+  ...(feedback.mailFrom !== null && { original_mail_from: feedback.mailFrom }),
+  ...(feedback.recipients.length > 0 && { original_rcpt_to: feedback.recipients }),
+})

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import { type BouncedAddress, recordBounces, suppressedAmong } from '../index.ts'
+
+const AFTER_THREE = { is: 'after', bounces: 3, withinMs: 30 * DAY_MS, onDifferentDays: false } as const
+
+const bounce = async (w: World, more: Partial<BouncedAddress> = {}) =>
+  inTx(w.ctx, (ctx) => recordBounces(ctx, [{ address: 'kim@example.com', label: 'routing', suppresses: AFTER_THREE, source: {}, ...more }]))
+
+const reasonOf = async (w: World) => (await suppressedAmong(w.ctx, 'email', ['kim@example.com'])).get('kim@example.com')
+
+test('an invalid address is suppressed at its first bounce', async () => {
+  await using w = await world()
+  expect(await bounce(w, { suppresses: { is: 'at once' } })).toEqual(new Set(['kim@example.com']))
+  expect(await reasonOf(w)).toBe('hard_bounce')
+})
+
+test('a refusal of the sender suppresses no address, however often', async () => {
+  await using w = await world()
+  for (let at = 0; at < 10; at++) expect(await bounce(w, { suppresses: { is: 'never' } })).toEqual(new Set())
+  expect(await reasonOf(w)).toBeUndefined()
+})
+
+test('other bounces suppress an address when there were enough of a kind in 30 days, in any notation', async () => {
+  await using w = await world()
+  await bounce(w)
+  w.advance('31 days')
+  await bounce(w)
+  await bounce(w, { label: 'mailbox-full' })
+  await bounce(w, { address: 'KIM@Example.com' })
+  expect(await reasonOf(w)).toBeUndefined()
+  expect(await bounce(w)).toEqual(new Set(['kim@example.com']))
+  expect(await reasonOf(w)).toBe('hard_bounce')
+})
+
+test('bounces of one day count once where they must be of different days', async () => {
+  await using w = await world()
+  const onDays = { suppresses: { ...AFTER_THREE, onDifferentDays: true } }
+  for (let at = 0; at < 5; at++) await bounce(w, onDays)
+  w.advance('1 day')
+  await bounce(w, onDays)
+  expect(await reasonOf(w)).toBeUndefined()
+  w.advance('1 day')
+  await bounce(w, onDays)
+  expect(await reasonOf(w)).toBe('hard_bounce')
+})
+
+test('bounces of one project do not count for another', async () => {
+  await using w = await world()
+  const other = await w.other()
+  await bounce(w)
+  await bounce(w)
+  const entry = { address: 'kim@example.com', label: 'routing', suppresses: AFTER_THREE, source: {} }
+  expect(await inTx(other.ctx, (ctx) => recordBounces(ctx, [entry]))).toEqual(new Set())
+})

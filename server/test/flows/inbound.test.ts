@@ -1,0 +1,271 @@
+/** Bounces and complaints that come by email, from the SMTP port to the suppressed address. */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import type { MessageId } from '../../src/lib/ids.ts'
+import { openMailListeners } from '../../src/mail-listeners.ts'
+import { returnPathFor } from '../../src/modules/mta/index.ts'
+import { answerOrders, order, sendOver } from '../mailing.ts'
+import { openRelay } from '../relay.ts'
+import { bounceMail, complaintMail, smtpSend, smtpTalk } from '../reports.ts'
+import { type World, world } from '../world.ts'
+
+const REPORTS = 'fbl@reports.example.com'
+const TYPES = [
+  'delivery.dsn-perm-fail',
+  'delivery.dsn-temp-fail',
+  'incoming-report.abuse-report',
+  'incoming-report.fraud-report',
+  'incoming-report.virus-report',
+]
+
+const Row = Type.Object({
+  id: Type.Unsafe<MessageId>({ type: 'integer' }),
+  state: Type.String(),
+  reason: Type.Unsafe<string | null>({}),
+  provider_message_id: Type.Unsafe<string | null>({}),
+})
+
+/** An email to kim that a relay accepted, and an open port for reports on it. */
+async function sentToKim() {
+  const closing = new AsyncDisposableStack()
+  const w = closing.use(await world({ env: { INBOUND_PORT: '0', REPORT_ADDRESSES: REPORTS } }))
+  const relay = closing.use(await openRelay())
+  const receiver = await w.receiver()
+  expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: TYPES })).status).toBe(201)
+  await sendOver(w, relay)
+  const campaign = await answerOrders(w)
+  await w.users('kim')
+  await order(w, 'kim')
+  await w.drain()
+  const { inbound } = closing.use(await openMailListeners(w.ctx))
+  const { id, provider_message_id } = await messageOf(w)
+  const port = inbound?.port ?? 0
+  const returnPath = (no = 0) => returnPathFor(w.ctx, { project_id: w.projectId, mail_id: id, recipient_no: no }, 'bounces.example.com')
+  return {
+    w,
+    id,
+    port,
+    campaign,
+    messageId: provider_message_id ?? '',
+    returnPath,
+    report: (content: Buffer, to = returnPath()) => smtpSend(port, to, content),
+    async events() {
+      await w.drain()
+      return receiver.requests.map(({ json }) => json as { type: string; data: Record<string, unknown> })
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+async function messageOf(w: World) {
+  const row = await w.db.first(Row, sql`select id, state, reason, provider_message_id from messages where project_id = ${w.projectId}`)
+  if (!row) throw new Error('There is no message.')
+  return row
+}
+
+const suppressed = async (w: World) =>
+  (await w.get('/api/client/suppressions')).body.results.map(({ address, reason }: { address: string; reason: string }) => [
+    address,
+    reason,
+  ])
+
+const nothingChanged = async (w: World) => {
+  expect(await messageOf(w)).toMatchObject({ state: 'sent' })
+  expect(await suppressed(w)).toEqual([])
+}
+
+describe('a bounce', () => {
+  test('that says that the address is invalid suppresses it, and changes the message', async () => {
+    await using kim = await sentToKim()
+    expect(await kim.report(bounceMail({}))).toEqual({ to: expect.stringMatching(/^250 /), content: '250 2.0.0 received' })
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'bounced', reason: 'hard_bounce' })
+    expect(await suppressed(kim.w)).toEqual([['kim@example.com', 'hard_bounce']])
+    expect(await kim.events()).toMatchObject([
+      {
+        type: 'delivery.dsn-perm-fail',
+        data: {
+          message_id: kim.id,
+          to: 'kim@example.com',
+          diagnostic: '550 5.1.1 No such user here',
+          smtp_code: 550,
+          enhanced_code: '5.1.1',
+          classification: 'invalid-recipient',
+          suppressed: true,
+          asynchronous: true,
+        },
+      },
+    ])
+  })
+
+  test('that comes twice counts once', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({}))
+    expect((await kim.report(bounceMail({}))).content).toBe('250 2.0.0 received')
+    expect(await kim.events()).toHaveLength(1)
+    await kim.w.drain()
+    expect((await kim.w.get(`/api/client/campaigns/${kim.campaign.id}`)).body.delivery).toMatchObject({ bounced: 1 })
+  })
+
+  test('of a full mailbox suppresses nothing at first', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full' }))
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'bounced', reason: 'soft_bounce' })
+    expect(await suppressed(kim.w)).toEqual([])
+    expect(await kim.events()).toMatchObject([{ data: { classification: 'mailbox-full', suppressed: false } }])
+  })
+
+  test('of a host that gave up after temporary failures suppresses nothing at first', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ status: '4.4.1', diagnostic: '421 4.4.1 No route to host' }))
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'bounced', reason: 'soft_bounce' })
+    expect(await kim.events()).toMatchObject([{ data: { classification: 'expired', suppressed: false } }])
+  })
+
+  test('that announces a delay is an event, and nothing else', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ action: 'delayed', status: '4.4.1', diagnostic: '451 4.4.1 Try again' }))
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toMatchObject([
+      { type: 'delivery.dsn-temp-fail', data: { diagnostic: '451 4.4.1 Try again', asynchronous: true } },
+    ])
+  })
+
+  test('that reports a delivery changes nothing', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ action: 'delivered', status: '2.1.5', diagnostic: '250 2.1.5 ok' }))
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toEqual([])
+  })
+
+  test('suppresses the address that was written to, whichever the report names', async () => {
+    await using kim = await sentToKim()
+    await kim.report(bounceMail({ recipient: 'victim@example.com' }))
+    expect(await suppressed(kim.w)).toEqual([['kim@example.com', 'hard_bounce']])
+  })
+
+  test('of a message of an erased user stores nothing about the user', async () => {
+    await using kim = await sentToKim()
+    await kim.w.delete('/api/client/users/kim')
+    await kim.w.drain()
+    await kim.report(bounceMail({ diagnostic: '550 5.1.1 <kim@example.com> unknown' }))
+    const stored = await kim.w.db.value(
+      Type.Integer(),
+      sql`select count(*)::int from messages where project_id = ${kim.w.projectId} and (detail is not null or recipient is not null)`,
+    )
+    expect(stored).toBe(0)
+    expect((await suppressed(kim.w)).map(([address]: [string]) => address)).toEqual([null])
+  })
+
+  test('of a message that was never sent changes nothing', async () => {
+    await using kim = await sentToKim()
+    await kim.w.db.run(sql`update messages set state = 'skipped', recipient = null where project_id = ${kim.w.projectId}`)
+    await kim.report(bounceMail({}))
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'skipped' })
+    expect(await suppressed(kim.w)).toEqual([])
+    expect(await kim.events()).toEqual([])
+  })
+})
+
+describe('what is no bounce of this server', () => {
+  test('is refused at an address with another signature', async () => {
+    await using kim = await sentToKim()
+    const forged = kim.returnPath().replace(/(.)@/, (_, last) => `${last === 'a' ? 'b' : 'a'}@`)
+    expect((await kim.report(bounceMail({}), forged)).to).toMatch(/^550 5\.1\.1 /)
+    await nothingChanged(kim.w)
+  })
+
+  test.each([
+    [
+      'a forged return path',
+      (path: string, id: string) => [`Return-Path: <${path.replace(/.@/, '2@')}>`, `Message-ID: ${id.replace('<', '<x')}`],
+    ],
+    ['no reference', () => ['Subject: Hello']],
+    ['the Message-ID of another message', () => ['Message-ID: <other@example.com>']],
+  ])('changes nothing if it has %s', async (_, returned) => {
+    await using kim = await sentToKim()
+    const headers = returned(kim.returnPath(), kim.messageId)
+    expect((await kim.report(bounceMail({ returned: headers }), REPORTS)).content).toBe('250 2.0.0 received')
+    expect((await kim.report(complaintMail('abuse', [], headers), REPORTS)).content).toBe('250 2.0.0 received')
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toEqual([])
+  })
+
+  test.each(['kim@example.com', 'postmaster@example.com', '@relay.example.com:kim@example.com', 'kim%example.com@reports.example.com'])(
+    'is not passed on to %s',
+    async (to) => {
+      await using kim = await sentToKim()
+      const replies = await smtpTalk(kim.port, ['EHLO mx', 'MAIL FROM:<>', `RCPT TO:<${to}>`, 'DATA'])
+      expect(replies[2]).toMatch(/^550 5\.1\.1 /)
+      expect(replies[3]).toMatch(/^503 /)
+    },
+  )
+
+  test('is an automatic reply, which changes nothing', async () => {
+    await using kim = await sentToKim()
+    const reply = 'From: kim@example.com\r\nSubject: Away\r\nAuto-Submitted: auto-replied\r\n\r\nBack on Monday. 550 5.1.1\r\n'
+    expect((await kim.report(Buffer.from(reply))).content).toBe('250 2.0.0 received')
+    await nothingChanged(kim.w)
+  })
+})
+
+describe('a complaint', () => {
+  test('is found by its Message-ID alone, suppresses the address and unsubscribes the user', async () => {
+    await using kim = await sentToKim()
+    const fields = [
+      'Original-Rcpt-To: redacted',
+      'Source-IP: 192.0.2.10',
+      'Reporting-MTA: dns; fbl.example.org',
+      'Reported-Domain: example.com',
+    ]
+    await kim.report(complaintMail('abuse', fields, [`Message-ID: ${kim.messageId}`]), REPORTS)
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'complained' })
+    expect(await suppressed(kim.w)).toEqual([['kim@example.com', 'complaint']])
+    const states = (await kim.w.get('/api/client/users/kim/subscriptions')).body
+    expect(JSON.stringify(states)).toContain('"complaint"')
+    expect(await kim.events()).toMatchObject([
+      {
+        type: 'incoming-report.abuse-report',
+        data: {
+          message_id: kim.id,
+          incidents: 1,
+          reporter: 'fbl.example.org',
+          source_ip: '192.0.2.10',
+          reported_domain: ['example.com'],
+          user_agent: 'Test/1',
+          suppressed: true,
+          unsubscribed: true,
+        },
+      },
+    ])
+  })
+
+  test.each([
+    ['fraud', true],
+    ['virus', false],
+  ])('of type %s is an event; that it suppresses the address is %s', async (type, isSuppressed) => {
+    await using kim = await sentToKim()
+    await kim.report(complaintMail(type))
+    expect(await messageOf(kim.w)).toMatchObject({ state: 'sent' })
+    expect(await suppressed(kim.w)).toEqual(isSuppressed ? [['kim@example.com', 'complaint']] : [])
+    expect(await kim.events()).toMatchObject([
+      {
+        type: `incoming-report.${type}-report`,
+        data: { message_id: kim.id, to: 'kim@example.com', suppressed: isSuppressed, unsubscribed: false },
+      },
+    ])
+  })
+
+  test.each(['not-spam', 'auth-failure'])('is not what has the type %s', async (type) => {
+    await using kim = await sentToKim()
+    await kim.report(complaintMail(type))
+    await nothingChanged(kim.w)
+    expect(await kim.events()).toEqual([])
+  })
+})
+
+test('without a port, nothing listens', async () => {
+  await using w = await world()
+  await using listeners = await openMailListeners(w.ctx)
+  expect(listeners.inbound).toBeNull()
+})
