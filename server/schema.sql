@@ -1357,6 +1357,19 @@ create table template_attachments (
   constraint template_attachments_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES campaign_templates(project_id, id) ON DELETE CASCADE
 );
 
+create table tls_results (
+  project_id bigint not null,
+  id bigint not null generated always as identity,
+  day timestamp(3) with time zone not null,
+  domain text not null,
+  policy text not null,
+  result text not null,
+  count bigint not null,
+  constraint tls_results_pkey PRIMARY KEY (project_id, day, domain, policy, result)
+);
+CREATE INDEX tls_results_day ON tls_results USING btree (day);
+CREATE UNIQUE INDEX tls_results_id ON tls_results USING btree (project_id, id);
+
 create table tracked_times (
   project_id bigint not null,
   tracker_id bigint not null,

@@ -16,6 +16,7 @@ import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { countCalls, journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
+import { tlsJobs } from './modules/mta/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
@@ -44,6 +45,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...inboxJobs,
   ...activityJobs,
   ...domainJobs(),
+  ...tlsJobs,
   ...webhookJobs,
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]

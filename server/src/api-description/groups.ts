@@ -21,6 +21,7 @@ export const GROUPS: Record<string, string> = {
   'Sending-policy': 'How many messages a user gets at most, and at which hours none are sent.',
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',
   Domains: 'Custom domains for the links in messages.',
+  'Tls-results': 'How many deliveries had TLS, and why others had not.',
   Webhooks: 'Endpoints of yours that get signed events about messages.',
   Utilities: 'Test data, sentiment, phone numbers, SPF records and TCP connections. Their bodies are forms.',
   'Webhook events': 'The requests that webhook endpoints get, one kind for each event type.',

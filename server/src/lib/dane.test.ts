@@ -79,6 +79,11 @@ describe('a record of an issuer', () => {
     const foreign = await issueCertificate(await loadOrCreateAuthority(elsewhere, NOW), [HOST], NOW)
     await rm(elsewhere, { recursive: true })
     expect(permits([new X509Certificate(foreign.cert), authority], [record(authority, 2, 1, 1)])).toBe(false)
+    // Forged: it names the issuer, and was not signed by it.
+    const forged = Buffer.from(host.raw)
+    forged[forged.length - 1] = (forged.at(-1) as number) ^ 1
+    expect(danePermits([forged, authority.raw], [record(authority, 2, 1, 1)], [HOST], NOW)).toBe(false)
+    expect(danePermits([host.raw, authority.raw], [record(authority, 2, 1, 1)], [HOST], NOW)).toBe(true)
   })
 })
 

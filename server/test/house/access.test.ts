@@ -265,6 +265,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/page-theme', EVERY_ROLE],
   ['GET', '/api/client/sending-policy', EVERY_ROLE],
   ['GET', '/api/client/domains', EVERY_ROLE],
+  ['GET', '/api/client/tls-results', EVERY_ROLE],
   ['GET', '/api/client/domains/{domainId}', EVERY_ROLE],
   ['GET', '/api/client/domains/{domainId}/zone-file', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages', EVERY_ROLE],

@@ -163,6 +163,7 @@ providers POST /api/client/providers/{providerId}/test
 sending GET /api/client/sending-policy
 sending PUT /api/client/sending-policy
 tracking GET /api/client/campaigns/{campaignId}/links
+D-MTA-24 GET /api/client/tls-results
 domains GET /api/client/domains
 domains POST /api/client/domains
 domains DELETE /api/client/domains/{domainId}

@@ -85,7 +85,17 @@ const activity = {
   created_at: OPENED,
 }
 
+const tlsResult = {
+  id: 61,
+  day: '2026-11-23T00:00:00.000Z',
+  domain: 'example.com',
+  policy: 'sts',
+  result: 'success',
+  count: 4120,
+}
+
 export const messageExamples = {
+  TlsResult: tlsResult,
   ActivityItem: activity,
   Activity: { results: [activity], cursor: '5118' },
   MessageInput: input,

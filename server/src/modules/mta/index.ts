@@ -1,6 +1,7 @@
 /**
- * The mail engine: how much a destination takes and when an email is tried again, return paths of the emails that it delivers, by
- * which what destinations report later is matched to its recipient, and what is read of such a report. Promises: no destination gets more than its limits; a return path
+ * The mail engine. Owns `tls_results`. It knows how much a destination takes and when an email is tried again, counts deliveries with and
+ * without TLS, makes return paths of the emails that it delivers, by which what destinations report later is matched to its recipient, and
+ * reads such reports. Promises: no destination gets more than its limits; a return path
  * shows which recipient of which email it is of, and only this server can make one.
  */
 export { deliveryFor } from './reports/delivery-status.ts'
@@ -11,3 +12,7 @@ export { classify } from './shaping/classify.ts'
 export { expiresAt, isDelayNoticeDue, type MailPriority, nextAttempt, type RetrySchedule } from './shaping/retries.ts'
 export { createScheduler, type Scheduler, siteEventOf } from './shaping/scheduler.ts'
 export { type Site, siteOf } from './shaping/sites.ts'
+export { tlsJobs } from './tls-results/jobs.ts'
+export { addTlsCounts } from './tls-results/queries.ts'
+export { type TlsCount, tlsCountsOf } from './tls-results/results.ts'
+export { tlsRoutes } from './tls-results/routes.ts'

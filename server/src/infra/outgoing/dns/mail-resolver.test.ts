@@ -299,7 +299,7 @@ describe('a question', () => {
 
   test('waits when two hundred are under way', async () => {
     const names = Array.from({ length: 300 }, () => fresh())
-    for (const name of names) internet.dns.fault(name, { delayMs: 20 })
+    for (const name of names) internet.dns.fault(name, { delayMs: 150 })
     // No question is put twice on a busy machine.
     await using patient = open({ timeoutMs: 20_000 })
     await Promise.all(names.map((name) => patient.txt(name)))
@@ -416,5 +416,22 @@ describe('TLSA records', () => {
     expect(await validating.addresses(domain)).toMatchObject({ isSecure: true })
     expect(await resolver.mx(domain)).toMatchObject({ isSecure: false })
     expect(await resolver.addresses(domain)).toMatchObject({ isSecure: false })
+  })
+
+  test('are not authentic at the end of an alias if one of the answers is not', async () => {
+    const [domain, end] = [fresh(), fresh()]
+    internet.dns.set(end, { mx: [[10, 'mx.example']] })
+    internet.dns.fault(domain, {
+      raw: (query) => {
+        const { id, questions } = decode(query)
+        const answers = [{ type: 'CNAME' as const, name: domain, ttl: 300, data: end }]
+        return [encode({ type: 'response', id: id ?? 0, flags: 1 << 5, questions: questions ?? [], answers })]
+      },
+    })
+    await using validating = open({ validates: true })
+    expect(await validating.mx(domain)).toMatchObject({ is: 'hosts', isSecure: false })
+    internet.dns.set(end, { isSecure: true })
+    await using later = open({ validates: true })
+    expect(await later.mx(domain)).toMatchObject({ is: 'hosts', isSecure: true })
   })
 })

@@ -1,0 +1,69 @@
+/** What an attempt to deliver tells about TLS, in the words of TLS reports (D-MTA-24, RFC 8460 §4.3). Pure. */
+import type { DeliveryStep, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import { type MtaStsPolicy, matchesMx } from '../../../lib/mta-sts.ts'
+
+/** The policy that an attempt was made under: MTA-STS in the mode `enforce` or `testing`, or none. */
+export const TLS_POLICIES = ['sts', 'no-policy-found'] as const
+export type TlsPolicy = (typeof TLS_POLICIES)[number]
+
+export const TLS_RESULTS = [
+  'success',
+  'starttls-not-supported',
+  'certificate-host-mismatch',
+  'certificate-expired',
+  'certificate-not-trusted',
+  'validation-failure',
+] as const
+export type TlsResult = (typeof TLS_RESULTS)[number]
+
+/** One result of an attempt. Without a domain it is counted with those of other domains. */
+export type TlsCount = { domain: string | null; policy: TlsPolicy; result: TlsResult }
+
+type Attempt = {
+  domain: string
+  policy: MtaStsPolicy | null
+  steps: readonly DeliveryStep[]
+  outcomes: Iterable<RecipientOutcome>
+}
+
+/** The results of an attempt: one for each host whose TLS failed, and one for the host that took the email. */
+export function tlsCountsOf({ domain, policy, steps, outcomes }: Attempt): TlsCount[] {
+  const asks = policy !== null && policy.mode !== 'none' ? policy : null
+  const failures = steps.flatMap((step): TlsResult[] => (step.is === 'failed' && step.stage === 'STARTTLS' ? [failureOf(step)] : []))
+  const taken = takenBy(outcomes)
+  const isCounted = taken !== undefined && (taken.peer.tls !== undefined || failures.length === 0)
+  const results = [...failures, ...(isCounted ? [resultAt(taken, asks)] : [])]
+  return results.map((result) => ({
+    // Deliveries that went well and that no policy is about are most of all, and their domains tell nothing.
+    domain: asks || result !== 'success' ? domain : null,
+    policy: asks ? 'sts' : 'no-policy-found',
+    result,
+  }))
+}
+
+type Taken = Extract<RecipientOutcome, { is: 'delivered' }>
+
+function takenBy(outcomes: Iterable<RecipientOutcome>): Taken | undefined {
+  for (const outcome of outcomes) if (outcome.is === 'delivered') return outcome
+  return undefined
+}
+
+/** What the connection to a host was worth. A policy in the mode `testing` did not prevent it. */
+function resultAt({ host, peer }: Taken, policy: MtaStsPolicy | null): TlsResult {
+  if (!peer.tls) return 'starttls-not-supported'
+  if (!policy) return 'success'
+  if (!matchesMx(policy.mx, host)) return 'validation-failure'
+  return peer.tls.verified ? 'success' : 'certificate-not-trusted'
+}
+
+/** What the library says of certificates, and the type that means. */
+const MEANINGS: readonly [RegExp, TlsResult][] = [
+  [/certificate has expired/i, 'certificate-expired'],
+  [/does not match certificate/i, 'certificate-host-mismatch'],
+  [/self-signed|unable to (?:get|verify)|untrusted/i, 'certificate-not-trusted'],
+]
+
+function failureOf({ noTls, reason }: Extract<DeliveryStep, { is: 'failed' }>): TlsResult {
+  if (noTls) return 'starttls-not-supported'
+  return MEANINGS.find(([pattern]) => pattern.test(reason))?.[1] ?? 'validation-failure'
+}

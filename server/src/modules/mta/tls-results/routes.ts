@@ -1,0 +1,17 @@
+import { route } from '../../../infra/http/route.ts'
+import { listTlsCounts, tlsListing } from './queries.ts'
+import { TlsResults } from './schema.ts'
+
+export const tlsRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/tls-results',
+    summary: 'Count deliveries with and without TLS, by day and domain.',
+    description:
+      'For emails that Carillon delivers itself. `policy` is `sts` if the domain asks for TLS by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy it is sent without TLS then. `domain` is null for what is counted together: successes without a policy, and what goes beyond 1,000 domains a day. Counts are kept for 30 days.',
+    access: { secret: 'support' },
+    list: tlsListing,
+    reply: TlsResults,
+    run: (ctx, { page }) => listTlsCounts(ctx, page),
+  }),
+]

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import type { DeliveryStep, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
+import { addTlsCounts } from './queries.ts'
+import { type TlsCount, tlsCountsOf } from './results.ts'
+
+const tls = (verified = true) => ({ protocol: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified })
+const delivered = (peer: object, host = 'mx.example.org'): RecipientOutcome => ({
+  is: 'delivered',
+  host,
+  peer,
+  reply: { code: 250, response: '250 Ok' },
+})
+const failed = (reason: string, more: object = {}): DeliveryStep => ({
+  is: 'failed',
+  host: 'mx.example.org',
+  stage: 'STARTTLS',
+  peer: {},
+  reason,
+  ...more,
+})
+const policy = (mode: MtaStsPolicy['mode']): MtaStsPolicy => ({ id: '1', mode, mx: ['mx.example.org'], maxAgeS: 1 })
+const countsOf = (about: Partial<Parameters<typeof tlsCountsOf>[0]>) =>
+  tlsCountsOf({ domain: 'example.org', policy: null, steps: [], outcomes: [], ...about }).map(
+    ({ domain, policy, result }) => `${domain} ${policy} ${result}`,
+  )
+
+describe('an attempt without a policy', () => {
+  test.each<[string, DeliveryStep[], RecipientOutcome[], string[]]>([
+    ['with TLS', [], [delivered({ tls: tls(false) })], ['null no-policy-found success']],
+    ['without TLS', [], [delivered({})], ['example.org no-policy-found starttls-not-supported']],
+    ['with TLS that failed', [failed('It broke.')], [delivered({})], ['example.org no-policy-found validation-failure']],
+    ['without a connection', [{ ...failed('Refused.'), stage: 'CONNECT' } as DeliveryStep], [], []],
+    ['that was refused', [], [{ is: 'permanent', reason: 'No.' }], []],
+  ])('%s', (_, steps, outcomes, expected) => {
+    expect(countsOf({ steps, outcomes })).toEqual(expected)
+  })
+})
+
+describe('an attempt under a policy', () => {
+  test.each<[string, MtaStsPolicy['mode'], RecipientOutcome, string]>([
+    ['a valid certificate', 'enforce', delivered({ tls: tls() }), 'example.org sts success'],
+    ['a bad certificate', 'testing', delivered({ tls: tls(false) }), 'example.org sts certificate-not-trusted'],
+    ['a host that it does not name', 'testing', delivered({ tls: tls() }, 'other.example.org'), 'example.org sts validation-failure'],
+    ['no TLS', 'testing', delivered({}), 'example.org sts starttls-not-supported'],
+    ['that asks for nothing', 'none', delivered({ tls: tls(false) }), 'null no-policy-found success'],
+  ])('with %s', (_, mode, outcome, expected) => {
+    expect(countsOf({ policy: policy(mode), outcomes: [outcome] })).toEqual([expected])
+  })
+
+  test.each([
+    ['TLS could not be established: certificate has expired.', {}, 'certificate-expired'],
+    ["TLS could not be established: Hostname/IP does not match certificate's altnames: Host: mx.", {}, 'certificate-host-mismatch'],
+    ['TLS could not be established: unable to verify the first certificate.', {}, 'certificate-not-trusted'],
+    ['TLS could not be established: self-signed certificate in certificate chain.', {}, 'certificate-not-trusted'],
+    ['TLS could not be established: wrong version number.', {}, 'validation-failure'],
+    ['The host does not offer STARTTLS.', { noTls: true }, 'starttls-not-supported'],
+  ])('counts for each host that %s', (reason, more, result) => {
+    const steps = [failed(reason, more)]
+    const outcomes = [delivered({ tls: tls() })]
+    expect(countsOf({ policy: policy('enforce'), steps, outcomes })).toEqual([`example.org sts ${result}`, 'example.org sts success'])
+  })
+})
+
+describe('counts', () => {
+  let w: World
+  beforeAll(async () => {
+    w = await world()
+  })
+  afterAll(() => w[Symbol.asyncDispose]())
+
+  const add = (counts: TlsCount[]) => inTx(w.ctx, (ctx) => addTlsCounts(ctx, counts))
+  const success = (domain: string | null): TlsCount => ({ domain, policy: 'sts', result: 'success' })
+  const list = async (query = '') => (await w.get(`/api/client/tls-results?limit=100${query}`)).body
+
+  test('add up over a day, and are read by day and domain', async () => {
+    await add([success('a.example'), success('a.example'), success(null), { ...success('a.example'), result: 'certificate-expired' }])
+    await add([success('a.example')])
+    w.advance('1 day')
+    await add([success('b.example')])
+    const { results } = await list()
+    const rows = results.map(({ day, domain, result, count }: any) => `${day} ${domain} ${result} ${count}`)
+    expect(rows[0]).toBe('2026-11-24T00:00:00.000Z b.example success 1')
+    expect(rows.slice(1).sort()).toEqual([
+      '2026-11-23T00:00:00.000Z a.example certificate-expired 1',
+      '2026-11-23T00:00:00.000Z a.example success 3',
+      '2026-11-23T00:00:00.000Z null success 1',
+    ])
+  })
+
+  test('beyond 1,000 domains a day are counted together', async () => {
+    w.advance('1 day')
+    await add(Array.from({ length: 1000 }, (_, at) => success(`d${at}.example`)))
+    await add([success('d0.example'), success('another.example'), success('one-more.example')])
+    const { results } = await list('&sort=count&direction=desc')
+    expect(results.slice(0, 3).map(({ domain, count }: any) => [domain, count])).toEqual(
+      expect.arrayContaining([
+        ['d0.example', 2],
+        [null, 2],
+      ]),
+    )
+    expect((await list('&q=another.example')).results).toEqual([])
+    const { keys } = await w.other()
+    expect((await w.get('/api/client/tls-results', { key: keys.secret })).body.results).toEqual([])
+  })
+
+  test('end after 30 days', async () => {
+    w.advance('40 days')
+    await w.drain('tls-results.purge')
+    expect((await list()).results).toEqual([])
+  })
+})
