@@ -6,7 +6,7 @@ import type { MailResolver } from '../dns/mail-resolver.ts'
 
 type Tools = { policy: EgressPolicy; resolver: Pick<MailResolver, 'addresses'>; isLoopbackOnly: boolean }
 
-export type UsableAddresses = { is: 'addresses'; addresses: string[] } | { is: 'none' | 'failed'; reason: string }
+export type UsableAddresses = { is: 'addresses'; addresses: string[]; isSecure: boolean } | { is: 'none' | 'failed'; reason: string }
 
 const LOOPBACK = egressPolicy(['127.0.0.0/8', '::1/128'])
 const NOTHING = egressPolicy([])
@@ -21,7 +21,7 @@ export async function usableAddresses({ policy, resolver, isLoopbackOnly }: Tool
   const own = ownAddresses()
   const addresses = answer.addresses.filter((address) => isAllowedAddress(policy, address) && (isLoopback(address) || !own.has(address)))
   return addresses.length > 0
-    ? { is: 'addresses', addresses }
+    ? { is: 'addresses', addresses, isSecure: answer.isSecure }
     : { is: 'none', reason: 'The host has only addresses that this server does not send email to.' }
 }
 

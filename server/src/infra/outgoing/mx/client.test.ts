@@ -1,11 +1,14 @@
 /** Delivery to the hosts of the test Internet: what the client reports, and what the hosts have seen. */
+import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { type DrippingStage, openDrippingHost } from '../../../../test/dripping-host.ts'
+import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
 import { DAY_MS } from '../../../lib/times.ts'
-import type { AddressAnswer } from '../dns/mail-resolver.ts'
+import type { AddressAnswer, TlsaAnswer } from '../dns/mail-resolver.ts'
 import { createMxClient, type MxClientOptions } from './client.ts'
 import type { AttemptOutcome, DeliveryStep, MxClient, OutgoingMail, Route, SiteLimits } from './outcome.ts'
 
@@ -38,8 +41,8 @@ const hostOf = (name: string) => {
   return found
 }
 
-/** A client, with the addresses of the farm unless others are given. */
-function open(options: Partial<MxClientOptions> = {}, others: Record<string, AddressAnswer> = {}) {
+/** A client, with the addresses of the farm and without TLSA records unless others are given. */
+function open(options: Partial<MxClientOptions> = {}, others: Record<string, AddressAnswer> = {}, tlsa: Record<string, TlsaAnswer> = {}) {
   const client = createMxClient({
     policy: loopback,
     ca: [internet.certificates.ca],
@@ -48,13 +51,16 @@ function open(options: Partial<MxClientOptions> = {}, others: Record<string, Add
     port: internet.mx.port,
     isLoopbackOnly: true,
     resolver: {
-      addresses: async (name) => others[name] ?? { is: 'addresses', addresses: [hostOf(name).ip], isSecure: false },
+      addresses: async (name) => others[name] ?? { is: 'addresses', addresses: [hostOf(name).ip], isSecure: true },
+      tlsa: async (name) => tlsa[name] ?? { is: 'none' },
     },
     ...options,
     limits: { idleMs: 500, ...options.limits },
   })
   return { ...client, [Symbol.dispose]: () => client.close() }
 }
+
+const loopbackHost: AddressAnswer = { is: 'addresses', addresses: ['127.0.0.1'], isSecure: false }
 
 const routeTo = (...hosts: string[]): Route => ({
   site: hosts.join(),
@@ -175,6 +181,7 @@ describe('each fault of a host has its steps, and an outcome for each recipient'
     ],
     ['content deferred', { script: { BODY: '451 4.3.0 later' } }, kim, ['mx1 DATA 451'], ['kim temporary 451 recipient']],
     ['a bad sequence', { script: { BODY: '503 5.5.1 what?' } }, kim, ['mx1 DATA 503'], ['kim temporary 503 recipient']],
+    ['a question after the content', { script: { BODY: '354 more?' } }, kim, ['mx1 DATA 354 uncertain'], ['kim uncertain']],
     ['a connection lost after the content', { script: { BODY: ends('reset') } }, kim, ['mx1 DATA uncertain'], ['kim uncertain']],
     ['silence after the content', { script: { BODY: ends('silence') } }, kim, ['mx1 DATA uncertain'], ['kim uncertain']],
     [
@@ -194,7 +201,8 @@ describe('each fault of a host has its steps, and an outcome for each recipient'
     expect(inShort(outcome, route)).toEqual(steps)
     expect(outcomes(outcome)).toEqual(expected)
     const accepted = expected.filter((text) => text.includes('delivered')).length
-    expect(hostOf(route.hosts[0]?.host ?? '').mails.flatMap(({ to }) => to)).toHaveLength(accepted)
+    const { mails } = hostOf(route.hosts[0]?.host ?? '')
+    if (!steps.includes('mx1 DATA 354 uncertain')) expect(mails.flatMap(({ to }) => to)).toHaveLength(accepted)
   })
 })
 
@@ -328,6 +336,50 @@ describe('TLS', () => {
   })
 })
 
+describe('TLSA records of a host', () => {
+  const secure = (route: Route): Route => ({ ...route, isSecure: true })
+  /** A record with the digest of a certificate itself (usage 3). */
+  const recordOf = async (name: string, variant: TlsVariant): Promise<TlsaAnswer> => {
+    const { cert } = await internet.certificates.of(name, variant)
+    const data = createHash('sha256').update(new X509Certificate(cert).raw).digest()
+    return { is: 'records', records: [{ usage: 3, selector: 0, matchingType: 1, data }] }
+  }
+  const unusable: TlsaAnswer = { is: 'records', records: [{ usage: 1, selector: 0, matchingType: 1, data: Buffer.alloc(32) }] }
+  const failing = async (): Promise<TlsaAnswer> => ({ is: 'failed', reason: 'SERVFAIL' })
+
+  test.each<[string, MxBehaviour, (name: string) => Promise<TlsaAnswer>, string[], string]>([
+    ['of its certificate', { tls: 'self-signed' }, (name) => recordOf(name, 'self-signed'), [], 'kim delivered 250'],
+    ['of another certificate', {}, (name) => recordOf(name, 'self-signed'), ['mx1 STARTTLS none'], 'kim temporary site'],
+    ['without TLS', { tls: 'none' }, (name) => recordOf(name, 'valid'), ['mx1 STARTTLS none not offered'], 'kim temporary site'],
+    ['that cannot be used', { tls: 'expired' }, async () => unusable, [], 'kim delivered 250'],
+    ['that cannot be used, without TLS', { tls: 'none' }, async () => unusable, ['mx1 STARTTLS none not offered'], 'kim temporary site'],
+    ['that cannot be looked up', {}, failing, ['mx1 STARTTLS none'], 'kim temporary site'],
+  ])('%s', async (_, behaviour, answer, steps, expected) => {
+    const name = host(behaviour)
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await answer(name) })
+    const route = secure(routeTo(name))
+    const outcome = await client.deliver(route, kim, LIMITS)
+    expect(inShort(outcome, route)).toEqual(steps)
+    expect(outcomes(outcome)).toEqual([expected])
+    // Without validated records of the domain, nothing is asked.
+    expect(outcomes(await client.deliver({ ...route, isSecure: false }, kim, LIMITS))).toEqual(['kim delivered 250'])
+  })
+
+  test('count more than a policy of MTA-STS', async () => {
+    const name = host({ tls: 'self-signed' })
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'self-signed') })
+    const outcome = await client.deliver({ ...secure(routeTo(name)), enforcedHosts: ['another.test'] }, kim, LIMITS)
+    expect([...outcome.recipients.values()]).toMatchObject([{ is: 'delivered', peer: { tls: { verified: true } } }])
+  })
+
+  test('are not those of a connection that was opened without them', async () => {
+    const name = host({ tls: 'self-signed' })
+    using client = open({}, {}, { [`_25._tcp.${name}`]: await recordOf(name, 'valid') })
+    expect(outcomes(await client.deliver(routeTo(name), kim, LIMITS))).toEqual(['kim delivered 250'])
+    expect(outcomes(await client.deliver(secure(routeTo(name)), kim, LIMITS))).toEqual(['kim temporary site'])
+  })
+})
+
 describe('addresses', () => {
   const at = (address: string): AddressAnswer => ({ is: 'addresses', addresses: [address], isSecure: false })
 
@@ -370,6 +422,42 @@ describe('the time of each stage is limited', () => {
     const { elapsedMs } = await client.deliver(routeTo(host(behaviour)), kim, LIMITS)
     expect(elapsedMs).toBeGreaterThanOrEqual(140)
     expect(elapsedMs).toBeLessThan(10_000)
+  })
+})
+
+describe('a host that sends one byte at a time', () => {
+  const WITHIN_MS = 3000
+  const shortly = { greetingMs: 150, tlsMs: 150, commandMs: 150, blockMs: 150, finalMs: 150 }
+  test.each<[DrippingStage, object]>([
+    ['GREETING', { is: 'temporary' }],
+    ['EHLO', { is: 'temporary' }],
+    ['STARTTLS', { is: 'temporary' }],
+    ['MAIL', { is: 'temporary' }],
+    ['BODY', { is: 'uncertain' }],
+  ])('gains no time at %s', async (stage, expected) => {
+    await using dripping = await openDrippingHost(stage)
+    using client = open({ port: dripping.port, limits: shortly }, { 'drip.test': loopbackHost })
+    const { recipients, elapsedMs } = await client.deliver(routeTo('drip.test'), kim, { ...LIMITS, isTlsRequired: stage === 'STARTTLS' })
+    expect([...recipients.values()]).toMatchObject([expected])
+    expect(elapsedMs).toBeLessThan(WITHIN_MS)
+  })
+
+  test('or takes nothing of the content, gains no time', async () => {
+    await using dripping = await openDrippingHost('READING')
+    using client = open({ port: dripping.port, limits: shortly }, { 'drip.test': loopbackHost })
+    const content = Buffer.alloc(20_000_000, 'Hello\r\n')
+    const { recipients, elapsedMs } = await client.deliver(routeTo('drip.test'), { ...kim, content }, LIMITS)
+    expect([...recipients.values()]).toMatchObject([{ is: 'uncertain' }])
+    expect(elapsedMs).toBeLessThan(10_000)
+  })
+
+  test('is left when it has no mail', async () => {
+    await using dripping = await openDrippingHost('IDLE')
+    using client = open({ port: dripping.port, limits: { idleMs: 100 } }, { 'drip.test': loopbackHost })
+    for (let at = 0; at < 2; at++)
+      expect(outcomes(await client.deliver(routeTo('drip.test'), kim, { connections: 1, mailsPerConnection: 1 }))).toEqual([
+        'kim delivered 250',
+      ])
   })
 })
 

@@ -12,7 +12,7 @@ import { createSite, type MxSite, STOPPING } from './site.ts'
 
 export type MxClientOptions = {
   policy: EgressPolicy
-  resolver: Pick<MailResolver, 'addresses'>
+  resolver: Pick<MailResolver, 'addresses' | 'tlsa'>
   clock: Clock
   /** Additional trusted root certificates in PEM. */
   ca?: string[]

@@ -17,12 +17,13 @@ import { replyOf, sentenceOf } from '../smtp/words.ts'
 import { sourceFor, usableAddresses } from './addresses.ts'
 import type { DeliveryStep, Route, SiteLimits } from './outcome.ts'
 import { refusedHere } from './route.ts'
-import { isEnforced, type MxSession, type UnopenedOutcome, type Waiting } from './session.ts'
+import type { MxSession, UnopenedOutcome, Waiting } from './session.ts'
+import { type TlsDemand, tlsDemandOf } from './tls-demand.ts'
 
 /** What opening a session needs. */
 export type OpeningTools = {
   policy: EgressPolicy
-  resolver: Pick<MailResolver, 'addresses'>
+  resolver: Pick<MailResolver, 'addresses' | 'tlsa'>
   clock: Clock
   secureContext: SecureContext
   /** How this client names itself. */
@@ -54,7 +55,8 @@ type Visit = {
   readonly events: SessionEvents
   readonly host: string
   readonly isLast: boolean
-  readonly tls: 'if offered' | 'required' | 'verified'
+  readonly route: Route
+  readonly limits: SiteLimits
   readonly steps: DeliveryStep[]
 }
 
@@ -68,10 +70,8 @@ const PLAIN_MS = 3 * DAY_MS
 export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimits, events: SessionEvents): Promise<Opened> {
   const steps: DeliveryStep[] = []
   const reasons: Left[] = []
-  const tls = route.enforcedHosts ? 'verified' : limits.isTlsRequired ? 'required' : 'if offered'
   for (const [index, { host }] of route.hosts.entries()) {
-    const visit: Visit = { tools, events, host, isLast: index === route.hosts.length - 1, tls, steps }
-    const tried = route.enforcedHosts && !isEnforced(route.enforcedHosts, host) ? notInPolicy(visit) : await tryHost(visit)
+    const tried = await tryHost({ tools, events, host, isLast: index === route.hosts.length - 1, route, limits, steps })
     if (tried.is === 'open') return tried
     reasons.push(tried)
   }
@@ -85,16 +85,18 @@ function outcomeOf(reasons: Left[]): UnopenedOutcome {
 }
 
 async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession } | Left> {
-  const { tools, host, steps } = visit
+  const { tools, host, route, limits, steps } = visit
   const found = await usableAddresses(tools, host)
   if (found.is !== 'addresses') {
     steps.push({ is: 'ip-lookup-failed', host, reason: found.reason })
     if (found.is === 'failed') return leave(visit, found.reason)
     return { is: 'left', isAbsent: true, outcome: refusedHere(550, '5.4.4', found.reason) as UnopenedOutcome }
   }
+  const demand = await tlsDemandOf(tools, { route, limits, host, isSecure: found.isSecure })
+  if ('reason' in demand) return insecure(visit, demand.reason)
   let last = leave(visit, 'The host has no address.')
   for (const address of found.addresses) {
-    const tried = await tryAddress(visit, address)
+    const tried = await tryAddress(visit, demand, address)
     if (tried.is !== 'unconnected') return tried
     last = leave(visit, tried.reason)
   }
@@ -102,18 +104,23 @@ async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession }
 }
 
 /** Connects to an address, and opens a session. `unconnected`: another address of the host may do better. */
-async function tryAddress(visit: Visit, address: string, isPlain = knownAsPlain(visit)): Promise<Exclude<Tried, { is: 'tls failed' }>> {
-  const tried = await tryOnce(visit, address, isPlain)
+async function tryAddress(
+  visit: Visit,
+  demand: TlsDemand,
+  address: string,
+  isPlain = knownAsPlain(visit, demand),
+): Promise<Exclude<Tried, { is: 'tls failed' }>> {
+  const tried = await tryOnce(visit, demand, address, isPlain)
   if (tried.is !== 'tls failed') return tried
   const { tools, host } = visit
   tools.plainHosts.set(host, tools.clock.now().getTime() + PLAIN_MS)
-  return tryAddress(visit, address, true)
+  return tryAddress(visit, demand, address, true)
 }
 
 type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; reason: string } | { is: 'tls failed' }
 
-async function tryOnce(visit: Visit, address: string, isPlain: boolean): Promise<Tried> {
-  const { tools, host, steps, isLast, tls } = visit
+async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain: boolean): Promise<Tried> {
+  const { tools, host, steps, isLast } = visit
   const localAddress = sourceFor(tools.sources, address)
   let socket: Socket
   try {
@@ -123,12 +130,12 @@ async function tryOnce(visit: Visit, address: string, isPlain: boolean): Promise
     steps.push({ is: 'failed', host, stage: 'CONNECT', peer: { ip: address }, reason })
     return { is: 'unconnected', reason }
   }
-  const opened = await openSession(visit, socket, isPlain)
+  const opened = await openSession(visit, demand, socket, isPlain)
   if (opened.is === 'open') return opened
   const { stage, peer = {} } = opened
   const reason = sentenceOf(opened, 'host')
   const isTlsFailure = stage === 'STARTTLS' && opened.is === 'broken' && opened.error.code !== NO_TLS
-  const isContinued = isTlsFailure && tls === 'if offered'
+  const isContinued = isTlsFailure && demand.tls === 'if offered'
   const fallback = isContinued ? ('plaintext' as const) : isLast ? ('none' as const) : ('next-host' as const)
   const reply = opened.is === 'refused' ? { reply: replyOf(opened.reply) } : {}
   const noTls = stage === 'STARTTLS' && !isTlsFailure ? { noTls: true as const, required: true } : {}
@@ -148,15 +155,14 @@ function leave({ host }: Visit, reason: string, failure?: Failure): Left {
     : { is: 'left', isAbsent: false, outcome: { is: 'temporary', reason, host, reply, scope: 'site' } }
 }
 
-/** A host that the policy of the domain does not name may be one that an attacker named. */
-function notInPolicy(visit: Visit): Left {
+/** TLS with the host cannot be trusted, so it is not connected to. */
+function insecure(visit: Visit, reason: string): Left {
   const { host, steps, isLast } = visit
-  const reason = 'The MTA-STS policy of the domain does not name the host.'
   steps.push({ is: 'failed', host, stage: 'STARTTLS', peer: {}, reason, fallback: isLast ? 'none' : 'next-host' })
   return leave(visit, reason)
 }
 
-const knownAsPlain = ({ tools, host, tls }: Visit): boolean =>
+const knownAsPlain = ({ tools, host }: Visit, { tls }: TlsDemand): boolean =>
   tls === 'if offered' && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
 
 /** How long a host may take to notice that a connection is closed. Until then it counts it. */
@@ -171,14 +177,20 @@ function afterClose(socket: Socket, call: () => void): void {
 type OpenSession = { is: 'open'; session: MxSession } | Failure
 
 /** Resolves when the session is open, or cannot be opened. */
-const openSession = ({ tools, events, host, tls, steps }: Visit, socket: Socket, isPlain: boolean): Promise<OpenSession> =>
+const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, socket: Socket, isPlain: boolean): Promise<OpenSession> =>
   new Promise((resolve) => {
+    const { tls, refusesCertificate, dane } = demand
     const startTls = isPlain ? 'never' : tls === 'if offered' ? 'if offered' : 'required'
     const { name, secureContext, limits } = tools
     const options = { name, host, startTls, secureContext, limits, credentials: null, isImplicitTls: false } as const
     const connection = openConnection<Waiting>(
       socket,
-      { ...options, overlaps: 'after a success', rejectUnauthorized: tls === 'verified' },
+      {
+        ...options,
+        overlaps: 'after a success',
+        rejectUnauthorized: tls === 'verified',
+        ...(refusesCertificate && { refusesCertificate }),
+      },
       {
         ready() {
           isOpen = true
@@ -194,5 +206,5 @@ const openSession = ({ tools, events, host, tls, steps }: Visit, socket: Socket,
       },
     )
     let isOpen = false
-    const session: MxSession = { connection, host, isDaneChecked: false, firstSteps: steps, mails: 0, isLeaving: false }
+    const session: MxSession = { connection, host, dane, firstSteps: steps, mails: 0, isLeaving: false }
   })

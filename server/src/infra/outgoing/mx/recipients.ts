@@ -37,8 +37,12 @@ function outcomeOf({ host, peer, replies, broken }: Transcript, rcpt: Reply | un
   if (!isOk(rcpt)) return refusalOf(host, rcpt)
   if (replies.data) return refusalOf(host, replies.data)
   if (!replies.content) return broken?.hasBody ? { is: 'uncertain', reason: broken.reason, host } : lost
+  if (isIntermediate(replies.content)) return { is: 'uncertain', reason: replyOf(replies.content).response, host }
   return isOk(replies.content) ? { is: 'delivered', host, peer, reply: replyOf(replies.content) } : refusalOf(host, replies.content)
 }
+
+/** A reply that asks for more when there is no more: whether the host has the mail is not known. */
+const isIntermediate = (reply: Reply): boolean => reply.code >= 300 && reply.code < 400
 
 /** Too many recipients, and not a full mailbox (RFC 5321 §4.5.3.1.10). */
 const isTooMany = (rcpt: Reply, hasRecipients: boolean): boolean => rcpt.code === 552 && hasRecipients
@@ -69,7 +73,11 @@ function stepsOf(
   const refused = (stage: Stage, reply: Reply | undefined, address?: string): DeliveryStep[] => {
     if (!reply || isOk(reply)) return []
     const read = replyOf(reply)
-    return [{ is: 'failed', host, stage, peer, reply: read, reason: read.response, ...(address !== undefined && { to: address }) }]
+    const about = {
+      ...(address !== undefined && { to: address }),
+      ...(reply === replies.content && isIntermediate(reply) && { uncertain: true as const }),
+    }
+    return [{ is: 'failed', host, stage, peer, reply: read, reason: read.response, ...about }]
   }
   const steps = [...unencrypted(host, peer), ...refused('MAIL', replies.mail)]
   if (isOk(replies.mail)) for (const [index, reply] of replies.recipients.entries()) steps.push(...refused('RCPT', reply, to[index]))

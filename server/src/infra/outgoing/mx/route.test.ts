@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MtaStsPolicy, MxAnswer } from '../dns/mail-resolver.ts'
 import { routeOf } from './route.ts'
-import { isEnforced } from './session.ts'
 
 const hosts = [{ host: 'mx1.example.org', preference: 10 }]
 const found: MxAnswer = { is: 'hosts', hosts, isImplicit: false, isSecure: true, ttlS: 300 }
@@ -64,16 +63,4 @@ describe('the route to a domain', () => {
     const routing = routeOf({ ...facts, mx: found, policy: { ...policy, mode } })
     expect(routing.is === 'route' && routing.route.enforcedHosts).toEqual(enforcedHosts)
   })
-})
-
-test.each([
-  ['mx1.example.org', 'mx1.example.org', true],
-  ['MX1.example.org', 'mx1.Example.org.', true],
-  ['*.example.org', 'mx1.example.org', true],
-  ['*.example.org', 'a.mx1.example.org', false],
-  ['*.example.org', 'example.org', false],
-  ['*.example.org', '.example.org', false],
-  ['mx1.example.org', 'mx2.example.org', false],
-])('the pattern %s names %s: %s', (pattern, host, expected) => {
-  expect(isEnforced([pattern], host)).toBe(expected)
 })

@@ -1,6 +1,7 @@
 /** A session at a mail host, over which the mails of a site are sent, and which mails it may carry. */
+import { matchesMx } from '../../../lib/mta-sts.ts'
 import type { Connection } from '../smtp/connection.ts'
-import type { DeliveryStep, OutgoingMail, Route, SiteLimits } from './outcome.ts'
+import type { DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 
 /** A mail without outcomes. */
 export type Waiting = {
@@ -17,13 +18,13 @@ export type Waiting = {
 }
 
 /** Why no host of a route could be connected to. */
-export type UnopenedOutcome = Extract<import('./outcome.ts').RecipientOutcome, { is: 'temporary' | 'permanent' }>
+export type UnopenedOutcome = Extract<RecipientOutcome, { is: 'temporary' | 'permanent' }>
 
 export type MxSession = {
   readonly connection: Connection<Waiting>
   readonly host: string
-  /** The TLSA records of the host were considered. */
-  readonly isDaneChecked: boolean
+  /** Whether the TLSA records of the host were considered, and there were some. */
+  readonly dane: 'unchecked' | 'none' | 'records'
   /** What happened before it was open: the first mail tells it. */
   readonly firstSteps: DeliveryStep[]
   /** How many mails it was given. */
@@ -33,18 +34,11 @@ export type MxSession = {
 }
 
 /** May this session carry the mails of a route? Another domain of the site may have other hosts, and other demands on them. */
-export function mayCarry({ connection, host, isDaneChecked }: MxSession, route: Route, limits: SiteLimits): boolean {
+export function mayCarry({ connection, host, dane }: MxSession, route: Route, limits: SiteLimits): boolean {
   const { tls } = connection.peer()
   if (!route.hosts.some((other) => other.host === host)) return false
-  if (route.isSecure && !isDaneChecked) return false
+  // Of a domain whose records are not validated, the TLSA records of the host prove nothing.
+  if (route.isSecure ? dane === 'unchecked' : dane === 'records' && route.enforcedHosts) return false
   if (limits.isTlsRequired && !tls) return false
-  return !route.enforcedHosts || (tls?.verified === true && isEnforced(route.enforcedHosts, host))
-}
-
-/** Is this a host of the MTA-STS policy? `*.` stands for one label (RFC 8461 §4.1). */
-export const isEnforced = (patterns: readonly string[], host: string): boolean => patterns.some((pattern) => matches(pattern, host))
-
-function matches(pattern: string, host: string): boolean {
-  const [wanted, name] = [pattern, host].map((text) => text.toLowerCase().replace(/\.$/, '')) as [string, string]
-  return wanted.startsWith('*.') ? name.slice(name.indexOf('.')) === wanted.slice(1) && name.indexOf('.') > 0 : name === wanted
+  return !route.enforcedHosts || dane === 'records' || (tls?.verified === true && matchesMx(route.enforcedHosts, host))
 }
