@@ -1,6 +1,6 @@
 /**
  * Opens a session at one of the hosts of a route (RFC 5321 §5.1): the next address when one cannot be connected to, the next host when
- * one refuses the session. When TLS fails and nothing requires it, the same host is connected to again without it (RFC 7435).
+ * one refuses the session. When TLS fails and nothing requires it, the same host is connected to again without it (D-MTA-10, D-MTA-12).
  */
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
@@ -169,7 +169,9 @@ const knownAsPlain = ({ tools, host }: Visit, { tls }: TlsDemand): boolean =>
 const NOTICE_MS = 20
 
 function afterClose(socket: Socket, call: () => void): void {
-  const noticed = () => AbortSignal.timeout(NOTICE_MS).addEventListener('abort', call)
+  // Of an event loop that was busy, the time alone proves nothing.
+  const later = () => setImmediate(() => setImmediate(call))
+  const noticed = () => AbortSignal.timeout(NOTICE_MS).addEventListener('abort', later)
   if (socket.closed) noticed()
   else socket.once('close', noticed)
 }

@@ -108,6 +108,7 @@ const unencrypted = (host: string, peer: Peer): DeliveryStep[] =>
         },
       ]
 
+/** Why a mail is not sent (D-MTA-11). */
 const LACKS: Record<'SIZE' | '8BITMIME' | 'SMTPUTF8', [code: number, enhancedCode: string, reason: string]> = {
   SIZE: [552, '5.3.4', 'The mail is larger than the host accepts.'],
   '8BITMIME': [554, '5.6.3', 'The mail has bytes beyond ASCII, which the host does not accept.'],

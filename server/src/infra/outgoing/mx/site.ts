@@ -1,6 +1,7 @@
 /**
  * The mails for one site, and the sessions that carry them. A session takes the next mail when it has finished one, and, after a first
- * success, while it waits for the reply to one (RFC 2920). There are never more sessions than the limit, those that are ending included.
+ * success, while it waits for the reply to one (RFC 2920). There are never more sessions than the limit, those that are ending included
+ * (D-MTA-13).
  */
 import type { Envelope, MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/connection.ts'
@@ -224,9 +225,9 @@ function drop({ waiting }: State, mail: Waiting): boolean {
   return at !== -1
 }
 
-/** No host could be connected to. If other sessions of the site work, the mail waits for one of them: the host may limit connections. */
+/** No host could be connected to. If other sessions work, or may do so soon, the mail waits for one of them: a host may limit connections. */
 function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void {
-  const open = [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
+  const open = state.opening + [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
   if (open > 0) state.taken = { connections: open, untilMs: performance.now() + TAKEN_MS }
   if (!state.waiting.includes(mail)) {
     // It went over another session meanwhile. What happened is told by the next mail, so that the site is given less.
@@ -238,7 +239,7 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   }
   mail.steps.push(...steps)
   mail.failed = outcome
-  if (canBeCarried(state, mail)) return
+  if (state.opening > 0 || canBeCarried(state, mail)) return
   for (const other of [...state.waiting]) {
     if (other === mail || other.isOpening || other.failed || !isSameRoute(other.route, mail.route)) continue
     other.steps.push(...steps)
