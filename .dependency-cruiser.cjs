@@ -41,7 +41,7 @@ const PURE_NODE = '^(node:)?(buffer|crypto|net|url|util|zlib)$'
  */
 const NODE_PLACES = {
   // outgoing: host names, and records for the checks of domains. servers: the name servers of the system.
-  dns: ['infra/outgoing/dns.ts', 'infra/outgoing/dns/servers.ts'],
+  dns: ['infra/outgoing/dns/(servers|system).ts'],
   // exchange: questions to name servers.
   dgram: ['infra/outgoing/dns/exchange.ts'],
   // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app: the address that is listened

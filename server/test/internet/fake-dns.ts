@@ -126,7 +126,7 @@ function readFramed(socket: Socket, receive: (message: Buffer) => void): void {
 }
 
 /** A message as it is sent over TCP. */
-export const framed = (message: Buffer): Buffer => Buffer.concat([Buffer.of(message.length >> 8, message.length & 0xff), message])
+const framed = (message: Buffer): Buffer => Buffer.concat([Buffer.of(message.length >> 8, message.length & 0xff), message])
 
 /** What a resolver with this zone answers: it follows aliases, and repeats them. */
 function replyTo(zone: Zone, name: string, type: string, fault: DnsFault | undefined, transport: DnsQuery['transport']): Reply {

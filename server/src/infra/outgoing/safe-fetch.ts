@@ -6,7 +6,7 @@ import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { Agent, type Dispatcher } from 'undici'
 import { type EgressPolicy, type HostLookup, isAllowedAddress, isAllowedPort } from '../../lib/egress.ts'
-import { resolveHost } from './dns.ts'
+import { resolveHost } from './dns/system.ts'
 import { trustContext } from './trust.ts'
 
 /** `timeoutMs` covers everything from the call to the last byte of the body. */

@@ -8,7 +8,7 @@ import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/
 import { isEmail } from '../../lib/email.ts'
 import type { Envelope } from '../../lib/smtp/session.ts'
 import { isDomainName } from '../../lib/urls.ts'
-import { resolveHost } from './dns.ts'
+import { resolveHost } from './dns/system.ts'
 import { blockedError, guardedLookup } from './safe-fetch.ts'
 import { type ConnectionOptions, type FailedStage, type Failure, NO_TLS, openConnection, type Peer } from './smtp/connection.ts'
 import { createPool, type Pool, type PoolResult } from './smtp/pool.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, isIP } from 'node:net'
 import { type EgressPolicy, type HostLookup, isAllowedAddress } from '../../lib/egress.ts'
-import { resolveHost } from './dns.ts'
+import { resolveHost } from './dns/system.ts'
 
 export type TcpOutcome = 'success' | 'refused' | 'timeout' | 'unreachable' | 'reset' | 'dns_error' | 'blocked' | 'error'
 

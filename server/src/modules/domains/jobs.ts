@@ -1,4 +1,4 @@
-import { createResolver } from '../../infra/outgoing/dns.ts'
+import { createResolver } from '../../infra/outgoing/dns/system.ts'
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import type { DomainResolver } from './dns-check.ts'
 import { CHECK } from './job-names.ts'

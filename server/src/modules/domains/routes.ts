@@ -1,5 +1,5 @@
 import { DownloadOf, type Route, route } from '../../infra/http/route.ts'
-import { createResolver } from '../../infra/outgoing/dns.ts'
+import { createResolver } from '../../infra/outgoing/dns/system.ts'
 import type { DomainId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import type { DomainResolver } from './dns-check.ts'

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { createResolver } from '../../infra/outgoing/dns.ts'
+import { createResolver } from '../../infra/outgoing/dns/system.ts'
 import { tcpCheck } from '../../infra/outgoing/tcp-check.ts'
 import type { CallerCtx } from '../../infra/runtime/ctx.ts'
 import { egressPolicy } from '../../lib/egress.ts'

@@ -1,45 +1,18 @@
 /** What the DNS says about where email goes, as delivery asks for it. Faults of the DNS are answers, not errors. */
 import { isIP } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
-import type { TlsaRecord } from '../../../lib/dane.ts'
 import type { HostLookup } from '../../../lib/egress.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { dnsName } from '../../../lib/urls.ts'
 import type { SafeFetch } from '../safe-fetch.ts'
+import type { AddressAnswer, MxAnswer, TlsaAnswer } from './answers.ts'
 import { mxAnswer } from './mx-answer.ts'
 import { openPolicies, type PolicyStore } from './policies.ts'
 import { type Found, openRecords, type Records } from './records.ts'
 import { nameServers } from './servers.ts'
 
-export type { TlsaRecord } from '../../../lib/dane.ts'
 export type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
-
-/** One host that takes the email of a domain. */
-export type MxHost = { host: string; preference: number }
-
-/**
- * Where the email of a domain goes.
- *
- * - `hosts`: at most five, in the order in which they are to be tried; those of equal preference are shuffled. `isImplicit`: the domain
- *   has no MX records and is its own host (RFC 5321 §5.1). `isSecure`: a validating resolver says that the answer is authentic.
- * - `null-mx`: the domain takes no email (RFC 7505).
- * - `no-domain`: the domain does not exist, or has neither MX records nor addresses.
- * - `failed`: there was no usable answer, so that a later attempt may have one.
- */
-export type MxAnswer =
-  | { is: 'hosts'; hosts: MxHost[]; isImplicit: boolean; isSecure: boolean; ttlS: number }
-  | { is: 'null-mx' }
-  | { is: 'no-domain'; reason: string }
-  | { is: 'failed'; reason: string }
-
-/** The addresses of a host: at most two, IPv4 first, in random order. `none`: the host does not exist, or has no address. They are not checked by an egress policy. */
-export type AddressAnswer =
-  | { is: 'addresses'; addresses: string[]; isSecure: boolean }
-  | { is: 'none'; reason: string }
-  | { is: 'failed'; reason: string }
-
-/** The authentic TLSA records of a name. Records that were not validated are `none`; `failed` must not lead to a delivery in clear text. */
-export type TlsaAnswer = { is: 'records'; records: TlsaRecord[] } | { is: 'none' } | { is: 'failed'; reason: string }
+export type { AddressAnswer, MxAnswer, MxHost, TlsaAnswer } from './answers.ts'
 
 export type MailResolver = {
   mx(domain: string): Promise<MxAnswer>

@@ -1,6 +1,6 @@
 /** Which hosts take the email of a domain, from its MX records (D-MTA-20). Pure. */
 import { dnsName } from '../../../lib/urls.ts'
-import type { MxAnswer, MxHost } from './mail-resolver.ts'
+import type { MxAnswer, MxHost } from './answers.ts'
 
 const HOSTS_MAX = 5
 /** The name of the root, which a null MX has. */

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Authority, issueCertificate, loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
-import { danePermits, type TlsaRecord, tlsaNameOf, usableTlsa } from './dane.ts'
-import { DAY_MS } from './times.ts'
+import { danePermits, type TlsaRecord, tlsaNameOf, usableTlsa } from '../../../lib/dane.ts'
+import { DAY_MS } from '../../../lib/times.ts'
+import { type Authority, issueCertificate, loadOrCreateAuthority } from '../dev-authority.ts'
 
 const NOW = new Date('2026-11-22T12:00:00Z')
 const HOST = 'mx.example.com'

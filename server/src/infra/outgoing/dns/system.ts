@@ -1,6 +1,6 @@
-/** The only user of the DNS: addresses by the resolver of the system, records by its name servers. */
+/** What the system knows of the DNS: addresses by its resolver, and records by its name servers. Delivery asks `mail-resolver.ts`. */
 import { promises as dns } from 'node:dns'
-import type { HostLookup } from '../../lib/egress.ts'
+import type { HostLookup } from '../../../lib/egress.ts'
 
 const TIMEOUT_MS = 3000
 const TRIES = 2
