@@ -25,3 +25,38 @@ create index webhook_replays_by_endpoint on webhook_replays (project_id, endpoin
 create unique index webhook_replays_running on webhook_replays (project_id, endpoint_id) where status = 'running';
 create index webhook_replays_due on webhook_replays (project_id, due_at, id) where due_at is not null;
 alter table webhook_replays alter column project_id set (n_distinct = 10);
+
+-- The sites that a project sent email to: its limits for them, and what they said last.
+create table mail_sites (
+  project_id bigint not null references projects,
+  site text not null,
+  label text not null,
+  -- Null without limits of the project.
+  limits jsonb,
+  last_reply text,
+  last_replied_at timestamptz(3),
+  updated_at timestamptz(3) not null,
+  primary key (project_id, site)
+);
+
+-- What became of the attempts of a project at a site, by the hour.
+create table mail_site_hours (
+  project_id bigint not null references projects,
+  site text not null,
+  hour timestamptz(3) not null,
+  delivered int not null,
+  deferred int not null,
+  bounced int not null,
+  primary key (project_id, site, hour)
+) with (fillfactor = 70);
+create index mail_site_hours_by_age on mail_site_hours (project_id, hour);
+
+-- The processes that deliver email, with the states of their sites. Each uses its share of the limits.
+create table mail_processes (
+  id uuid primary key,
+  sites jsonb not null,
+  reported_at timestamptz(3) not null
+);
+
+alter table mail_sites alter column project_id set (n_distinct = 10);
+alter table mail_site_hours alter column project_id set (n_distinct = 10);

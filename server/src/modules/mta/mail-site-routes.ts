@@ -1,0 +1,43 @@
+import { route } from '../../infra/http/route.ts'
+import { pathText } from '../../lib/path-params.ts'
+import { siteListing } from './mail-sites.queries.ts'
+import { MailSite, MailSiteInput, MailSites } from './mail-sites.schema.ts'
+import { getMailSite, listMailSites, setMailSite } from './mail-sites.ts'
+
+const params = { site: pathText(64) }
+
+export const mailSiteRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/mail-sites',
+    summary: 'List the mail sites that the project delivers to.',
+    description:
+      'A site is a mailbox provider, or a set of mail hosts that several domains can share. It has the limits that hold for it, its state, its last reply that was no acceptance, and how many attempts were deferred and bounced in the last 24 hours.',
+    access: { secret: 'support' },
+    list: siteListing,
+    reply: MailSites,
+    run: (ctx, { page }) => listMailSites(ctx, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/mail-sites/{site}',
+    summary: 'Read a mail site.',
+    description: 'Its limits, its state and what became of the attempts of the last 24 hours.',
+    access: { secret: 'support' },
+    params,
+    reply: MailSite,
+    run: (ctx, { params }) => getMailSite(ctx, params.site),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/client/mail-sites/{site}',
+    summary: 'Set what the project delivers to a mail site at most.',
+    description:
+      'The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.',
+    access: { secret: 'admin' },
+    params,
+    body: MailSiteInput,
+    reply: MailSite,
+    run: (ctx, { params, body }) => setMailSite(ctx, params.site, body),
+  }),
+]
