@@ -16,7 +16,7 @@ import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
 import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
-import { tlsRoutes } from './modules/mta/index.ts'
+import { mailSiteRoutes, tlsRoutes } from './modules/mta/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
@@ -49,6 +49,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...domainRoutes(),
   ...tlsRoutes,
   ...inboxRoutes(listening, inboxVerbs),
+  ...mailSiteRoutes,
   ...webhookRoutes,
   ...toolRoutes,
 ]

@@ -156,6 +156,7 @@ async function sending(send: Send) {
   const { id: endpointId } = (await send('createWebhook')).body
   await send('rotateWebhookSecret', { endpointId })
   await send('testWebhook', { endpointId })
+  await send('setMailSite')
   await send('createWebhookReplay', { endpointId })
   await send('updateWebhook', { endpointId })
 }

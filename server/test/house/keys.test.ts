@@ -13,6 +13,7 @@ const NO_PROJECT: Record<string, string> = {
   idempotency_records: 'they belong to an API key, which may be one of an organisation',
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',
+  mail_processes: 'a process delivers email of all projects',
   mta_sts_policies: 'they are facts about domains of recipients, the same for every project',
 }
 

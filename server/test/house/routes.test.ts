@@ -98,6 +98,9 @@ D-WH-1 DELETE /api/client/webhooks/{endpointId}
 D-WH-1 POST /api/client/webhooks/{endpointId}/test
 D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries
 D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
+D-MTA-33 GET /api/client/mail-sites
+D-MTA-33 GET /api/client/mail-sites/{site}
+D-MTA-33 PUT /api/client/mail-sites/{site}
 D-WH-6 POST /api/client/webhooks/{endpointId}/replays
 D-WH-6 GET /api/client/webhooks/{endpointId}/replays
 lists GET /api/client/lists

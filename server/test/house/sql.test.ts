@@ -85,6 +85,8 @@ const MAY: Record<string, string> = {
   'webhook-events.projectsWithEvents': 'finds the projects that have work',
   'webhook-events.nextPosition': 'a sequence, no table',
   'webhook-events.purgeWebhookEvents': 'purges by age, over all projects',
+  'mta.reportProcess': 'a process delivers email of all projects',
+  'mta.statesOf': 'a process delivers email of all projects',
   'templates.storesMjml': 'looks at templates of all projects when the server starts',
   'domains.findVerifiedHost': 'the host identifies the project',
   'domains.verifiedHosts': 'a request has no project before its host is known',

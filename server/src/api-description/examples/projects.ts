@@ -162,6 +162,20 @@ export const projectExamples = {
   DomainInput: { sending_domain: 'example.com', is_default: true },
   DomainChanges: { is_default: true },
 
+  MailSite: {
+    site: 'google',
+    label: 'Google',
+    state: 'slowed',
+    state_until: '2026-11-20T04:26:21.664Z',
+    state_reason: 'google-rate',
+    limits: { connections: 5, mails_per_connection: 50, connections_per_minute: 100, mails_per_second: 100 },
+    project_limits: { mails_per_second: 20 },
+    last_reply: '421 4.7.28 Unusual rate of unsolicited mail',
+    last_replied_at: CREATED,
+    last_24_hours: { delivered: 9120, deferred: 240, bounced: 640, deferral_share: 0.024, bounce_share: 0.064 },
+  },
+  MailSiteInput: { limits: { mails_per_second: 20 } },
+
   Webhook: endpoint,
   WebhookReply: { ...endpoint, signing_secret: 'whsec_CoAuvM6Z2mSTNPajX1uBUHxlcmvZVVSDENVQkdO40xU=' },
   WebhookInput: {

@@ -34,6 +34,21 @@ describe('the configuration', () => {
     expect(message).toContain('SESSION_JWT_KEYS is required in production')
   })
 
+  test('limits of sites are JSON', () => {
+    const limits = { google: { connections: 2, mails_per_second: 0.5 }, '*': { connections_per_minute: 30 } }
+    expect(readConfig({ MTA_LIMITS: JSON.stringify(limits) }).MTA_LIMITS).toEqual(limits)
+    expect(readConfig({}).MTA_LIMITS).toEqual({})
+    for (const wrong of [
+      'x',
+      '[]',
+      '{"google": 2}',
+      '{"google": {"speed": 2}}',
+      '{"google": {"connections": 0}}',
+      '{"google": {"connections": 1.5}}',
+    ])
+      expect(problemsOf({ MTA_LIMITS: wrong })).toContain('- MTA_LIMITS must be a JSON object')
+  })
+
   test('name servers are addresses, with a port if it is another one', () => {
     expect(readConfig({ DNS_SERVERS: '192.0.2.1, [2001:db8::1]:5353' }).DNS_SERVERS).toEqual(['192.0.2.1', '[2001:db8::1]:5353'])
     expect(problemsOf({ DNS_SERVERS: '192.0.2.1,ns.example.com' })).toContain('- DNS_SERVERS must be a comma-separated list of addresses')

@@ -16,6 +16,7 @@ import {
   optionalPort,
   port,
   type Setting,
+  siteLimits,
   text,
   url,
   wholeCount,
@@ -146,6 +147,10 @@ export const settings = {
     'Consecutive failures after which an endpoint is disabled, if WEBHOOK_DISABLE_AFTER_HOURS have passed too.',
   ),
   WEBHOOK_DISABLE_AFTER_HOURS: count(120, 'Hours since the first of these failures after which an endpoint is disabled.'),
+  MTA_LIMITS: siteLimits(
+    {},
+    'Limits of delivery to mail sites, instead of those that are built in, as JSON: `{"google": {"connections": 2}, "*": {"mails_per_second": 20}}`. The keys are those of `GET /mail-sites`; `*` stands for all sites of no known provider. The limits are `connections`, `mails_per_connection`, `connections_per_minute` and `mails_per_second`.',
+  ),
   MTA_HOSTNAME: text(
     undefined,
     'Public host name of this server for email: return paths lead to it, and SPF records name it. Default: the host of BASE_URL.',

@@ -95,3 +95,28 @@ export const credential = (prefix: string) =>
       ? ok(raw)
       : { problem: `must be ${prefix} and 16 to 250 letters, digits, _ or -` },
   )
+
+const LIMITS = ['connections', 'mails_per_connection', 'connections_per_minute', 'mails_per_second']
+const WHOLE_LIMITS = ['connections', 'mails_per_connection']
+
+/** Limits by the key of a site. */
+export const siteLimits = setting<Record<string, Record<string, number>>>('JSON', (raw) =>
+  isSiteLimits(raw)
+    ? ok(JSON.parse(raw))
+    : {
+        problem: `must be a JSON object of sites with numbers above 0, such as {"google": {"connections": 2}}; the limits are ${LIMITS.join(', ')}`,
+      },
+)
+
+function isSiteLimits(raw: string): boolean {
+  try {
+    const sites: unknown = JSON.parse(raw)
+    const isLimit = ([name, value]: [string, unknown]) =>
+      LIMITS.includes(name) && typeof value === 'number' && value > 0 && (Number.isInteger(value) || !WHOLE_LIMITS.includes(name))
+    return isObject(sites) && Object.values(sites).every((limits) => isObject(limits) && Object.entries(limits).every(isLimit))
+  } catch {
+    return false
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

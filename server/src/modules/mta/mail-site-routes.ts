@@ -1,10 +1,21 @@
+import { Type } from 'typebox'
 import { route } from '../../infra/http/route.ts'
-import { pathText } from '../../lib/path-params.ts'
+import { missing } from '../../lib/errors.ts'
 import { siteListing } from './mail-sites.queries.ts'
 import { MailSite, MailSiteInput, MailSites } from './mail-sites.schema.ts'
 import { getMailSite, listMailSites, setMailSite } from './mail-sites.ts'
 
-const params = { site: pathText(64) }
+const SITE_LENGTH_MAX = 64
+
+const params = {
+  site: {
+    schema: Type.String({ minLength: 1, maxLength: SITE_LENGTH_MAX, description: 'The key of the site, such as `google`.' }),
+    read(text: string): string {
+      if (text.length > SITE_LENGTH_MAX || text.includes('\0')) throw missing('mail site')
+      return text.toWellFormed()
+    },
+  },
+}
 
 export const mailSiteRoutes = [
   route({

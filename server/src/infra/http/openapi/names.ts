@@ -26,7 +26,8 @@ export function operationIdOf(route: Named): string {
   const segments = segmentsOf(route.path)
   if (isUtility(route)) return camel(segments.filter((segment) => segment !== null))
   const last = segments.at(-1) ?? null
-  if (route.method === 'POST' && last !== null && !isPlural(last))
+  // `rotate-keys` is an action, `mail-sites` a collection.
+  if (route.method === 'POST' && last !== null && (!isPlural(last) || last.includes('-')))
     return camel([...verbOf(last), ...nounsOf(segments.slice(0, -1), false), ...restOf(last)])
   const many = last !== null && isPlural(last) && (route.method !== 'POST' || isArray(route))
   const verb = VERBS[route.method === 'GET' && many ? 'LIST' : route.method]
@@ -57,7 +58,7 @@ const isUtility = ({ path }: Pick<Route, 'path'>) => path.startsWith('/api/ext/'
 const wordsOf = (segments: (string | null)[]) => segments.filter((segment) => segment !== null && segment !== 'me') as string[]
 
 const isArray = ({ body }: Named) => (body as { type?: string } | undefined)?.type === 'array'
-const isPlural = (word: string) => /[^s]s$/.test(word) && !word.includes('-')
+const isPlural = (word: string) => /[^s]s$/.test(word)
 
 function singular(word: string): string {
   if (!isPlural(word)) return word

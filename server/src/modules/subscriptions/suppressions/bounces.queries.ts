@@ -41,3 +41,7 @@ export const purgeBounces = (ctx: InTx, before: Date, limit: number) =>
                                limit ${limit}
                                for update skip locked))`,
   )
+
+/** Forgets the bounces of addresses. */
+export const deleteBounces = (ctx: InTx, addressHashes: string[]) =>
+  ctx.db.run(sql`delete from soft_bounces where project_id = ${ctx.projectId} and address_hash = any(${addressHashes}::text[])`)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
@@ -45,6 +46,32 @@ test('bounces of one day count once where they must be of different days', async
   w.advance('1 day')
   await bounce(w, onDays)
   expect(await reasonOf(w)).toBe('hard_bounce')
+})
+
+test('after a suppression was lifted, bounces are counted anew', async () => {
+  await using w = await world()
+  for (let at = 0; at < 3; at++) await bounce(w)
+  const [{ id }] = (await w.get('/api/client/suppressions')).body.results
+  await w.delete(`/api/client/suppressions/${id}`)
+  expect(await bounce(w)).toEqual(new Set())
+  expect(await reasonOf(w)).toBeUndefined()
+})
+
+test('the bounces of an erased user are forgotten', async () => {
+  await using w = await world()
+  const left = async () => (await select(w, 'select 1 from soft_bounces where project_id = $1', [w.projectId])).length
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kim@example.com' }])
+  await w.drain()
+  await bounce(w, { address: 'Kim@example.com' })
+  expect(await left()).toBe(1)
+  await w.delete('/api/client/users/kim')
+  await w.drain()
+  expect(await left()).toBe(0)
+})
+
+test('an address of the simulator is never suppressed by bounces', async () => {
+  await using w = await world()
+  for (let at = 0; at < 5; at++) expect(await bounce(w, { address: 'bounce@simulator.carillon.example' })).toEqual(new Set())
 })
 
 test('bounces of one project do not count for another', async () => {

@@ -1,5 +1,6 @@
 /** Suppresses addresses that bounced: at once, or after several bounces, as their classification says. */
 import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { simulatedBy } from '../../../lib/simulator.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { normalised } from './addresses.ts'
 import * as queries from './bounces.queries.ts'
@@ -20,7 +21,10 @@ const PURGED_PER_BOUNCE = 10
 
 /** Counts bounces, and suppresses the addresses that have had enough. Returns those, as they were given. */
 export async function recordBounces(ctx: InTx, bounced: readonly BouncedAddress[]): Promise<Set<string>> {
-  const counted = bounced.flatMap((one) => (one.suppresses.is === 'after' ? [{ ...one, rule: one.suppresses }] : []))
+  // The simulator bounces again the next time.
+  const counted = bounced.flatMap((one) =>
+    one.suppresses.is === 'after' && simulatedBy(one.address) === null ? [{ ...one, rule: one.suppresses }] : [],
+  )
   const reached = counted.length > 0 ? await countAll(ctx, counted) : []
   const suppressed = [...bounced.filter(({ suppresses }) => suppresses.is === 'at once'), ...reached]
   await suppress(
@@ -45,5 +49,11 @@ async function countAll(ctx: InTx, counted: Counted[]): Promise<BouncedAddress[]
   await queries.insertBounces(ctx, rows)
   const counts = await queries.countBounces(ctx, rows)
   await queries.purgeBounces(ctx, new Date(now - KEPT_MS), PURGED_PER_BOUNCE * rows.length)
-  return counted.filter(({ rule }, at) => (counts[at]?.bounces ?? 0) >= rule.bounces)
+  const reached = counted.filter(({ rule }, at) => (counts[at]?.bounces ?? 0) >= rule.bounces)
+  // If the suppression is lifted, counting begins anew.
+  await queries.deleteBounces(
+    ctx,
+    reached.map((one) => rows[counted.indexOf(one)]?.address_hash ?? ''),
+  )
+  return reached
 }

@@ -9,6 +9,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
+import { deleteBounces } from './bounces.queries.ts'
 import * as queries from './queries.ts'
 import {
   SUPPRESSION_REASONS,
@@ -155,11 +156,18 @@ const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
 
 /** Suppresses the addresses of erased users for ever. Only hashes of them are kept. */
-export const suppressErased = (ctx: InTx, users: Contact[]): Promise<void> =>
-  suppress(
+export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void> {
+  const addresses = users.flatMap(addressesOf)
+  if (addresses.length === 0) return
+  await suppress(
     ctx,
-    users.flatMap(addressesOf).map((address) => ({ ...address, reason: 'erased', source: {} })),
+    addresses.map((address) => ({ ...address, reason: 'erased', source: {} })),
   )
+  await deleteBounces(
+    ctx,
+    hashed(ctx, await keyCreated(ctx), addresses).map(({ address_hash }) => address_hash),
+  )
+}
 
 /** The suppressions of the present addresses of a user. */
 export const suppressionsOf = async (ctx: ProjectCtx, contact: Contact): Promise<UserSuppression[]> =>
