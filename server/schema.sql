@@ -970,6 +970,37 @@ create table lists (
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
 
+create table mail_processes (
+  id uuid not null,
+  sites jsonb not null,
+  reported_at timestamp(3) with time zone not null,
+  constraint mail_processes_pkey PRIMARY KEY (id)
+);
+
+create table mail_site_hours (
+  project_id bigint not null,
+  site text not null,
+  hour timestamp(3) with time zone not null,
+  delivered integer not null,
+  deferred integer not null,
+  bounced integer not null,
+  constraint mail_site_hours_pkey PRIMARY KEY (project_id, site, hour),
+  constraint mail_site_hours_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+) with (fillfactor=70);
+CREATE INDEX mail_site_hours_by_age ON mail_site_hours USING btree (project_id, hour);
+
+create table mail_sites (
+  project_id bigint not null,
+  site text not null,
+  label text not null,
+  limits jsonb,
+  last_reply text,
+  last_replied_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone not null,
+  constraint mail_sites_pkey PRIMARY KEY (project_id, site),
+  constraint mail_sites_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table message_addresses (
   project_id bigint not null,
   campaign_id bigint not null,

@@ -22,6 +22,7 @@ export const GROUPS: Record<string, string> = {
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',
   Domains: 'Custom domains for the links in messages.',
   'Tls-results': 'How many deliveries had TLS, and why others had not.',
+  'Mail-sites': 'The destinations of email, with their limits and states.',
   Webhooks: 'Endpoints of yours that get signed events about messages.',
   Utilities: 'Test data, sentiment, phone numbers, SPF records and TCP connections. Their bodies are forms.',
   'Webhook events': 'The requests that webhook endpoints get, one kind for each event type.',

@@ -54,4 +54,5 @@ export const PATH_EXAMPLES: Words['parameters'] = {
   domainId: 2,
   endpointId: 5,
   deliveryId: 301,
+  site: 'google',
 }
