@@ -1,4 +1,7 @@
-/** What a project sees of the sites that it sends email to, and sets for them; and how several processes share the limits of a site. */
+/**
+ * What a project sees of the sites that it sends email to, and sets for them (D-MTA-33); and how several processes share the limits of a
+ * site (D-MTA-34).
+ */
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'

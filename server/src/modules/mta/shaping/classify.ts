@@ -1,4 +1,4 @@
-/** Classifies what mail servers and bounces say (RFC 3463, and the words that servers use). Pure; the time is linear in the text. */
+/** Classifies what mail servers and bounces say (RFC 3463, and the words that servers use; D-MTA-32). Pure; the time is linear in the text. */
 import { type Classification, classificationOf, type Label } from './classifications.ts'
 import {
   BASIC_CODES,

@@ -1,4 +1,4 @@
-/** When an email is tried again, until when, and when a delay is reported. Pure. */
+/** When an email is tried again, until when, and when a delay is reported (D-MTA-31). Pure. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import type { Classification } from './classifications.ts'
 

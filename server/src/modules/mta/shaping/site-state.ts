@@ -1,6 +1,7 @@
 /**
  * The state of delivery to one site: open, slowed, suspended, or probing with one email after a suspension. The number of connections is
- * halved when the site is overloaded and grows while it accepts emails. Pure: every function returns a new state.
+ * halved when the site is overloaded and grows while it accepts emails. Pure: every function returns a new state
+ * (D-MTA-30).
  */
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { narrowed, type SiteLimits, type SomeLimits } from './limits.ts'
