@@ -245,6 +245,8 @@ const testConfig = (env: Record<string, string>): Config =>
     RATE_EGRESS_PER_MIN: '0',
     RATE_PUBLISHABLE: '0',
     RATE_AUTH_FAIL_PER_MIN: '0',
+    // No name server listens here, so that no query leaves the machine.
+    DNS_SERVERS: '127.0.0.1:1',
     // On a busy machine a receiver may take long.
     WEBHOOK_TIMEOUT_MS: '20000',
     ...env,

@@ -174,7 +174,9 @@ domains GET /api/client/domains/{domainId}
 domains PATCH /api/client/domains/{domainId}
 domains POST /api/client/domains/{domainId}/verify
 D-MTA-41 POST /api/client/domains/{domainId}/rotate-keys
-D-MTA-40 GET /api/client/domains/{domainId}/zone-file`
+D-MTA-40 GET /api/client/domains/{domainId}/zone-file
+D-MTA-45 GET /api/client/domains/{domainId}/warm-up
+D-MTA-45 PUT /api/client/domains/{domainId}/warm-up`
 
 const lines = (text: string) => text.trim().split('\n')
 const registered = routes.map(({ method, path }) => `${method} ${path}`)

@@ -161,6 +161,16 @@ export const projectExamples = {
   Domain: domain,
   DomainInput: { sending_domain: 'example.com', is_default: true },
   DomainChanges: { is_default: true },
+  DomainWarmUpInput: { steps: [50, 100, 500, 1000, 5000] },
+  DomainWarmUp: {
+    is_active: true,
+    steps: [50, 100, 500, 1000, 5000],
+    bounce_percent_max: 5,
+    deferral_percent_max: 20,
+    is_per_address: false,
+    sites: [{ site: 'google', source_address: '', step: 3, ceiling: 500, sent: 214, bounced: 1, deferred: 4 }],
+    ...since,
+  },
 
   MailSite: {
     site: 'google',

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import { sendingDomainOf } from '../domains/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
@@ -24,6 +25,8 @@ export type ProviderConnection = {
   atOnce: number
   /** How many attempts all processes together make per interval. */
   rate: { limit: number; interval_ms: number } | null
+  /** The sender of emails whose template has none. */
+  defaultFrom: string | null
   /** Makes an attempt. Errors of the provider or the network are outcomes; it does not throw for them. */
   send(message: Outgoing): Promise<{ outcome: ProviderResponse; elapsedMs: number }>
 }
@@ -85,7 +88,7 @@ type Ready = {
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
   const { repeatable, idempotent, atOnce, send } = providers[kind]
-  const outside = outsideOf(ctx, id)
+  const outside = { ...outsideOf(ctx, id), senderOf: (fromDomain: string) => sendingDomainOf(ctx, fromDomain) }
   return {
     provider: kind,
     providerId: id,
@@ -93,6 +96,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     idempotent,
     atOnce,
     rate,
+    defaultFrom: defaultFromOf(settings),
     async send(message) {
       const started = performance.now()
       const attempt = () => send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)
@@ -110,19 +114,25 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
   }
 }
 
+function defaultFromOf(settings: Settings | null): string | null {
+  const { default_from = null } = (settings ?? {}) as { default_from?: string }
+  return default_from
+}
+
 const secretsUnreadable: ProviderResponse = {
   is: 'deferred',
   reason: 'The secrets of the provider cannot be decrypted any more. Set them again.',
   code: 'secrets',
 }
 
-/** The infrastructure that a provider can use. */
+/** The infrastructure that a provider can use outside of a project, which has no domains. */
 export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
   fetch,
   smtp,
   clock,
   baseUrl: baseUrl(),
   callbackUrl: id === null ? '' : `${baseUrl()}/callbacks/providers/${id}`,
+  senderOf: async () => undefined,
 })
 
 /** The context with which the secrets of a provider are encrypted. */

@@ -42,7 +42,14 @@ const closedPort = await unusedPort()
 /** Relays get a new connection each time, because only a new one can be refused. */
 function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
   const smtp = over === 'relay' ? openSmtp() : idle
-  return { fetch: fakeProvider.fetch, smtp, clock, baseUrl: 'https://carillon.test', callbackUrl: CALLBACK_URL }
+  return {
+    fetch: fakeProvider.fetch,
+    smtp,
+    clock,
+    baseUrl: 'https://carillon.test',
+    callbackUrl: CALLBACK_URL,
+    senderOf: async () => undefined,
+  }
 }
 
 const policy = egressPolicy(['127.0.0.0/8'])

@@ -50,12 +50,12 @@ export function checkSender({ default_from }: { default_from?: string }): { para
 
 /** Turns a message into an email, or rejects it because it has no valid sender. */
 export function emailOf(
-  { content, headers, attachments = [] }: Pick<Outgoing, 'content' | 'headers' | 'attachments'>,
+  { content, headers, fromDomain, attachments = [] }: Pick<Outgoing, 'content' | 'headers' | 'attachments' | 'fromDomain'>,
   { default_from = '' }: { default_from?: string },
 ): Email | ProviderResponse {
   const { to, cc = '', bcc = '', reply_to = '', subject, html, text, ...rest } = content as EmailContent
   const sender = rest.from ?? default_from
-  const [from] = mailboxesIn(sender)
+  const from = senderOf(content, default_from, fromDomain)
   if (!from) return { is: 'rejected', reason: senderProblem(sender), code: 'no_sender' }
   const seen = new Set([to.toLowerCase()])
   const others = (list: string) =>
@@ -83,6 +83,20 @@ export const sendEmail =
     const email = emailOf(message, settings)
     return 'is' in email ? email : send(settings, email, message, outside)
   }
+
+/** The sender of an email: that of its template, or else the default one, at `fromDomain` if it is set. Undefined if it is no address. */
+export function senderOf(
+  { from }: Pick<EmailContent, 'from'> | Record<string, unknown>,
+  defaultFrom: string,
+  fromDomain?: string,
+): Mailbox | undefined {
+  if (typeof from === 'string') return mailboxesIn(from)[0]
+  const [sender] = mailboxesIn(defaultFrom)
+  return sender && fromDomain !== undefined ? { ...sender, address: `${sender.address.split('@')[0]}@${fromDomain}` } : sender
+}
+
+/** The domain of an address, in lower case. */
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 const senderProblem = (sender: string) =>
   sender === ''

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import type { SendingDomain } from '../domains/index.ts'
 
 /** A rendered message with its recipient and a summary for listings. */
 export type Rendered = { channel: Channel; recipient: string; summary: string; content: Record<string, unknown> }
@@ -21,6 +22,10 @@ export type Outgoing = Rendered & {
   key: string
   /** Additional headers of an email, such as `List-Unsubscribe`. */
   headers: Record<string, string>
+  /** The domain of the default sender of emails, in place of that of the provider: the one of the campaign’s custom domain. */
+  fromDomain?: string
+  /** Not transactional. */
+  isMarketing?: true
   /** Files of an email. */
   attachments?: readonly Attachment[]
   /** The devices of the user; for push messages only. */
@@ -65,7 +70,15 @@ export type SmtpTrace = {
 }
 
 /** The infrastructure that a provider can use, and the URL for its callbacks, which has no query. */
-export type ProviderTools = { fetch: SafeFetch; smtp: SmtpRelays; clock: Clock; baseUrl: string; callbackUrl: string }
+export type ProviderTools = {
+  fetch: SafeFetch
+  smtp: SmtpRelays
+  clock: Clock
+  baseUrl: string
+  callbackUrl: string
+  /** The sending domain of the project for a From domain. */
+  senderOf(fromDomain: string): Promise<SendingDomain | undefined>
+}
 
 /** A delivery report of a provider, or a message that a user sent. */
 export type Report = {

@@ -1,5 +1,6 @@
 /** Checks in the DNS if a host points to this server, and if the project controls it. */
 import { isIP } from 'node:net'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { txtNameOf, txtValueOf } from './sending/records.ts'
 
 /** The part of `dns.promises.Resolver` that is used. */
@@ -11,6 +12,9 @@ export type DomainResolver = {
   resolveMx(name: string): Promise<{ exchange: string }[]>
   resolveNs(name: string): Promise<string[]>
 }
+
+/** Creates a resolver. */
+export type ResolverOf = (ctx: Pick<Ctx, 'config'>) => DomainResolver
 
 /** `unknown`: the DNS did not respond. */
 export type Finding = 'yes' | 'no' | 'unknown'

@@ -2,16 +2,18 @@ import { DownloadOf, type Route, route } from '../../infra/http/route.ts'
 import { createResolver } from '../../infra/outgoing/dns/system.ts'
 import type { DomainId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
-import type { DomainResolver } from './dns-check.ts'
+import type { ResolverOf } from './dns-check.ts'
 import { domainListing } from './queries.ts'
 import { Domain, DomainChanges, DomainInput, Domains } from './schema.ts'
 import { createDomain, deleteDomain, downloadZoneFile, getDomain, listDomains, rotateKeys, updateDomain } from './service.ts'
 import { verifyDomain } from './verify.ts'
+import { WarmUp, WarmUpInput } from './warm-up/schema.ts'
+import { getWarmUp, setWarmUp } from './warm-up/service.ts'
 
 const params = { domainId: pathId<DomainId>() }
 
 /** `resolver` creates a resolver for each check. */
-export const domainRoutes = (resolver: () => DomainResolver = createResolver): Route[] => [
+export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolver(config)): Route[] => [
   route({
     method: 'GET',
     path: '/api/client/domains',
@@ -76,7 +78,7 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     params,
     records: 'around_call',
     reply: Domain,
-    run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver()),
+    run: (ctx, { params }) => verifyDomain(ctx, params.domainId, resolver(ctx)),
   }),
   route({
     method: 'POST',
@@ -98,5 +100,27 @@ export const domainRoutes = (resolver: () => DomainResolver = createResolver): R
     params,
     reply: DownloadOf('text/dns', 'The records in the format of RFC 1035.'),
     run: (ctx, { params }) => downloadZoneFile(ctx, params.domainId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/domains/{domainId}/warm-up',
+    summary: 'Read the warm-up plan of a sending domain.',
+    description: '`sites` has the destinations, with their ceilings and counts of today.',
+    access: { secret: 'support' },
+    params,
+    reply: WarmUp,
+    run: (ctx, { params }) => getWarmUp(ctx, params.domainId),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/client/domains/{domainId}/warm-up',
+    summary: 'Set the warm-up plan of a sending domain.',
+    description:
+      'While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It concerns email that this server delivers itself (provider `mta`).',
+    access: { secret: 'admin' },
+    params,
+    body: WarmUpInput,
+    reply: WarmUp,
+    run: (ctx, { params, body }) => setWarmUp(ctx, params.domainId, body),
   }),
 ]

@@ -15,6 +15,7 @@ import { generateKeys } from './sending/keys.ts'
 import * as keys from './sending/queries.ts'
 import { forgetSenders } from './sending/senders.ts'
 import { zoneFile } from './sending/zone-file.ts'
+import { deleteWarmUp } from './warm-up/queries.ts'
 
 const DOMAINS_MAX = 100
 const TOKEN_BYTES = 18
@@ -103,6 +104,7 @@ export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void>
   await inTx(ctx, async (ctx) => {
     if ((await queries.deleteDomain(ctx, id)) === 0) throw missing('domain')
     await keys.deleteKeys(ctx, id)
+    await deleteWarmUp(ctx, id)
   })
   forgetDomains()
 }

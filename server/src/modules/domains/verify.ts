@@ -5,7 +5,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { DomainId } from '../../lib/ids.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/times.ts'
 import { inProject } from '../projects/index.ts'
-import { checkDns, type DnsFindings, type DomainResolver } from './dns-check.ts'
+import { checkDns, type DnsFindings, type DomainResolver, type ResolverOf } from './dns-check.ts'
 import { ourHost, oursOf, present } from './present.ts'
 import * as queries from './queries.ts'
 import type { CheckedRecord, Domain, DomainRow } from './schema.ts'
@@ -143,10 +143,10 @@ const CONCURRENT_CHECKS = 5
 const CLAIM_MS = 10 * MINUTE_MS
 
 /** Checks domains whose time has come. Returns how many. */
-export async function checkDueDomains(ctx: Ctx, resolver: () => DomainResolver): Promise<number> {
+export async function checkDueDomains(ctx: Ctx, resolver: ResolverOf): Promise<number> {
   const due = await queries.claimDue(ctx, CHECKED_AT_ONCE, new Date(ctx.clock.now().getTime() + CLAIM_MS))
   await mapWithConcurrency(due, CONCURRENT_CHECKS, ({ project_id, id }) =>
-    inProject(ctx, project_id, (ctx) => checkUnlessDeleted(ctx, id, resolver())),
+    inProject(ctx, project_id, (ctx) => checkUnlessDeleted(ctx, id, resolver(ctx))),
   )
   return due.length
 }

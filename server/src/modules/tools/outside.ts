@@ -11,7 +11,7 @@ const SEEDS = 2 ** 32
 export function outsideOf(ctx: Pick<CallerCtx, 'clock' | 'config'>): Outside {
   const began = ctx.clock.now().getTime()
   return {
-    resolver: createResolver(),
+    resolver: createResolver(ctx.config),
     tcpCheck: (host, port) => tcpCheck({ host, port, policy: egressPolicy(ctx.config.EGRESS_ALLOW_CIDRS) }),
     deadline: (ms) => AbortSignal.timeout(ms),
     // The system’s clock may be set back meanwhile.

@@ -9,4 +9,8 @@ const TRIES = 2
 export const resolveHost: HostLookup = (host) => dns.lookup(host, { all: true })
 
 /** Creates a resolver of records. Each check takes a new one, so that changes to the system’s name servers take effect. */
-export const createResolver = (): dns.Resolver => new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+export function createResolver({ DNS_SERVERS: servers }: { DNS_SERVERS: readonly string[] }): dns.Resolver {
+  const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+  if (servers.length > 0) resolver.setServers(servers)
+  return resolver
+}

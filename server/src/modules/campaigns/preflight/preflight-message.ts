@@ -10,8 +10,8 @@ import type { Content, SendableTemplate } from '../../templates/index.ts'
 import { renderContent } from '../../templates/tasks.ts'
 import type { Count, Problem } from './schema.ts'
 
-/** The state that the message would get, and problems of its template. */
-export type PreflightResult = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[] }
+/** The state that the message would get, and problems of its template. `from` is the sender of an email whose template has one. */
+export type PreflightResult = { outcome: Omit<Count, 'people'>; problems: Pick<Problem, 'kind' | 'message'>[]; from?: string }
 
 const failed = (reason: string, message: string): PreflightResult => ({
   outcome: { state: 'failed', reason },
@@ -21,9 +21,11 @@ const failed = (reason: string, message: string): PreflightResult => ({
 /** Renders and composes the message, as the sender would. */
 export function preflightMessage(channel: Channel, template: SendableTemplate | undefined, scope: Scope, user: Contact): PreflightResult {
   if (!template) return failed('no_template', 'There is no template.')
+  let from: unknown
   try {
     const composed = compose(channel, renderContent(channel, template.content, scope, template.required), user)
     if ('problem' in composed) return failed('render_failed', composed.problem)
+    from = composed.content.from
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     return failed('render_failed', `The template fails on line ${error.line}: ${error.message}.`)
@@ -33,6 +35,7 @@ export function preflightMessage(channel: Channel, template: SendableTemplate | 
     problems: printed(template.content)
       .filter(({ names }) => isEmptyVariable(scope, names))
       .map(({ path }) => ({ kind: 'empty_variable', message: `The variable \`${path}\` is empty.` })),
+    ...(typeof from === 'string' && { from }),
   }
 }
 

@@ -8,7 +8,10 @@ const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, {
   description: 'The state that the message would get. `reason` is the cause.',
 })
 const Reason = Nullable(Type.String())
-const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template'] as const)
+const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template', 'unverified_domain'] as const, {
+  description:
+    '`unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); over others it is a warning.',
+})
 
 /** How many users would get which result. */
 const Count = Type.Object({ state: WouldBe, reason: Reason, people: Type.Integer() })

@@ -23,6 +23,7 @@ import { type PreflightTry, withFound } from './counts.ts'
 import type { PreflightResult } from './preflight-message.ts'
 import * as queries from './queries.ts'
 import type { Preflight, PreflightRow } from './schema.ts'
+import { withSenderProblems } from './senders.ts'
 
 const CHUNK_USERS = 200
 const PREFLIGHTS_AT_ONCE = 10
@@ -86,7 +87,8 @@ async function preflightChunk(ctx: ProjectCtx, id: PreflightId, chunkUsers: numb
   const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], row.done_to, chunkUsers)
   const members = ids.length > 0 ? await membersOf(ctx, campaign, ids) : []
   const { reasons, hashes } = await decideSkips(ctx, campaign, id, members)
-  const found = withFound(row, await preflightMembers(ctx, campaign, members, reasons))
+  const tried = await preflightMembers(ctx, campaign, members, reasons)
+  const found = withFound(row, await withSenderProblems(ctx, campaign, tried))
   const isFinished = ids.length < chunkUsers
   const people_done = row.people_done + ids.length
   return inTx(ctx, async (ctx) => {

@@ -34,14 +34,19 @@ export function mailHostOf(ctx: Pick<Ctx, 'config' | 'baseUrl'>): string | null 
   return isDomainName(host) ? host.toLowerCase() : null
 }
 
+/** The verified sending domain of a custom domain, for the default senders of its campaigns. Undefined: it has none. */
+export async function fromDomainOf(ctx: ProjectCtx, id: DomainId): Promise<string | undefined> {
+  const all = await senders.get(ctx, ctx.projectId)
+  return all.find((one) => one.id === id && one.is_verified)?.sending_domain
+}
+
 /**
- * The sending domain for a From domain: itself, or else the longest domain that it is a subdomain of. Undefined if the project has none. With
- * `id`, only that one, which a campaign asks for.
+ * The sending domain for a From domain: itself, or else the longest domain that it is a subdomain of. Undefined if the project has none.
  */
-export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string, id?: DomainId): Promise<SendingDomain | undefined> {
+export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string): Promise<SendingDomain | undefined> {
   const from = fromDomain.toLowerCase()
   const [sender] = (await senders.get(ctx as Ctx, ctx.projectId))
-    .filter((one) => (id === undefined || one.id === id) && (from === one.sending_domain || from.endsWith(`.${one.sending_domain}`)))
+    .filter((one) => from === one.sending_domain || from.endsWith(`.${one.sending_domain}`))
     .sort((a, b) => b.sending_domain.length - a.sending_domain.length)
   if (!sender) return undefined
   const { sending_domain: domain, is_verified, is_strict, has_return_path, keys } = sender

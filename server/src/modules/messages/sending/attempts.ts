@@ -1,6 +1,7 @@
 /** The attempts of a slice: what is saved before its messages leave, and what their provider says. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outgoing, ProviderConnection } from '../../channels/index.ts'
+import { fromDomainOf } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { type Eligible, isSending, result, resultOf, resultOfStop, type SendResult } from '../eligibility.ts'
 import type { ClaimedMessage } from '../schema.ts'
@@ -42,14 +43,15 @@ export function beginAttempts(
   })
 }
 
-/** Gives a message to its provider. */
+/** Gives a message to its provider. The custom domain of its campaign is that of the default sender (D-MTA-43). */
 export async function attemptSend(
   ctx: ProjectCtx,
-  { message, eligible: { user, consent, template }, connection }: ReadyMessage,
+  { message, eligible: { campaign, user, consent, template }, connection }: ReadyMessage,
   outgoing: Outgoing,
 ): Promise<Attempted> {
   const startedAt = ctx.clock.now()
-  const { outcome, elapsedMs } = await connection.send(outgoing)
+  const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
+  const { outcome, elapsedMs } = await connection.send(domain === undefined ? outgoing : { ...outgoing, fromDomain: domain })
   const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
   return { message, user, consent, result, attempt: { outgoing, template, outcome, connection, startedAt, elapsedMs } }
 }

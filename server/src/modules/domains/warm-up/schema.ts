@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { Exact, Instant, Timestamp } from '../../../lib/shapes.ts'
+
+const STEPS_MAX = 60
+const CEILING_MAX = 100_000_000
+
+const members = {
+  is_active: Type.Boolean({ description: 'Whether the ceilings apply.' }),
+  steps: Type.Array(Type.Integer({ minimum: 1, maximum: CEILING_MAX }), {
+    minItems: 1,
+    maxItems: STEPS_MAX,
+    description:
+      'The highest number of emails that a destination gets in a day (UTC), step by step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling.',
+  }),
+  bounce_percent_max: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: 'If more of the emails of a day bounce, the destination goes back a step, and gets no more that day.',
+  }),
+  deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the destination deferred.' }),
+  is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up by itself.' }),
+}
+
+export const WarmUpInput = Type.Partial(Exact(members), { additionalProperties: false })
+export type WarmUpInput = Static<typeof WarmUpInput>
+
+export const WarmUpRow = Type.Object({ ...members, created_at: Instant, updated_at: Instant })
+export type WarmUpRow = Static<typeof WarmUpRow>
+
+const SiteState = Exact({
+  site: Type.String({ description: 'The destination: a provider, or the mail hosts that several domains share.' }),
+  source_address: Type.String({ description: 'The address that email is sent from; empty if all of them are warmed up together.' }),
+  step: Type.Integer({ description: 'The step, counted from 1.' }),
+  ceiling: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'The emails of today at most; null after the last step.' }),
+  sent: Type.Integer({ description: 'The emails of today so far.' }),
+  bounced: Type.Integer({ description: 'Those of today that bounced.' }),
+  deferred: Type.Integer({ description: 'Those of today that were deferred.' }),
+})
+
+/** A warm-up plan with the state of its destinations. */
+export const WarmUp = Exact({
+  ...members,
+  sites: Type.Array(SiteState, { description: 'The destinations, those with the most email first; at most 100.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type WarmUp = Static<typeof WarmUp>
+
+export const SiteRow = Type.Object({
+  site: Type.String(),
+  source_address: Type.String(),
+  step: Type.Integer(),
+  day: Type.String(),
+  sent: Type.Integer(),
+  bounced: Type.Integer(),
+  deferred: Type.Integer(),
+})
+export type SiteRow = Static<typeof SiteRow>

@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type World, world } from '../../../../test/world.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { countWarmUp, warmUpAllowance } from './allowance.ts'
+import { ceilingToday, dayOf, nextDay, stepToday } from './stages.ts'
+
+const plan = { steps: [10, 100, 1000], bounce_percent_max: 5, deferral_percent_max: 20 }
+const DAY = '2026-11-23'
+const NEXT = '2026-11-24'
+
+describe('the step of a destination', () => {
+  test.each<[string, { step: number; sent: number; bounced?: number; deferred?: number }, string, number, number | null]>([
+    ['is the first one at the start', { step: 0, sent: 0 }, NEXT, 0, 10],
+    ['stays for the day', { step: 0, sent: 10 }, DAY, 0, 10],
+    ['rises after a day that used half of the ceiling', { step: 0, sent: 5 }, NEXT, 1, 100],
+    ['stays after a day with less', { step: 0, sent: 4 }, NEXT, 0, 10],
+    ['falls after bounces', { step: 1, sent: 100, bounced: 6 }, NEXT, 0, 10],
+    ['rises with fewer bounces', { step: 1, sent: 100, bounced: 5 }, NEXT, 2, 1000],
+    ['falls after deferrals', { step: 1, sent: 100, deferred: 21 }, NEXT, 0, 10],
+    ['never falls below the first', { step: 0, sent: 10, bounced: 10 }, NEXT, 0, 10],
+    ['has no ceiling after the last one', { step: 2, sent: 1000 }, NEXT, 3, null],
+    ['comes back from there after a bad day', { step: 3, sent: 5000, bounced: 1000 }, NEXT, 2, 1000],
+    ['takes no more on a bad day, once it can be judged', { step: 1, sent: 40, bounced: 20 }, DAY, 1, 40],
+    ['is not judged by its first emails', { step: 1, sent: 19, bounced: 19 }, DAY, 1, 100],
+  ])('%s', (_, { bounced = 0, deferred = 0, ...counts }, today, step, ceiling) => {
+    const all = { ...counts, bounced, deferred, day: DAY }
+    expect([stepToday(plan, all, today), ceilingToday(plan, all, today)]).toEqual([step, ceiling])
+  })
+
+  test('changes by one at most, and only from day to day', () => {
+    const count = fc.nat(2000)
+    fc.assert(
+      fc.property(fc.nat(4), count, count, count, fc.boolean(), (step, sent, bounced, deferred, isToday) => {
+        const next = stepToday(plan, { step, day: DAY, sent, bounced, deferred }, isToday ? DAY : NEXT)
+        expect(Math.abs(next - step)).toBeLessThanOrEqual(isToday ? 0 : 1)
+        expect(next).toBeGreaterThanOrEqual(0)
+      }),
+    )
+  })
+
+  test('counts days of UTC', () => {
+    expect(dayOf(new Date('2026-11-23T23:59:59.999Z'))).toBe('2026-11-23')
+    expect(nextDay(new Date('2026-12-31T10:00:00Z'))).toEqual(new Date('2027-01-01T00:00:00Z'))
+  })
+})
+
+let count = 0
+
+async function warming(w: World, more: object = {}) {
+  const domain = `warm-${++count}.example`
+  const { body } = await w.post('/api/client/domains', { sending_domain: domain })
+  const path = `/api/client/domains/${body.id}/warm-up`
+  const reply = await w.put(path, { ...plan, ...more })
+  expect(reply.status, reply.text).toBe(200)
+  return { domain, path }
+}
+const take = async (ctx: ProjectCtx, fromDomain: string, wanted: number, site = 'gmail', sourceAddress = '') =>
+  (await warmUpAllowance(ctx, { fromDomain, site, sourceAddress }, wanted)).allowed
+
+describe('a plan', () => {
+  test('gives each destination its ceiling a day, which grows while all goes well', async () => {
+    await using w = await world()
+    const { domain, path } = await warming(w)
+    expect(await take(w.ctx, domain, 7)).toBe(7)
+    expect(await take(w.ctx, domain, 7)).toBe(3)
+    expect(await warmUpAllowance(w.ctx, { fromDomain: domain, site: 'gmail' }, 7)).toEqual({
+      allowed: 0,
+      resumesAt: nextDay(w.clock.now()),
+    })
+    expect(await take(w.ctx, domain, 7, 'yahoo')).toBe(7)
+    expect((await w.get(path)).body.sites).toMatchObject([
+      { site: 'gmail', step: 1, ceiling: 10, sent: 10 },
+      { site: 'yahoo', step: 1, ceiling: 10, sent: 7 },
+    ])
+    w.advance('1 day')
+    expect((await w.get(path)).body.sites[0]).toMatchObject({ site: 'gmail', step: 2, ceiling: 100, sent: 0 })
+    expect(await take(w.ctx, `news.${domain}`, 500)).toBe(100)
+    w.advance('1 day')
+    expect(await take(w.ctx, domain, 1000)).toBe(1000)
+    w.advance('1 day')
+    expect(await take(w.ctx, domain, 100_000)).toBe(100_000)
+  })
+
+  test('holds a destination back that bounces or defers too much', async () => {
+    await using w = await world()
+    const { domain, path } = await warming(w, { steps: [40, 100] })
+    await take(w.ctx, domain, 40)
+    w.advance('1 day')
+    expect(await take(w.ctx, domain, 30)).toBe(30)
+    await countWarmUp(w.ctx, [
+      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 0 },
+      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 2 },
+    ])
+    expect((await w.get(path)).body.sites[0]).toMatchObject({ step: 2, sent: 30, bounced: 2, deferred: 2, ceiling: 30 })
+    expect(await take(w.ctx, domain, 1)).toBe(0)
+    w.advance('1 day')
+    expect(await take(w.ctx, domain, 100)).toBe(40)
+  })
+
+  test('never exceeds its ceiling when several processes ask at once', async () => {
+    await using w = await world()
+    const { domain } = await warming(w)
+    const granted = await Promise.all(Array.from({ length: 8 }, () => take(w.ctx, domain, 4)))
+    expect(granted.reduce((sum, one) => sum + one, 0)).toBe(10)
+  })
+
+  test('concerns each own address by itself, if it says so', async () => {
+    await using w = await world()
+    const { domain } = await warming(w, { is_per_address: true })
+    expect(await take(w.ctx, domain, 20, 'gmail', '192.0.2.1')).toBe(10)
+    expect(await take(w.ctx, domain, 20, 'gmail', '192.0.2.2')).toBe(10)
+    const together = await warming(w)
+    expect(await take(w.ctx, together.domain, 20, 'gmail', '192.0.2.1')).toBe(10)
+    expect(await take(w.ctx, together.domain, 20, 'gmail', '192.0.2.2')).toBe(0)
+  })
+
+  test('limits nothing while it is not active, nor other domains', async () => {
+    await using w = await world()
+    const { domain } = await warming(w, { is_active: false })
+    expect(await take(w.ctx, domain, 500)).toBe(500)
+    expect(await take(w.ctx, 'elsewhere.example', 500)).toBe(500)
+  })
+
+  test('has defaults, and refuses steps that fall', async () => {
+    await using w = await world()
+    const { path } = await warming(w)
+    expect((await w.put(path, {})).body).toMatchObject({
+      is_active: true,
+      steps: expect.arrayContaining([50, 100, 500]),
+      bounce_percent_max: 5,
+    })
+    expect((await w.put(path, { steps: [100, 50] })).body.error.param).toBe('steps')
+    expect((await w.put(path, { steps: [] })).status).toBe(400)
+    const links = (await w.post('/api/client/domains', { host: 'links.warm.example' })).body
+    expect((await w.put(`/api/client/domains/${links.id}/warm-up`, {})).body.error.param).toBe('sending_domain')
+    expect((await w.get(`/api/client/domains/${links.id}/warm-up`)).status).toBe(404)
+  })
+})
