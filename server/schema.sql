@@ -1477,6 +1477,35 @@ CREATE INDEX users_sorted_by_email ON users USING btree (project_id, email, id) 
 CREATE INDEX users_sorted_by_external_id ON users USING btree (project_id, external_id, id) WHERE ((merged_into IS NULL) AND (erase_requested_at IS NULL));
 CREATE INDEX users_to_erase ON users USING btree (erase_requested_at) WHERE (erase_requested_at IS NOT NULL);
 
+create table warm_up_sites (
+  project_id bigint not null,
+  domain_id bigint not null,
+  source_address text not null,
+  site text not null,
+  step smallint not null,
+  day date not null,
+  sent integer not null default 0,
+  granted integer not null default 0,
+  bounced integer not null default 0,
+  deferred integer not null default 0,
+  constraint warm_up_sites_pkey PRIMARY KEY (project_id, domain_id, source_address, site),
+  constraint warm_up_sites_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table warm_ups (
+  project_id bigint not null,
+  domain_id bigint not null,
+  is_active boolean not null,
+  steps integer[] not null,
+  bounce_percent_max real not null,
+  deferral_percent_max real not null,
+  is_per_address boolean not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint warm_ups_pkey PRIMARY KEY (project_id, domain_id),
+  constraint warm_ups_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table webhook_attempts (
   id bigint not null generated always as identity,
   project_id bigint not null,

@@ -82,7 +82,8 @@ describe('a preflight of marketing', () => {
     const { body } = await w.post(`${pathOf(campaign)}/preflights`)
     await w.drain()
     const { counts, problems } = (await w.get(`${pathOf(campaign)}/preflights/${body.id}`)).body
-    return { counts, problems: problems.map(({ kind, message }: { kind: string; message: string }) => [kind, message]) }
+    const states = counts.map(({ state }: { state: string }) => state)
+    return { states, problems: problems.map(({ kind, message }: { kind: string; message: string }) => [kind, message]) }
   }
   const blast = async (w: World) => {
     const campaign = await blastTo(w, [await listOf(w, 'ana', 'bo')])
@@ -96,7 +97,7 @@ describe('a preflight of marketing', () => {
     await sendOver(w, relay)
     const campaign = await blast(w)
     expect(await findings(w, campaign)).toEqual({
-      counts: [{ state: 'queued', reason: null, people: 2 }],
+      states: ['queued'],
       problems: [['unverified_domain', expect.stringContaining('`news.mine.example` is not a domain of this project. Add it')]],
     })
     await w.post('/api/client/domains', { sending_domain: 'mine.example' })

@@ -81,6 +81,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   await as('POST', '/lists', { name, type: 'dynamic', rule: { any: [{ list: inner.id }, { attribute: 'data.note', is: name }] } })
   const provider = await as('POST', '/providers', { name, kind: 'sandbox', channel: 'text', settings: {} })
   const domain = await as('POST', '/domains', { host: `${name}.example.com`, sending_domain: `${name}.example.com` })
+  await as('PUT', `/domains/${domain.id}/warm-up`, {})
   const suppressed = await as('POST', '/suppressions', [{ channel: 'email', address: `${name}@elsewhere.example.com` }])
   const blast = await as('POST', '/campaigns', { type: 'blast', name, subscription_id: subscription.id, list_ids: [list.id] })
   await as('PUT', `/campaigns/${blast.id}/templates/en`, { body: `Hello from ${name}` })
@@ -217,6 +218,7 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'POST /api/client/webhooks/{endpointId}/test': {},
     'PATCH /api/client/providers/{providerId}': { name: 'Taken over' },
     'PATCH /api/client/domains/{domainId}': { is_default: true },
+    'PUT /api/client/domains/{domainId}/warm-up': { is_active: false },
     'POST /api/client/campaigns/{campaignId}/preview': {},
     'POST /api/client/campaigns/{campaignId}/test': { to: ['+61412345678'] },
     'POST /api/client/campaigns/{campaignId}/trigger': { external_id: SHARED.external_id },

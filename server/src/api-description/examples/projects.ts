@@ -103,9 +103,21 @@ const key = {
 /** A key in the reply that creates it, in full. This one was never valid. */
 const newKey = { ...key, value: 'sk_5XBhYecUZpsVq6rYi3yg5Vne2pZVGpv1gc0CyvWX' }
 
+const warmUp = {
+  is_active: true,
+  steps: [50, 100, 500, 1000, 5000],
+  bounce_percent_max: 5,
+  deferral_percent_max: 20,
+  is_per_address: false,
+  sites: [{ site: 'google', source_address: '', step: 3, ceiling: 500, sent: 214, bounced: 1, deferred: 4 }],
+  ...since,
+}
+
 export const projectOperations: Words['operations'] = {
   createKey: { reply: newKey },
   createProjectKey: { reply: newKey },
+  getDomainWarmUp: { reply: warmUp },
+  setDomainWarmUp: { reply: warmUp },
   getDomainZoneFile: {
     reply:
       'c5f0e2a9b71e._domainkey.example.com. 3600 IN TXT "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="\nbounce.example.com. 3600 IN MX 10 carillon.example.net.\n',
@@ -162,15 +174,6 @@ export const projectExamples = {
   DomainInput: { sending_domain: 'example.com', is_default: true },
   DomainChanges: { is_default: true },
   DomainWarmUpInput: { steps: [50, 100, 500, 1000, 5000] },
-  DomainWarmUp: {
-    is_active: true,
-    steps: [50, 100, 500, 1000, 5000],
-    bounce_percent_max: 5,
-    deferral_percent_max: 20,
-    is_per_address: false,
-    sites: [{ site: 'google', source_address: '', step: 3, ceiling: 500, sent: 214, bounced: 1, deferred: 4 }],
-    ...since,
-  },
 
   MailSite: {
     site: 'google',
