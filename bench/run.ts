@@ -14,6 +14,7 @@ import { journeys } from './journeys.ts'
 import { liquid } from './liquid.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
+import { mail } from './mail.ts'
 import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
 import { tenantsCost } from './tenants-cost.ts'
@@ -30,6 +31,7 @@ const benches = {
   lists,
   audience,
   blast,
+  mail,
   compose,
   dkim,
   liquid,
