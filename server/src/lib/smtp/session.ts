@@ -17,6 +17,8 @@ export type Session<M> = {
   secured(): Action<M>[]
   /** Whether a mail can begin now. */
   isFree(): boolean
+  /** Whether no mail is without a result. */
+  isIdle(): boolean
   /** The extension without which the server cannot take a mail; `SIZE` if it is too large for it. Null if nothing is known against it. */
   lacks(envelope: Envelope, size: number): 'SIZE' | '8BITMIME' | 'SMTPUTF8' | null
   begin(mail: M, envelope: Envelope, content: Buffer): Action<M>[]
@@ -58,6 +60,7 @@ export function createSession<M>(options: SessionOptions): Session<M> {
       return [command(state, `EHLO ${options.name}`, { for: 'ehlo' })]
     },
     isFree: () => isFree(state),
+    isIdle: () => state.transactions.length === 0,
     lacks: (envelope, size) => lackedBy(state, envelope, size),
     begin: (mail, envelope, content) => begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false }),
     quit() {

@@ -108,7 +108,7 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
   }
   return {
     isFree: () => !link.isClosed && session.isFree(),
-    isIdle: () => session.open().length === 0,
+    isIdle: session.isIdle,
     lacks: session.lacks,
     send(mail, envelope, content) {
       const wasIdle = session.awaits() === null
