@@ -3,13 +3,13 @@
  * name server that leads to them, and a receiver of webhooks. Its parent asks for what it has received.
  */
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { openFakeDns } from '../server/test/internet/fake-dns.ts'
 import type { Zone } from '../server/test/internet/zone.ts'
 
-/** What the parent asks: to begin counting anew with another latency, or for the counts. */
-export type SinkRequest = { is: 'reset'; latencyMs: number } | { is: 'counts' }
+/** What the parent asks: to begin counting anew with another latency, or for the counts. `certificate` is that of the receiver of webhooks. */
+export type SinkRequest = { is: 'reset'; latencyMs: number } | { is: 'counts' } | { is: 'certificate'; cert: string; key: string }
 
 /** `seconds` from the first email to the last one. `sample` is the newest email. */
 export type SinkCounts = { emails: number; duplicates: number; seconds: number; connections: number; events: number; sample: string }
@@ -95,7 +95,7 @@ const smtp = createServer((socket) => {
   else speak(socket)
 })
 smtp.listen({ port: 0, host: '0.0.0.0', backlog: 4096 })
-const webhooks = createHttpServer((request, response) => {
+const webhooks = createHttpsServer((request, response) => {
   counts.events++
   request.resume().on('end', () => response.writeHead(204).end())
 })
@@ -103,6 +103,7 @@ webhooks.listen(0, '127.0.0.1')
 const dns = await openFakeDns(zone())
 await Promise.all([smtp, webhooks].map((server) => server.listening || once(server, 'listening')))
 process.on('message', (request: SinkRequest) => {
+  if (request.is === 'certificate') webhooks.setSecureContext({ cert: request.cert, key: request.key })
   if (request.is === 'reset') {
     latencyMs = request.latencyMs
     counts = newCounts()
@@ -114,5 +115,5 @@ process.on('disconnect', () => process.exit())
 process.send?.({
   smtpPort: (smtp.address() as AddressInfo).port,
   dnsServer: dns.server,
-  webhookUrl: `http://127.0.0.1:${(webhooks.address() as AddressInfo).port}/`,
+  webhookUrl: `https://127.0.0.1:${(webhooks.address() as AddressInfo).port}/`,
 } satisfies SinkReady)

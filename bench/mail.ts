@@ -8,6 +8,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createTransport } from 'nodemailer'
 import pg from 'pg'
+import { issueCertificate, loadOrCreateAuthority } from '../server/src/infra/outgoing/dev-authority.ts'
 import { RenderBudget } from '../server/src/lib/liquid/budget.ts'
 import { createEngine } from '../server/src/lib/liquid/engine.ts'
 import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
@@ -51,6 +52,8 @@ async function measured(sink: Sink): Promise<void> {
   const call = caller(server)
   await trackEverything(call, server)
   await signFor(call, db)
+  const authority = await loadOrCreateAuthority(server.dataDir, new Date())
+  await sink.ask({ is: 'certificate', ...(await issueCertificate(authority, ['127.0.0.1'], new Date())) })
   await call('POST', '/api/client/webhooks', { name: 'All', url: sink.webhookUrl, event_types: EVENT_TYPES })
   const list = await listOfAll(call)
   const provider = await call('POST', '/api/client/providers', { name: 'mta', kind: 'mta', channel: 'email', settings: {} })

@@ -25,6 +25,7 @@ export function cpuEach(before: CpuTime, after: CpuTime, messages: number): stri
 /** The part that a frame belongs to: the first of its callers, itself included, whose file is one of these. */
 const PARTS: [part: string, files: RegExp][] = [
   ['sign links', /runtime\/secrets\.ts/],
+  ['sign emails', /lib\/dkim\//],
   ['compose', /lib\/mime\/|channels\/(mail|mailbox|encode|email)\.ts/],
   ['claim', /sending\/(claim|rate-queues)\.ts/],
   [
@@ -33,7 +34,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ],
   ['record', /record-results\.ts|messages\/webhook-events|modules\/webhook-events\//],
   ['render', /sending\/(render|prepare)|infra\/threads\//],
-  ['hand over', /outgoing\/smtp|lib\/smtp|channels\/|sending\/attempts\.ts/],
+  ['mail queue', /modules\/mta\/|messages\/delivery\//],
+  ['hand over', /outgoing\/(smtp|mx)|lib\/smtp|channels\/|sending\/attempts\.ts/],
   ['sender', /messages\/sending\//],
   ['database driver', /node_modules\/pg|infra\/postgres\//],
 ]
