@@ -970,12 +970,76 @@ create table lists (
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
 
+create table mail_messages (
+  project_id bigint not null,
+  id bigint not null,
+  source text not null,
+  priority smallint not null,
+  campaign_id bigint,
+  journey_id bigint,
+  key_id bigint,
+  mail_from text not null,
+  return_domain text,
+  rfc_message_id text not null,
+  size integer not null,
+  recipients smallint not null,
+  needs_smtp_utf8 boolean not null default false,
+  needs_8bit boolean not null default false,
+  content bytea storage external,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  completed_at timestamp(3) with time zone,
+  constraint mail_messages_pkey PRIMARY KEY (project_id, id),
+  constraint mail_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint mail_messages_source_check CHECK ((source = ANY (ARRAY['message'::text, 'submission'::text])))
+);
+
+create table mail_pauses (
+  project_id bigint not null,
+  scope text not null,
+  value text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint mail_pauses_pkey PRIMARY KEY (project_id, scope, value),
+  constraint mail_pauses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint mail_pauses_scope_check CHECK ((scope = ANY (ARRAY['project'::text, 'campaign'::text, 'site'::text])))
+);
+
 create table mail_processes (
   id uuid not null,
   sites jsonb not null,
   reported_at timestamp(3) with time zone not null,
   constraint mail_processes_pkey PRIMARY KEY (id)
 );
+
+create table mail_recipients (
+  project_id bigint not null,
+  mail_id bigint not null,
+  no smallint not null,
+  priority smallint not null,
+  campaign_id bigint,
+  size integer not null,
+  address text not null,
+  domain text not null,
+  site text,
+  state text not null default 'queued'::text,
+  attempts smallint not null default 0,
+  due_at timestamp(3) with time zone not null,
+  is_held boolean not null default false,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  history jsonb not null default '[]'::jsonb,
+  created_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone,
+  constraint mail_recipients_pkey PRIMARY KEY (project_id, mail_id, no),
+  constraint mail_recipients_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint mail_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'cancelled'::text])))
+) with (fillfactor=85);
+CREATE INDEX mail_recipients_due ON mail_recipients USING btree (priority, project_id, due_at, mail_id, no) WHERE ((state = 'queued'::text) AND (NOT is_held));
+CREATE INDEX mail_recipients_leased ON mail_recipients USING btree (lease_until) WHERE (state = 'claimed'::text);
+CREATE INDEX mail_recipients_of_campaign ON mail_recipients USING btree (project_id, campaign_id, mail_id, no) WHERE ((state = 'queued'::text) AND (campaign_id IS NOT NULL));
+CREATE INDEX mail_recipients_of_site ON mail_recipients USING btree (project_id, site, mail_id) WHERE (site IS NOT NULL);
+CREATE INDEX mail_recipients_untried ON mail_recipients USING btree (project_id, size) WHERE ((state = 'queued'::text) AND (attempts = 0) AND (priority = 1));
+CREATE INDEX mail_recipients_waiting ON mail_recipients USING btree (project_id, mail_id, no) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 
 create table mail_site_hours (
   project_id bigint not null,

@@ -9,6 +9,8 @@ import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { addStaticPages } from './infra/http/static-pages.ts'
 import { loadOrCreateAuthority } from './infra/outgoing/dev-authority.ts'
+import { storedPolicies } from './infra/outgoing/dns/stored-policies.ts'
+import { openMail } from './infra/outgoing/mail.ts'
 import { createSafeFetch } from './infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from './infra/outgoing/smtp-relays.ts'
 import { connectionProblem } from './infra/postgres/connection-problem.ts'
@@ -124,7 +126,9 @@ async function open(
   const metrics = createMetrics(VERSION)
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
-  const base = {
+  const db = opening.use(openPool({ metrics }, url, 'api', API_CONNECTIONS, log))
+  return {
+    db,
     config,
     clock,
     log,
@@ -135,14 +139,25 @@ async function open(
       createThreads({ entry: TASK_THREAD, count: config.WORKER_THREADS, secretsKeys: config.SECRETS_KEY, metrics, clock: systemClock }),
     ),
     smtp: opening.use(createSmtpRelays({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca })),
+    mail: opening.use(
+      openMail({
+        config,
+        clock,
+        waiting: clock,
+        random: Math.random,
+        ca,
+        baseUrl: started.address,
+        store: storedPolicies(db),
+        onError: (error) => log.warn({ err: error }, 'an MTA-STS policy could not be refreshed'),
+        isLoopbackOnly: config.NODE_ENV === 'test',
+      }),
+    ),
     baseUrl: () => started.address,
     wake: (job: JobName) => {
       started.jobs?.wake(job)
       started.others?.wake(job)
     },
   }
-  const db = opening.use(openPool(base, url, 'api', API_CONNECTIONS, log))
-  return { ...base, db }
 }
 
 const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, connectionsMax: number, log: Log): Database =>

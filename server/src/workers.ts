@@ -16,7 +16,7 @@ import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { countCalls, journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
-import { tlsJobs } from './modules/mta/index.ts'
+import { mailDepth, tlsJobs } from './modules/mta/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
@@ -59,6 +59,7 @@ export async function queueDepths(ctx: Ctx): Promise<void> {
   report('ingest', accepted)
   ctx.metrics.parked('ingest', accepted?.parked ?? 0)
   report('messages', await messageDepth(ctx))
+  report('mail', await mailDepth(ctx))
   report('webhooks', await webhookDepth(ctx))
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
   ctx.metrics.journeysWaiting({ ...(await countWaiting(ctx)), calls: await countCalls(ctx) })

@@ -11,6 +11,8 @@ import { addOperations } from '../src/infra/http/operations.ts'
 import type { Route } from '../src/infra/http/route.ts'
 import { createHttpServer } from '../src/infra/http/server.ts'
 import { loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
+import { storedPolicies } from '../src/infra/outgoing/dns/stored-policies.ts'
+import { openMail } from '../src/infra/outgoing/mail.ts'
 import { createSafeFetch, type SafeFetch, type SafeRequest } from '../src/infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
@@ -162,10 +164,11 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
   closing.defer(() => fetch[Symbol.asyncDispose]())
   let clock: Clock
   const wakeCheck = wakeCheckOf(databaseUrl)
+  const worldClock = Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal), skewMs: 0 })
   // Frozen, because the next world uses the same objects: what one test wrote to them would fail another.
   const ctx: Ctx = Object.freeze({
     config,
-    clock: Object.freeze<Clock>({ now: () => clock.now(), sleep: (ms, signal) => clock.sleep(ms, signal), skewMs: 0 }),
+    clock: worldClock,
     metrics,
     fetch: Object.freeze({
       get policy() {
@@ -179,6 +182,21 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     secrets: createSecrets(config.SECRETS_KEY),
     threads: threadsOf(config, metrics),
     smtp: closing.use(createSmtpRelays({ policy: policy(), ca: [cert] })),
+    mail: closing.use(
+      openMail({
+        config,
+        clock: worldClock,
+        waiting: systemClock,
+        random: () => 0,
+        ca: [cert],
+        baseUrl: 'http://carillon.test',
+        store: storedPolicies(db),
+        onError: (error) => {
+          throw error
+        },
+        isLoopbackOnly: true,
+      }),
+    ),
     baseUrl: () => 'http://carillon.test',
     wake: wakeCheck.wake,
   })

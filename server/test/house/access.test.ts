@@ -264,6 +264,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/suppressions', EVERY_ROLE],
   ['GET', '/api/client/page-theme', EVERY_ROLE],
   ['GET', '/api/client/sending-policy', EVERY_ROLE],
+  ['GET', '/api/client/mail-queue/pauses', EVERY_ROLE],
   ['GET', '/api/client/domains', EVERY_ROLE],
   ['GET', '/api/client/tls-results', EVERY_ROLE],
   ['GET', '/api/client/domains/{domainId}', EVERY_ROLE],
@@ -346,12 +347,17 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/campaigns/{campaignId}/pause', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/resume', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/trigger', PUBLISHERS],
+  ['POST', '/api/client/mail-queue/pause', PUBLISHERS],
+  ['POST', '/api/client/mail-queue/resume', PUBLISHERS],
+  ['POST', '/api/client/mail-queue/retry', PUBLISHERS],
+  ['POST', '/api/client/mail-queue/cancel', PUBLISHERS],
 
   // Messages by request: D-MSG-2.
   ['POST', '/api/client/messages', SENDERS],
   ['POST', '/api/client/messages/batch', SENDERS],
   ['GET', '/api/client/messages', SENDERS_AND_READERS],
   ['GET', '/api/client/messages/{messageId}', SENDERS_AND_READERS],
+  ['GET', '/api/client/mail-queue', SENDERS_AND_READERS],
 
   // Keys and providers (reading them too), subscription types, webhook endpoints, domains, sending policy, page theme,
   // attribute register, lifting suppressions.

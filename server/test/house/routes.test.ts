@@ -165,6 +165,12 @@ providers PATCH /api/client/providers/{providerId}
 providers POST /api/client/providers/{providerId}/test
 sending GET /api/client/sending-policy
 sending PUT /api/client/sending-policy
+D-MTA-5 GET /api/client/mail-queue
+D-MTA-5 GET /api/client/mail-queue/pauses
+D-MTA-5 POST /api/client/mail-queue/pause
+D-MTA-5 POST /api/client/mail-queue/resume
+D-MTA-5 POST /api/client/mail-queue/retry
+D-MTA-5 POST /api/client/mail-queue/cancel
 tracking GET /api/client/campaigns/{campaignId}/links
 D-MTA-24 GET /api/client/tls-results
 domains GET /api/client/domains

@@ -1,6 +1,9 @@
 /** Two tenants in one database: no request with the keys of one reads or changes data of the other. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/http/route.ts'
+import { inTx } from '../../src/infra/runtime/ctx.ts'
+import { newMessageId } from '../../src/modules/messages/index.ts'
+import { enqueueMail } from '../../src/modules/mta/index.ts'
 import { routes } from '../all-routes.ts'
 import { select } from '../select.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -106,6 +109,8 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     { external_id, name: 'arrived', event_id, data: { note: name } },
   ])
   await w.drain()
+  await as('POST', '/mail-queue/pause', {})
+  await queueMail(tenant, name)
   const { results: deliveries } = await as('GET', `/webhooks/${endpoint.id}/deliveries`)
   const { results: messages } = await as('GET', '/sandbox/messages')
   const ids = {
@@ -129,6 +134,29 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
   return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', name: 'a.txt', version: '1' }
 }
+
+/** Puts an email into the mail queue. */
+const queueMail = ({ ctx }: Tenant, name: string): Promise<void> =>
+  inTx(ctx, async (ctx) =>
+    enqueueMail(ctx, [
+      {
+        id: await newMessageId(ctx),
+        source: 'submission',
+        priority: 0,
+        campaign_id: null,
+        journey_id: null,
+        key_id: null,
+        mail_from: `${name}@example.com`,
+        return_domain: null,
+        rfc_message_id: `<${name}@example.com>`,
+        to: [`kim@${name}.example.com`],
+        content: Buffer.from(`Subject: ${name}\r\n\r\n`),
+        needs_8bit: false,
+        needs_smtp_utf8: false,
+        expires_at: new Date(ctx.clock.now().getTime() + 3_600_000),
+      },
+    ]),
+  )
 
 /** Creates a user and erases it. Returns the id of the receipt. */
 async function erase(w: World, { keys }: Tenant, name: string): Promise<string> {

@@ -140,6 +140,12 @@ export const settings = {
     60,
     'Seconds after which the messages of a process that stopped responding are sent by another. A running process renews its lease.',
   ),
+  MTA_PORT: port(25, 'Port of mail hosts. Another one than 25 is for tests.'),
+  MTA_SOURCE_ADDRESSES: list([], 'Own addresses from which email is delivered. Default: the system chooses.'),
+  MTA_QUEUE_MAX: wholeCount(
+    20_000,
+    'Emails of blasts of a project that may wait for their first attempt. Further messages are rendered when there is room.',
+  ),
   WEBHOOK_RETRY_SCHEDULE: numbers([5, 300, 1800, 7200, 18_000, 36_000, 36_000], 'Seconds between the attempts of a webhook delivery.'),
   WEBHOOK_TIMEOUT_MS: count(15_000, 'Milliseconds that a webhook endpoint has to respond.'),
   WEBHOOK_DISABLE_AFTER_FAILURES: count(

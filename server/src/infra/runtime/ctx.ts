@@ -5,6 +5,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
+import type { MailOutside } from '../outgoing/mail.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
 import { type Db, join, raw, sql, type TxDb } from '../postgres/db.ts'
@@ -26,6 +27,8 @@ export type Ctx = {
   secrets: Secrets
   fetch: SafeFetch
   smtp: SmtpRelays
+  /** Email that this server delivers itself: what the DNS says, and connections to mail hosts. */
+  mail: MailOutside
   metrics: Metrics
   /** For work whose cost the caller decides. */
   threads: Pick<Threads, 'map' | 'run'>

@@ -38,8 +38,8 @@ export type Outgoing = Rendered & {
 export type ProviderResponse =
   /**
    * The provider has accepted the message. If it is not known to be `delivered` yet, a report with `reference` may follow. The
-   * transaction that records the result stores `sandbox` as a sandbox message, and `inbox` as an inbox message. `deadTokens` are
-   * device tokens that are no longer valid. `complained`: a complaint follows at once, from the simulator.
+   * transaction that records the result stores `sandbox` as a sandbox message, `inbox` as an inbox message, and `mail` in the mail queue.
+   * `deadTokens` are device tokens that are no longer valid. `complained`: a complaint follows at once, from the simulator.
    */
   | {
       is: 'accepted'
@@ -47,6 +47,7 @@ export type ProviderResponse =
       reference?: string
       sandbox?: Rendered
       inbox?: Rendered
+      mail?: QueuedMail
       deadTokens?: string[]
       smtp?: SmtpTrace
       complained?: true
@@ -57,6 +58,17 @@ export type ProviderResponse =
   | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
   | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
+
+/** An email that this server delivers itself, composed and signed. `to` begins with the recipient of the message; copies follow. */
+export type QueuedMail = {
+  from: string
+  to: string[]
+  content: Buffer
+  messageId: string
+  /** The domain of return paths; without one, what bounces is returned to the sender. */
+  returnDomain: string | null
+  needsSmtpUtf8: boolean
+}
 
 /** What an SMTP server told about an email, for the webhook events of each stage. Without `failedAt`, it accepted the email. */
 export type SmtpTrace = {

@@ -14,7 +14,7 @@ describe('providers', () => {
   })
 
   test('only those that do not leave the database are repeatable', () => {
-    expect(registered.filter(([, { repeatable }]) => repeatable).map(([name]) => name)).toEqual(['discard', 'inbox', 'sandbox'])
+    expect(registered.filter(([, { repeatable }]) => repeatable).map(([name]) => name)).toEqual(['discard', 'inbox', 'mta', 'sandbox'])
   })
 
   test.each([

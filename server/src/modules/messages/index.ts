@@ -9,6 +9,7 @@
 export { campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
 export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
+export { cancelOfCampaign, releaseOfCampaign } from './delivery/control.ts'
 export { SENDING_STATES, skipReasonFor } from './eligibility.ts'
 export { outcomesOf, type PastOutcome } from './history.queries.ts'
 export { messageJobs } from './jobs.ts'

@@ -1,7 +1,10 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../lib/ids.ts'
+import { DELIVER_JOBS, nextMailAt, nextMailLeaseEnd } from '../mta/index.ts'
 import { foldCounts } from './counts/counts.ts'
+import { deliverDue, releaseMail } from './delivery/deliver.ts'
+import { createMailer } from './delivery/mailer.ts'
 import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
 import { nextDueAt, nextLeaseEnd } from './sending/queries.ts'
@@ -23,6 +26,18 @@ function sendJob(parts: SenderParts, priority: Priority): Job {
   })
 }
 
+function deliverJobs({ findSendingCampaigns }: SenderParts): Job[] {
+  const mailer = createMailer(findSendingCampaigns)
+  return [TRANSACTIONAL, TIMED, BULK].map((priority) =>
+    job({
+      ...DELIVER_JOBS[priority],
+      nextAt: (ctx) => nextMailAt(ctx, priority),
+      retryMs: SEND_RETRY_MS,
+      run: (ctx) => deliverDue(ctx, mailer, priority),
+    }),
+  )
+}
+
 /** Each priority has a job of its own, so that messages of a lower one never delay those of a higher one. */
 export function messageJobs(parts: SenderParts) {
   return [
@@ -30,6 +45,8 @@ export function messageJobs(parts: SenderParts) {
     sendJob(parts, TRANSACTIONAL),
     sendJob(parts, TIMED),
     sendJob(parts, BULK),
+    job({ name: 'mail.release', idleMs: RELEASE_IDLE_MS, nextAt: nextMailLeaseEnd, run: releaseMail }),
+    ...deliverJobs(parts),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),
   ]
 }

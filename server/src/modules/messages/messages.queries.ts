@@ -173,6 +173,17 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
   )
 
+const MailId = Type.Object({ id: IdOf<MessageId>() })
+
+/** The messages of these users that this server delivers itself. */
+export const mailsOf = async (ctx: InTx, userIds: UserId[]): Promise<MessageId[]> => {
+  const rows = await ctx.db.many(
+    MailId,
+    sql`select id from messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and provider = 'mta' order by id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Deletes the states that messages of these users have left: their details may contain an address. */
 export const eraseStates = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(

@@ -1,3 +1,4 @@
+import { mailQueueRoutes } from './delivery/routes.ts'
 import { policyRoutes } from './policy/routes.ts'
 import { readingRoutes } from './reading/routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -7,4 +8,5 @@ export const messageRoutes = ({ findSendingCampaigns }: { findSendingCampaigns: 
   ...readingRoutes(findSendingCampaigns),
   ...sandboxRoutes,
   ...policyRoutes,
+  ...mailQueueRoutes,
 ]

@@ -63,6 +63,7 @@ export type Reason =
   | 'excluded'
   | 'holdout'
   | 'campaign_stopped'
+  | 'cancelled'
   | 'journey_left'
   | 'rescheduled'
   | 'no_template'

@@ -1,6 +1,7 @@
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { eraseInbox, mergeInbox } from '../inbox/index.ts'
+import { eraseMail } from '../mta/index.ts'
 import type { UserMerge } from '../users/index.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
@@ -39,6 +40,8 @@ export async function mergeMessages(ctx: InTx, merges: UserMerge[]): Promise<voi
 export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void> {
   await queries.eraseMessages(ctx, userIds)
   await queries.eraseStates(ctx, userIds)
+  const mails = await queries.mailsOf(ctx, userIds)
+  if (mails.length > 0) await eraseMail(ctx, mails)
   await eraseAttachments(ctx, userIds)
   await eraseRequests(ctx, userIds)
   await eraseSandboxMessages(ctx, userIds)

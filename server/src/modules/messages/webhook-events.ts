@@ -1,6 +1,6 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
-import type { ProviderResponse, SmtpTrace } from '../channels/index.ts'
+import type { ProviderResponse, QueuedMail, SmtpTrace } from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
 import { isNoticeDue, type SendResult } from './eligibility.ts'
@@ -11,7 +11,7 @@ import { acceptedBy, smtpEvents, smtpReply } from './smtp-events.ts'
 /** One try to give a message to a provider. */
 type Attempt = {
   outgoing: { recipient: string; content: Record<string, unknown> }
-  outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace }
+  outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace; mail?: QueuedMail }
   startedAt: Date
   elapsedMs: number
 }
@@ -25,6 +25,7 @@ export function webhookEventsOf(
   now: Date,
 ): WebhookEvent[] {
   const about = aboutMessage(message, user, attempt)
+  if (attempt?.outcome?.mail) return enqueued(about, message, attempt.outcome.mail)
   const outcome = outcomeEvents(about, message, result, attempt, now)
   if (!attempt) return outcome
   const { startedAt, elapsedMs } = attempt
@@ -39,6 +40,17 @@ export function webhookEventsOf(
 }
 
 type About = ReturnType<typeof aboutMessage>
+
+/** The server delivers the email itself, and the mail queue reports what became of it. Only blasts have no event from the time they were made. */
+function enqueued(
+  { attempt: _, attempt_id: __, ...about }: About,
+  { cause, campaign_id }: ClaimedMessage,
+  mail: QueuedMail,
+): WebhookEvent[] {
+  if (cause !== `campaign:${campaign_id}`) return []
+  const { messageId, content, from } = mail
+  return [webhookEvents.queueMessageAuthenticated.of({ ...about, from, rfc_message_id: messageId, size: content.length })]
+}
 
 /** What the attempt, or the decision against one, means for the message. A relay or provider that accepts it completes it. */
 function outcomeEvents(about: About, message: ClaimedMessage, result: SendResult, attempt: Attempt | null, now: Date): WebhookEvent[] {

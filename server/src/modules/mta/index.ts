@@ -1,11 +1,49 @@
 /**
- * The mail engine. Owns `tls_results`, `mail_sites`, `mail_site_hours` and `mail_processes`. It knows how much a destination takes and when
- * an email is tried again, counts deliveries with and without TLS, makes return paths of the emails that it delivers, by which what
- * destinations report later is matched to its recipient, and reads such reports. Promises: no destination gets more than its limits; a return path
- * shows which recipient of which email it is of, and only this server can make one.
+ * The mail engine. Owns `mail_messages`, `mail_recipients`, `mail_pauses`, `mail_sites`, `mail_site_hours`, `mail_processes` and
+ * `tls_results`. Emails wait in its queue, one row for each recipient, until they are delivered to the mail hosts of their domains, are refused, or expire. It knows how much a destination takes and
+ * when an email is tried again, counts deliveries with and without TLS, makes the return paths by which what destinations report later is
+ * matched to its recipient, and reads such reports. Promises: a recipient is delivered to by one process at a time, and again only if the
+ * process died or the host did not reply; the content of an email is kept while a recipient is pending; no destination gets more than its
+ * limits; a return path shows which recipient of which email it is of, and only this server can make one.
  */
+
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export { createProcessShare, type ProcessShare, recordSiteResults } from './mail-sites.ts'
+export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
+export { enqueueMail } from './queue/enqueue.ts'
+export { findPauses, type Pause } from './queue/pauses.queries.ts'
+export {
+  type CompletedMail,
+  claimMail,
+  completeMails,
+  contentsOf,
+  findMails,
+  lockMails,
+  type MailShare,
+  nextMailAt,
+  nextMailLeaseEnd,
+  projectsWithMail,
+  releaseMailLeases,
+  renewMailLeases,
+  saveMailResults,
+} from './queue/queries.ts'
+export {
+  attemptsOf,
+  type ListedRecipient,
+  listRecipients,
+  mailDepth,
+  mailListing,
+  mailsToSite,
+  untriedBulk,
+} from './queue/reading.queries.ts'
+export {
+  type ClaimedRecipient,
+  DELIVER_JOBS,
+  type MailRow,
+  type NewMail,
+  type PastAttempt,
+  type RecipientResult,
+} from './queue/schema.ts'
 export { deliveryFor } from './reports/delivery-status.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'

@@ -3,7 +3,17 @@ import { LRUCache } from 'lru-cache'
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
-import { abortMessages, type Chunk, holdMessages, type IdRange, messageCountsOf, releaseMessages, SEND_JOBS } from '../../messages/index.ts'
+import {
+  abortMessages,
+  type Chunk,
+  cancelOfCampaign,
+  holdMessages,
+  type IdRange,
+  messageCountsOf,
+  releaseMessages,
+  releaseOfCampaign,
+  SEND_JOBS,
+} from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { LAUNCH } from '../job-names.ts'
 import type { PendingAction } from '../schema.ts'
@@ -54,15 +64,20 @@ async function runChunk(ctx: ProjectCtx, id: CampaignId, chunkMessages: number):
 }
 
 const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: CampaignState, range: IdRange) => Promise<Chunk>> = {
+  // Queued email is held when it is due.
   hold: (ctx, id, _, range) => holdMessages(ctx, id, range),
-  release: (ctx, id, _, range) => {
+  release: async (ctx, id, _, range) => {
+    await releaseOfCampaign(ctx, id)
     for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     return releaseMessages(ctx, id, range)
   },
-  withdraw: (ctx, id, state, range) => {
+  withdraw: async (ctx, id, state, range) => {
     // The outcomes of messages of journeys are in the queue.
     ctx.wake(APPLY)
-    return abortMessages(ctx, id, state === 'aborting' ? 'rescheduled' : 'campaign_stopped', range)
+    const reason = state === 'aborting' ? 'rescheduled' : 'campaign_stopped'
+    const cancelled = await cancelOfCampaign(ctx, id, reason)
+    if (cancelled > 0) return { changed: cancelled, last: range.after }
+    return abortMessages(ctx, id, reason, range)
   },
 }
 

@@ -16,6 +16,7 @@ const BECAUSE: Record<Reason, string> = {
   holdout: 'the user is in the hold-out group',
   journey_left: 'The user left the journey before the message was sent.',
   campaign_stopped: 'the campaign was stopped',
+  cancelled: 'The email was cancelled while it waited to be delivered.',
   rescheduled: 'the campaign was rescheduled',
   no_template: 'there is no template',
   render_failed: 'the template could not be rendered for this user',

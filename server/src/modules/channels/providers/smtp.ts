@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox'
-import type { Mail, SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
-import { HeaderError } from '../../../lib/mime/compose.ts'
+import type { SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
-import { bytesOf, messageIdOf } from '../mail-source.ts'
+import { composedOf, messageIdOf } from '../mail-source.ts'
 import { type ProviderResponse, provider } from '../provider.ts'
 
 const CONNECTIONS_DEFAULT = 10
@@ -59,18 +58,6 @@ const relayOf = ({ host, port, tls, username, password, connections = CONNECTION
   connections,
   ...(username !== undefined && password !== undefined && { username, password }),
 })
-
-/** The email as it is sent, or why it cannot be sent: the author of the template wrote a header that no email can have. */
-function composedOf(email: mail.Email, key: string, date: Date): Mail | ProviderResponse {
-  try {
-    const content = bytesOf(email, key, date)
-    const copies = [...email.cc, ...email.bcc].map(({ address }) => address)
-    return { envelope: { from: email.from.address, to: [email.to.address, ...copies] }, content }
-  } catch (error) {
-    if (!(error instanceof HeaderError)) throw error
-    return { is: 'rejected', reason: error.message }
-  }
-}
 
 function outcomeOf(answer: SmtpAnswer, host: string, messageId: string): ProviderResponse {
   switch (answer.is) {

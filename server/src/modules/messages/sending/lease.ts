@@ -1,16 +1,19 @@
-/** Keeps the leases of claimed messages while they are sent. */
+/** Keeps the leases of claimed work while it is done. */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import { renewLeases } from './queries.ts'
 
-export type Lease = {
+export type Lease<T = ClaimedMessage, K = MessageId> = {
   /**
-   * The messages that this process still holds the lease of. Checked right before an attempt, because a process that was suspended for a
-   * while may have lost them to another one.
+   * Those that this process still holds the lease of, by their keys. Checked right before an attempt, because a process that was suspended for
+   * a while may have lost them to another one.
    */
-  stillLeased(messages: readonly ClaimedMessage[]): Promise<Set<MessageId>>
+  stillLeased(items: readonly T[]): Promise<Set<K>>
 }
+
+/** What is leased. `renew` extends the leases and returns the keys of those that are still held. */
+export type Leased<T, K> = { items: readonly T[]; keyOf(item: T): K; renew(items: readonly T[], until: Date): Promise<K[]> }
 
 export const leaseMs = ({ config }: Pick<Ctx, 'config'>): number => config.MESSAGE_LEASE_S * 1000
 
@@ -19,26 +22,44 @@ const RENEWED_AT = 1 / 3
 const CHECKED_AT = 2 / 3
 
 /** Does the work under the lease that the messages were claimed with at `claimedAt`, and keeps renewing it. */
-export async function withLease(
+export const withLease = (
   ctx: ProjectCtx,
   messages: readonly ClaimedMessage[],
   claimedAt: Date,
   work: (lease: Lease) => Promise<void>,
+): Promise<void> =>
+  keepLease(
+    ctx,
+    {
+      items: messages,
+      keyOf: ({ id }) => id,
+      renew: async (some, until) => (await renewLeases(ctx, some, until)).map(({ id }) => id),
+    },
+    claimedAt,
+    work,
+  )
+
+/** Does the work under the lease of claimed items, and keeps renewing it. */
+export async function keepLease<T, K>(
+  ctx: ProjectCtx,
+  { items, keyOf, renew }: Leased<T, K>,
+  claimedAt: Date,
+  work: (lease: Lease<T, K>) => Promise<void>,
 ): Promise<void> {
   const done = new AbortController()
   const length = leaseMs(ctx)
   let renewedAt = claimedAt
-  const renew = async (some: readonly ClaimedMessage[]) => {
+  const renewSome = async (some: readonly T[]) => {
     const now = ctx.clock.now()
-    const renewed = await renewLeases(ctx, some, new Date(now.getTime() + length))
-    return { now, ids: new Set(renewed.map(({ id }) => id)) }
+    const keys = await renew(some, new Date(now.getTime() + length))
+    return { now, keys: new Set(keys) }
   }
   const renewing = keepRenewing()
   try {
     await work({
       async stillLeased(some) {
-        if (ctx.clock.now().getTime() - renewedAt.getTime() < length * CHECKED_AT) return new Set(some.map(({ id }) => id))
-        return (await renew(some)).ids
+        if (ctx.clock.now().getTime() - renewedAt.getTime() < length * CHECKED_AT) return new Set(some.map(keyOf))
+        return (await renewSome(some)).keys
       },
     })
   } finally {
@@ -52,9 +73,9 @@ export async function withLease(
       await ctx.clock.sleep(length * RENEWED_AT, done.signal)
       if (done.signal.aborted) return
       try {
-        renewedAt = (await renew(messages)).now
+        renewedAt = (await renewSome(items)).now
       } catch (error) {
-        ctx.log.warn({ err: error }, 'could not renew message leases')
+        ctx.log.warn({ err: error }, 'could not renew leases')
       }
     }
   }

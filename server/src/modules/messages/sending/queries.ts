@@ -143,7 +143,12 @@ const insertAttempts = jointMany(
         select call, id from q`,
 )
 
-const SavedResult = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), is_erased: Type.Boolean() })
+const SavedResult = Type.Object({
+  id: IdOf<MessageId>(),
+  user_id: IdOf<UserId>(),
+  is_erased: Type.Boolean(),
+  priority: Type.Unsafe<Priority>({ type: 'integer' }),
+})
 
 /** Results, with the send attempt record of these messages, which is not needed any more. */
 type Results = { messages: MessageResult[]; sendAttemptId: number | null }
@@ -179,7 +184,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
                   provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
         where m.project_id = s.project_id and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
-        returning s.call, m.id, m.user_id, m.is_erased`
+        returning s.call, m.id, m.user_id, m.is_erased, m.priority`
 })
 
 /**

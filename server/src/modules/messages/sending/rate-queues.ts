@@ -11,6 +11,7 @@ import { isSending } from '../eligibility.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { leaseMs } from './lease.ts'
+import { mailRoom, roomAt } from './mail-room.ts'
 import * as queries from './rates.queries.ts'
 import { campaignRate, providerRate } from './rates.ts'
 
@@ -70,7 +71,7 @@ export async function claimRateQueues(
   const taken = await queries.takeRateQueues(quickly(ctx), priority, due, recheckAt(ctx))
   const shares: (queries.RateQueue & { limit: number })[] = []
   await mapWithConcurrency(taken, CHECKS_AT_ONCE, async (queue) => {
-    const { uses, at } = await roomOf(ctx, findSendingCampaigns, queue)
+    const { uses, at } = await roomOf(ctx, { priority, findSendingCampaigns }, queue)
     if (uses > 0) shares.push({ ...queue, limit: Math.min(uses, Math.ceil(room / taken.length)) })
     else if (at) await queries.delayRateQueue(ctx, priority, queue, at)
     else await queries.closeRateQueue(ctx, priority, queue)
@@ -88,7 +89,7 @@ export async function finishRateBatch(
   { queue, messages, limit }: RateBatch,
 ): Promise<void> {
   if (messages.length < limit && (await queries.closeRateQueue(ctx, priority, queue)) > 0) return
-  const { at } = await roomOf(ctx, findSendingCampaigns, queue)
+  const { at } = await roomOf(ctx, { priority, findSendingCampaigns }, queue)
   await queries.delayRateQueue(ctx, priority, queue, at ?? recheckAt(ctx))
   ctx.wake(SEND_JOBS[priority])
 }
@@ -98,7 +99,7 @@ const recheckAt = ({ clock }: Ctx) => new Date(clock.now().getTime() + RECHECK_M
 /** How many messages of a queue the rates have room for, or when to check again; never, once its campaign was stopped. */
 async function roomOf(
   outer: Ctx,
-  findSendingCampaigns: FindSendingCampaigns,
+  { priority, findSendingCampaigns }: RateSender,
   { project_id, campaign_id, channel }: queries.RateQueue,
 ): Promise<{ uses: number; at: Date | null }> {
   const latest = recheckAt(outer)
@@ -110,5 +111,6 @@ async function roomOf(
   const connection = await connectProvider(ctx, channel, campaign.provider_id)
   const rates = [campaignRate(campaign), providerRate(connection)].filter((rate) => rate !== null)
   const { uses, atMs } = await readRoom(ctx, rates)
-  return { uses, at: new Date(Math.min(atMs, latest.getTime())) }
+  const inQueue = uses > 0 ? await mailRoom(ctx, priority, connection) : Number.MAX_SAFE_INTEGER
+  return { uses: Math.min(uses, inQueue), at: inQueue === 0 ? roomAt(ctx) : new Date(Math.min(atMs, latest.getTime())) }
 }

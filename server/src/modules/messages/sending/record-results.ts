@@ -2,18 +2,21 @@
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
+import type { MessageId } from '../../../lib/ids.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
+import { enqueueMail } from '../../mta/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
-import { type ClaimedMessage, type MessageResult, RECEIVED_STATES, SEND_JOBS } from '../schema.ts'
+import { type ClaimedMessage, type MessageResult, type Priority, RECEIVED_STATES, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
 import { messageEvent } from '../system-events.ts'
 import { webhookEventsOf } from '../webhook-events.ts'
 import { saveResults } from './queries.ts'
+import { mailOf } from './queued-mail.ts'
 
 /** One try to give a message to a provider. */
 export type Attempt = {
@@ -49,6 +52,7 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     // They are sent later.
     if (done.some(({ result }) => result.state === 'deferred')) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     await storeContents(ctx, kept)
+    await storeMail(ctx, kept, (id) => saved.get(id)?.priority ?? TRANSACTIONAL)
     await applyBounces(ctx, kept)
     // The outcomes of messages of journeys are in the queue.
     if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
@@ -77,6 +81,16 @@ async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
     inbox ? [{ id, campaign_id, user_id, content: inbox.content }] : [],
   )
   if (forInbox.length > 0) await deliverToInbox(ctx, forInbox)
+}
+
+/** Puts email that this server delivers itself into the mail queue. */
+async function storeMail(ctx: InTx, sent: Attempted[], priorityOf: (id: MessageId) => Priority): Promise<void> {
+  const mails = sent.flatMap(({ message, attempt }) =>
+    attempt?.outcome.is === 'accepted' && attempt.outcome.mail
+      ? [mailOf(message, priorityOf(message.id), attempt.outcome.mail, ctx.clock.now())]
+      : [],
+  )
+  if (mails.length > 0) await enqueueMail(ctx, mails)
 }
 
 /** Suppresses addresses that bounced, and removes invalid device tokens. */

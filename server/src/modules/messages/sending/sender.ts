@@ -24,6 +24,7 @@ import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
 import { streamHeaders } from './mail-headers.ts'
+import { applyMailRoom } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
@@ -121,14 +122,15 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   const { ready, done } = await decide(ctx, messages, contexts)
   const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
   const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
-  const refused = [...byCampaign.refused, ...ofProvider.refused]
+  const ofQueue = await applyMailRoom(ctx, sending.priority, ofProvider.granted)
+  const refused = [...byCampaign.refused, ...ofProvider.refused, ...ofQueue.refused]
   const now = ctx.clock.now()
   const deferred = refused.map(({ item: { message, eligible }, at }) =>
     notAttempted(message, eligible, deferredUntil('rate_limited', latestOf(at, now))),
   )
   if (done.length + deferred.length > 0) await recordResults({ ...ctx, db: sending.resultsDb }, [...done, ...deferred])
   const grantedAtMs = new Map([...byCampaign.grantedAtMs, ...ofProvider.grantedAtMs])
-  const slices = slicesByProvider(sending, ofProvider.granted)
+  const slices = slicesByProvider(sending, ofQueue.granted)
   await mapWithConcurrency(Array.from({ length: SLICES_AT_ONCE }), SLICES_AT_ONCE, async () => {
     for (let next = slices.next(); !next.done; next = slices.next()) {
       await sendSlice(ctx, { ...sending, grantedAtMs }, contexts, next.value)

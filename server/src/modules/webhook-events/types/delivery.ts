@@ -171,7 +171,7 @@ export const deliveryRcptToFailed = eventKind({
 export const deliveryMxLookupFailed = eventKind({
   type: 'delivery.mx-lookup-failed',
   summary: 'The mail hosts (MX) of the domain could not be resolved.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     domain: Type.String(),
     reason: Reason,
@@ -191,7 +191,7 @@ export const deliveryIpLookupFailed = eventKind({
 export const deliveryNullMx = eventKind({
   type: 'delivery.null-mx',
   summary: 'The domain has a null MX record, so it accepts no email (RFC 7505).',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({ domain: Type.String() }),
   sample: { ...sampleMessage, domain: 'example.org' },
 })

@@ -1,0 +1,72 @@
+/** What the delivery of email needs of the outside: where email goes, and connections to mail hosts. */
+import { hostname } from 'node:os'
+import type { Clock } from '../../lib/clock.ts'
+import { egressPolicy } from '../../lib/egress.ts'
+import { isDomainName } from '../../lib/urls.ts'
+import { createMailResolver, type MailResolver } from './dns/mail-resolver.ts'
+import type { PolicyStore } from './dns/policies.ts'
+import { createMxClient } from './mx/client.ts'
+import type { MxClient } from './mx/outcome.ts'
+import { createSafeFetch } from './safe-fetch.ts'
+
+export type MailOutside = { resolver: MailResolver; client: MxClient }
+
+/** The settings of the server. */
+type Settings = {
+  EGRESS_ALLOW_CIDRS: readonly string[]
+  DNS_SERVERS: readonly string[]
+  DNS_VALIDATES: boolean
+  MTA_HOSTNAME: string | undefined
+  MTA_PORT: number
+  MTA_SOURCE_ADDRESSES: readonly string[]
+}
+
+type Options = {
+  config: Settings
+  clock: Clock
+  /** Measures the time limits of queries. It is the system’s clock in tests too. */
+  waiting: Pick<Clock, 'sleep'>
+  random: () => number
+  /** Additional trusted root certificates in PEM. */
+  ca: string[]
+  baseUrl: string
+  /** The policies by which domains ask for TLS. */
+  store: PolicyStore
+  onError(error: unknown): void
+  /** Connections to another address than loopback are errors: for tests. */
+  isLoopbackOnly: boolean
+}
+
+const USER_AGENT = 'Carillon-MTA-STS/1.0'
+
+/** Opens a resolver and a client without connections. Disposing of the result closes both. */
+export function openMail(options: Options): MailOutside & AsyncDisposable {
+  const { config, clock, waiting, random, ca, baseUrl, store, onError, isLoopbackOnly } = options
+  const policy = egressPolicy([...config.EGRESS_ALLOW_CIDRS])
+  const resolver = createMailResolver({
+    servers: config.DNS_SERVERS,
+    validates: config.DNS_VALIDATES,
+    clock,
+    waiting,
+    random,
+    openFetch: (lookup) => createSafeFetch({ policy, ca, userAgent: USER_AGENT, lookup }),
+    store,
+    onError,
+  })
+  const { MTA_PORT: port, MTA_SOURCE_ADDRESSES: sources } = config
+  const client = createMxClient({ policy, resolver, clock, ca, name: nameOf(config, baseUrl), port, sources, isLoopbackOnly })
+  return {
+    resolver,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close()
+      await resolver[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** How this server names itself to mail hosts: a name is better than an address, which many refuse. */
+function nameOf({ MTA_HOSTNAME }: Settings, baseUrl: string): string {
+  const host = new URL(baseUrl).hostname
+  return MTA_HOSTNAME ?? [host, hostname()].find(isDomainName) ?? '[127.0.0.1]'
+}

@@ -1,0 +1,113 @@
+/** One attempt to deliver an email to its recipients at a domain. */
+import type { AttemptOutcome, OutgoingMail, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { type ClaimedRecipient, classify, type MailRow, returnPathFor, type Site, siteEventOf, siteOf } from '../../mta/index.ts'
+import type { MailAttempt } from './events.ts'
+import type { Claimed } from './gate.ts'
+import type { Mailer } from './mailer.ts'
+import { decide, type Outcome } from './results.ts'
+
+/** Recipients of one email at one domain. */
+export type Group = { mail: MailRow; domain: string; recipients: ClaimedRecipient[] }
+
+/** Servers take at least so many recipients of an email (RFC 5321). */
+const RECIPIENTS_MAX = 100
+
+/** Groups claimed recipients: those of an email at the same domain get it in one transaction. */
+export function groupsOf(claimed: Claimed[]): Group[] {
+  const groups = Map.groupBy(claimed, ({ mail, recipient }) => `${mail.id}@${recipient.domain}`)
+  return [...groups.values()].flatMap((some) => {
+    const { mail, recipient } = some[0] as Claimed
+    const recipients = some.map(({ recipient }) => recipient)
+    return Array.from({ length: Math.ceil(recipients.length / RECIPIENTS_MAX) }, (_, at): Group => {
+      return { mail, domain: recipient.domain, recipients: recipients.slice(at * RECIPIENTS_MAX, (at + 1) * RECIPIENTS_MAX) }
+    })
+  })
+}
+
+/** Looks up where the email goes, waits for a place there, and delivers. Null if the lease was lost meanwhile. */
+export async function attemptDelivery(
+  ctx: ProjectCtx,
+  mailer: Mailer,
+  group: Group,
+  stillLeased: (recipients: readonly ClaimedRecipient[]) => Promise<boolean>,
+): Promise<MailAttempt | null> {
+  const { mail, recipients, domain } = group
+  const startedAt = ctx.clock.now()
+  const found = await findRoute(ctx, domain)
+  if (found.is === 'unroutable') return attemptOf(ctx, group, { ...found, startedAt, elapsedMs: 0, site: null })
+  const site = siteOf(found.route.hosts.map(({ host }) => host))
+  const { scheduler, queues } = mailer.sites(ctx)
+  const entry = await queues.enter(site, mail.priority)
+  if (entry.is === 'postponed') return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: entry })
+  try {
+    return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
+      if (!(await stillLeased(recipients))) return null
+      if (content === null) return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: DELETED })
+      const begun = ctx.clock.now()
+      const limits = scheduler.connectionLimitsOf(site)
+      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(found.route, outgoing(ctx, group, content), limits)
+      record(mailer.sites(ctx), site, outcomes)
+      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site: site.key, outcomes })
+    })
+  } finally {
+    queues.leave(site)
+  }
+}
+
+/** Where the email of a domain goes. The resolver remembers what it was told. */
+async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Promise<Routing> {
+  const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
+  return routeOf({ domain, mx, policy, siteOf: (hosts) => siteOf(hosts.map(({ host }) => host)).key })
+}
+
+const DELETED: Outcome = { is: 'cancelled', reason: 'requested' }
+
+/** Bounces come back to an address of the recipient, or to the sender. */
+function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer): OutgoingMail {
+  const [first] = recipients as [ClaimedRecipient]
+  const path = { project_id: ctx.projectId, mail_id: mail.id, recipient_no: first.no }
+  return {
+    from: mail.return_domain === null ? mail.mail_from : returnPathFor(ctx, path, mail.return_domain),
+    to: recipients.map(({ address }) => address),
+    content,
+    needs8Bit: mail.needs_8bit,
+    needsSmtpUtf8: mail.needs_smtp_utf8,
+    envelopeId: String(mail.id),
+  }
+}
+
+type Ended = {
+  steps: MailAttempt['steps']
+  startedAt: Date
+  elapsedMs: number
+  site: string | null
+  outcome?: Outcome
+  outcomes?: AttemptOutcome['recipients']
+}
+
+/** The attempt with what follows for each recipient. */
+export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
+  const { steps, startedAt, elapsedMs, site, outcome, outcomes } = ended
+  const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }
+  const decided = recipients.map((recipient) => {
+    const own = outcomes?.get(recipient.address) ?? outcome ?? UNKNOWN
+    return decide(mail, recipient, own, site, { ...now, random: now.random / 256 })
+  })
+  return { mail, startedAt, elapsedMs, steps, decided }
+}
+
+const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }
+
+/** What the attempt says of the site. */
+function record({ scheduler }: ReturnType<Mailer['sites']>, site: Site, outcomes: AttemptOutcome['recipients']): void {
+  for (const outcome of outcomes.values()) {
+    if (outcome.is === 'delivered') scheduler.record(site, { is: 'delivered' })
+    else {
+      const failure = { reason: outcome.reason, reply: 'reply' in outcome ? outcome.reply : undefined }
+      const event = siteEventOf(failure, classify(failure.reply ?? failure.reason, { isPermanent: outcome.is === 'permanent' }))
+      if (event) scheduler.record(site, event)
+    }
+  }
+}

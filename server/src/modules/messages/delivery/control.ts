@@ -1,0 +1,87 @@
+/** Cancels, pauses and resumes email that waits in the mail queue, and has it tried again now. */
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import {
+  claimToCancel,
+  DELIVER_JOBS,
+  deletePause,
+  findMails,
+  insertPause,
+  type MailFilter,
+  makeDue,
+  type Pause,
+  releaseHeld,
+} from '../../mta/index.ts'
+import { leaseMs } from '../sending/lease.ts'
+import { attemptOf, groupsOf } from './attempt.ts'
+import { finishAttempts } from './finish.ts'
+
+type Reason = 'campaign_stopped' | 'rescheduled' | 'requested'
+
+const AT_ONCE = 500
+
+/** Cancels waiting email, some at a time. Returns how many recipients. */
+export async function cancelMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
+  let cancelled = 0
+  for (let some = AT_ONCE; some === AT_ONCE; cancelled += some) {
+    some = await inTx(ctx, (ctx) => cancelSome(ctx, filter, 'requested'))
+  }
+  return cancelled
+}
+
+/** Cancels some of the waiting email of a campaign that was stopped. Returns how many recipients. */
+export const cancelOfCampaign = (ctx: InTx, campaign_id: CampaignId, reason: 'campaign_stopped' | 'rescheduled'): Promise<number> =>
+  cancelSome(ctx, { campaign_id }, reason)
+
+async function cancelSome(ctx: InTx, filter: MailFilter, reason: Reason): Promise<number> {
+  const recipients = await claimToCancel(ctx, filter, AT_ONCE, new Date(ctx.clock.now().getTime() + leaseMs(ctx)))
+  if (recipients.length === 0) return 0
+  const mails = new Map((await findMails(ctx, distinct(recipients.map(({ mail_id }) => mail_id)))).map((mail) => [mail.id, mail]))
+  const claimed = recipients.flatMap((recipient) => {
+    const mail = mails.get(recipient.mail_id)
+    return mail ? [{ mail, recipient }] : []
+  })
+  const ended = { steps: [], startedAt: ctx.clock.now(), elapsedMs: 0, site: null, outcome: { is: 'cancelled' as const, reason } }
+  await finishAttempts(
+    ctx,
+    groupsOf(claimed).map((group) => attemptOf(ctx, group, ended)),
+  )
+  return recipients.length
+}
+
+/** Returns the held email of a campaign to the queue. */
+export const releaseOfCampaign = (ctx: InTx, campaign_id: CampaignId): Promise<void> => release(ctx, { campaign_id })
+
+async function release(ctx: InTx, filter: MailFilter): Promise<void> {
+  if ((await releaseHeld(ctx, filter)) === 0) return
+  for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
+}
+
+/** Delivers no email of the project, of a campaign or to a site from now on, except for what is under way. */
+export const pauseMail = (ctx: ProjectCtx, pause: Pause): Promise<unknown> => inTx(ctx, (ctx) => insertPause(ctx, pause))
+
+/** Ends a pause. What became due meanwhile is delivered at once. */
+export const resumeMail = (ctx: ProjectCtx, pause: Pause): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    await deletePause(ctx, pause)
+    await release(ctx, filterOf(pause))
+  })
+
+const filterOf = ({ scope, value }: Pause): MailFilter =>
+  scope === 'project' ? {} : scope === 'site' ? { site: value } : { campaign_id: Number(value) as CampaignId }
+
+const DUE_AT_ONCE = 5000
+
+/** Has waiting email tried again now. Returns how many recipients. */
+export async function retryMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
+  let changed = 0
+  for (let some = DUE_AT_ONCE; some === DUE_AT_ONCE; changed += some) {
+    some = await inTx(ctx, async (ctx) => {
+      const made = await makeDue(ctx, filter, DUE_AT_ONCE)
+      if (made > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
+      return made
+    })
+  }
+  return changed
+}

@@ -1,0 +1,103 @@
+/**
+ * Delivers email: claims recipients, with an equal share for each project, looks up their mail hosts, delivers, and saves what became of them.
+ * After a crash the leases end and other processes continue. An email whose host did not reply is delivered again, and so is one that was
+ * delivered and not saved: those are the only duplicates.
+ */
+import type { Started } from '../../../infra/queue/jobs.ts'
+import { type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import {
+  type ClaimedRecipient,
+  claimMail,
+  DELIVER_JOBS,
+  findMails,
+  type MailPriority,
+  projectsWithMail,
+  releaseMailLeases,
+  renewMailLeases,
+} from '../../mta/index.ts'
+import { contextOf } from '../../projects/index.ts'
+import { keepLease, type Lease, leaseMs } from '../sending/lease.ts'
+import { attemptDelivery, attemptOf, type Group, groupsOf } from './attempt.ts'
+import { type Claimed, checkGate, keyOf } from './gate.ts'
+import type { Mailer } from './mailer.ts'
+
+/** So many are claimed and have no result yet: those of a slow site keep none of the others waiting. */
+const IN_FLIGHT_MAX: Record<MailPriority, number> = { 0: 1000, 1: 2000, 2: 1000 }
+const BATCH: Record<MailPriority, number> = { 0: 200, 1: 500, 2: 300 }
+const PROJECTS_MAX = 200
+const RELEASED_AT_ONCE = 1000
+
+/** Claims one batch of recipients that are due, and begins to deliver to them. */
+export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriority): Promise<Started> {
+  const room = Math.min(BATCH[priority], IN_FLIGHT_MAX[priority] - mailer.inFlight[priority])
+  const projects = room > 0 ? await projectsWithMail(quickly(ctx), priority, PROJECTS_MAX) : []
+  if (projects.length === 0) return { done: 0, finished: Promise.resolve(), wakesItself: true, ...(room <= 0 && { nextAt: null }) }
+  const limit = Math.ceil(room / projects.length)
+  const claimedAt = ctx.clock.now()
+  const shares = projects.map(({ project_id }) => ({ project_id, limit }))
+  const claimed = await claimMail(quickly(ctx), priority, shares, new Date(claimedAt.getTime() + leaseMs(ctx)))
+  mailer.inFlight[priority] += claimed.length
+  const batches = [...Map.groupBy(claimed, ({ project_id }) => project_id).values()]
+  const finished = Promise.all(batches.map((batch) => deliverBatch(ctx, mailer, priority, batch, claimedAt)))
+  return { done: claimed.length, finished: finished.then(() => undefined), wakesItself: true }
+}
+
+/** Delivers to claimed recipients of one project. */
+async function deliverBatch(
+  outer: Ctx,
+  mailer: Mailer,
+  priority: MailPriority,
+  recipients: ClaimedRecipient[],
+  claimedAt: Date,
+): Promise<void> {
+  let left = recipients.length
+  const done = (count: number) => {
+    const wasFull = mailer.inFlight[priority] >= IN_FLIGHT_MAX[priority]
+    mailer.inFlight[priority] -= count
+    left -= count
+    if (wasFull) outer.wake(DELIVER_JOBS[priority])
+  }
+  try {
+    const [first] = recipients as [ClaimedRecipient]
+    const ctx = await contextOf(outer, first.project_id)
+    const renew = async (some: readonly ClaimedRecipient[], until: Date) => (await renewMailLeases(ctx, some, until)).map(keyOf)
+    await keepLease(ctx, { items: recipients, keyOf, renew }, claimedAt, (lease) => deliverLeased(ctx, mailer, recipients, lease, done))
+  } finally {
+    done(left)
+  }
+}
+
+async function deliverLeased(
+  ctx: ProjectCtx,
+  mailer: Mailer,
+  recipients: ClaimedRecipient[],
+  lease: Lease<ClaimedRecipient, string>,
+  done: (count: number) => void,
+): Promise<void> {
+  const mails = new Map((await findMails(ctx, distinct(recipients.map(({ mail_id }) => mail_id)))).map((mail) => [mail.id, mail]))
+  const claimed = recipients.flatMap((recipient): Claimed[] => {
+    const mail = mails.get(recipient.mail_id)
+    return mail ? [{ mail, recipient }] : []
+  })
+  const gated = await checkGate(ctx, mailer.findSendingCampaigns, claimed)
+  const undelivered = gated.done.map(({ outcome, ...one }) => {
+    const [group] = groupsOf([one]) as [Group]
+    return mailer.finish(ctx, attemptOf(ctx, group, { steps: [], startedAt: ctx.clock.now(), elapsedMs: 0, site: null, outcome }))
+  })
+  const stillLeased = async (some: readonly ClaimedRecipient[]) => (await lease.stillLeased(some)).size === some.length
+  const delivering = groupsOf(gated.open).map(async (group) => {
+    const attempt = await attemptDelivery(ctx, mailer, group, stillLeased)
+    if (attempt) await mailer.finish(ctx, attempt)
+    done(group.recipients.length)
+  })
+  const results = await Promise.allSettled([...undelivered, ...delivering])
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}
+
+/** Releases recipients whose lease ended because their process stopped. Returns how many. */
+export async function releaseMail(ctx: Ctx): Promise<number> {
+  const released = await releaseMailLeases(quickly(ctx), RELEASED_AT_ONCE)
+  if (released > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
+  return released
+}

@@ -1,0 +1,135 @@
+/** Saves what became of recipients of emails, and everything that follows from it, in one transaction. */
+import { APPLY } from '../../../infra/queue/queue.ts'
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId, ProviderId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { type CompletedMail, completeMails, DELIVER_JOBS, lockMails, type MailRow, saveMailResults } from '../../mta/index.ts'
+import { recordBounces } from '../../subscriptions/index.ts'
+import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
+import { emit } from '../../webhook-events/index.ts'
+import { lockReported, type ReportedMessage, type ReportedState, saveReported } from '../reports/queries.ts'
+import { afterReport } from '../reports/transition.ts'
+import { messageEvent } from '../system-events.ts'
+import { eventsOfAttempt, type MailAttempt } from './events.ts'
+import type { Decided } from './results.ts'
+
+/** Emails that this server delivers have no provider that reports on them. */
+const NO_PROVIDER = 0 as ProviderId
+
+/** Saves attempts, for the recipients whose lease this process still holds. */
+export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): Promise<void> {
+  await inTx(ctx, async (ctx) => {
+    const ids = distinct(attempts.map(({ mail }) => mail.id))
+    const messageIds = distinct(attempts.flatMap(({ mail }) => (mail.source === 'message' ? [mail.id] : [])))
+    // First, because erasing locks messages before emails too.
+    const messages = messageIds.length === 0 ? [] : await lockReported(ctx, NO_PROVIDER, messageIds, [])
+    const mails = new Map((await lockMails(ctx, ids)).map((mail) => [mail.id, mail]))
+    const results = attempts.flatMap(({ decided }) => decided.map(({ result }) => result))
+    const saved = new Set((await saveMailResults(ctx, results)).map(({ mail_id, no }) => `${mail_id}.${no}`))
+    const isSaved = ({ result }: Decided) => saved.has(`${result.mail_id}.${result.no}`)
+    const done = attempts
+      .map((attempt) => ({ ...attempt, decided: attempt.decided.filter(isSaved) }))
+      .filter(({ decided, mail }) => decided.length > 0 && mails.has(mail.id))
+    const completed = new Map((await completeMails(ctx, distinct(done.map(({ mail }) => mail.id)))).map((one) => [one.id, one]))
+    if (done.some(({ decided }) => decided.some(({ result }) => result.state === 'queued'))) wakeJobs(ctx, done)
+    await applyToMessages(ctx, done, completed, messages)
+  })
+}
+
+function wakeJobs(ctx: InTx, done: MailAttempt[]): void {
+  for (const priority of new Set(done.map(({ mail }) => mail.priority))) ctx.wake(DELIVER_JOBS[priority])
+}
+
+/** States, suppressions, webhook events and events of users. */
+async function applyToMessages(
+  ctx: InTx,
+  done: MailAttempt[],
+  completed: ReadonlyMap<MessageId, CompletedMail>,
+  messages: ReportedMessage[],
+): Promise<void> {
+  const byId = new Map(messages.map((message) => [message.id, message]))
+  const became = done.flatMap(({ mail, decided }) => {
+    const message = byId.get(mail.id)
+    const own = decided.find(({ recipient }) => recipient.no === 0)
+    const to = message && own && stateAfter(message, own)
+    return message && to ? [{ message, to }] : []
+  })
+  if (became.length > 0) {
+    await saveReported(
+      ctx,
+      became.map(({ to }) => to),
+    )
+    if (became.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
+  }
+  const suppressed = await suppressBounced(ctx, done)
+  const live = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
+  const users = live.length === 0 ? new Map<number, UserRow>() : await findLiveUsers(ctx, live)
+  const userOf = (mail: Pick<MailRow, 'id'>) => users.get(byId.get(mail.id)?.user_id as number & UserRow['id'])
+  // Of an email with several attempts here, the last one completes it.
+  const last = new Map(done.map((attempt) => [attempt.mail.id, attempt]))
+  const now = ctx.clock.now()
+  await emit(ctx, () =>
+    done.flatMap((attempt) => {
+      const { mail } = attempt
+      const own = last.get(mail.id) === attempt ? completed.get(mail.id) : undefined
+      const isErased = byId.get(mail.id)?.is_erased ?? false
+      return eventsOfAttempt(attempt, { user: userOf(mail), completed: own, isErased, suppressed }, now)
+    }),
+  )
+  await appendUserChanges(
+    ctx,
+    became.flatMap(({ message, to }) => {
+      const user = users.get(message.user_id)
+      return user ? [{ user_id: user.id, what: [], event: messageEvent(message, to.state, now) }] : []
+    }),
+  )
+}
+
+/** The state of a message after what became of its user’s email; null if that changes nothing. */
+function stateAfter({ id, state }: ReportedMessage, { outcome, classification, recipient }: Decided): ReportedState | null {
+  switch (outcome.is) {
+    case 'delivered': {
+      const to = afterReport(state, 'delivered')
+      return to && { id, ...to, detail: null }
+    }
+    case 'permanent': {
+      const detail = outcome.reply?.response ?? outcome.reason
+      const isOfAddress = classification?.bounce === 'hard' || classification?.bounce === 'soft'
+      const to = afterReport(state, isOfAddress ? 'bounced' : 'failed')
+      return to && { id, ...to, ...(classification?.bounce === 'soft' && { reason: 'soft_bounce' as const }), detail }
+    }
+    case 'expired': {
+      const to = afterReport(state, 'failed')
+      return to && { id, state: 'failed', reason: 'attempts_exhausted', detail: recipient.last_error }
+    }
+    case 'suppressed': {
+      const to = afterReport(state, 'failed')
+      return to && { id, state: 'skipped', reason: 'suppressed', detail: outcome.reason }
+    }
+    case 'cancelled':
+      return state === 'sent'
+        ? { id, state: 'aborted', reason: outcome.reason === 'requested' ? 'cancelled' : outcome.reason, detail: null }
+        : null
+    default:
+      return null
+  }
+}
+
+/** Counts bounces, and suppresses the addresses that have had enough. Returns those. */
+function suppressBounced(ctx: InTx, done: MailAttempt[]): Promise<Set<string>> {
+  const bounced = done.flatMap(({ mail, decided }) =>
+    decided.flatMap(({ recipient, classification }) =>
+      classification?.isBounce
+        ? [
+            {
+              address: recipient.address,
+              label: classification.label,
+              suppresses: classification.suppresses,
+              source: { message_id: mail.id },
+            },
+          ]
+        : [],
+    ),
+  )
+  return bounced.length === 0 ? Promise.resolve(new Set()) : recordBounces(ctx, bounced)
+}

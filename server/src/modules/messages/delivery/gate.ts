@@ -1,0 +1,87 @@
+/** What keeps claimed emails from being delivered now: their campaign, a pause, their time, or a suppression. */
+import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { type ClaimedRecipient, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
+import { suppressedAmong } from '../../subscriptions/index.ts'
+import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { decide, type Outcome } from './results.ts'
+
+/** A recipient with its email. */
+export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
+
+/** Those that may be delivered to now, and those that have an outcome without an attempt. */
+export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[] }
+
+/** Checks claimed recipients. Those of a paused campaign, project or site are put aside until it is resumed. */
+export async function checkGate(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, claimed: Claimed[]): Promise<Gated> {
+  const ids = distinct(claimed.flatMap(({ mail }) => mail.campaign_id ?? []))
+  const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
+  const pauses = pausesOf(await findPauses(ctx))
+  const suppressed = await suppressionsOf(ctx, claimed)
+  const now = ctx.clock.now()
+  const gated: Gated = { open: [], done: [] }
+  const paused: Claimed[] = []
+  for (const one of claimed) {
+    const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
+    const outcome = outcomeBefore(one, campaign, suppressed, now)
+    if (outcome) gated.done.push({ ...one, outcome })
+    else if (campaign?.is_paused || isPaused(pauses, one)) paused.push(one)
+    else gated.open.push(one)
+  }
+  if (paused.length > 0) await hold(ctx, findSendingCampaigns, paused)
+  return gated
+}
+
+const pausesOf = (pauses: Pause[]): ReadonlySet<string> => new Set(pauses.map(({ scope, value }) => `${scope}:${value}`))
+
+const isPaused = (pauses: ReadonlySet<string>, { mail, recipient }: Claimed): boolean =>
+  pauses.has('project:') || pauses.has(`campaign:${mail.campaign_id}`) || pauses.has(`site:${recipient.site}`)
+
+function outcomeBefore(
+  { mail, recipient }: Claimed,
+  campaign: SendingCampaign | null | undefined,
+  suppressed: ReadonlyMap<string, string>,
+  now: Date,
+): Outcome | null {
+  if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
+  if (campaign && !isSending(campaign) && !campaign.is_paused && campaign.state !== FINISHED) {
+    const { state, dueAt } = resultOfStop(campaign, now)
+    return state === 'deferred' && dueAt ? { is: 'postponed', until: dueAt, limit: null } : { is: 'cancelled', reason: 'campaign_stopped' }
+  }
+  if (now >= mail.expires_at) return { is: 'expired' }
+  const reason = suppressed.get(recipient.address)
+  return reason === undefined ? null : { is: 'suppressed', reason }
+}
+
+/** A campaign is finished when its last message is in the queue. */
+const FINISHED = 'finished'
+
+/** Suppressions since the email was queued: those of messages were checked when they were rendered. */
+async function suppressionsOf(ctx: ProjectCtx, claimed: Claimed[]): Promise<ReadonlyMap<string, string>> {
+  const checked = claimed.filter(({ mail, recipient }) => recipient.attempts > 1 || mail.source === 'submission')
+  if (checked.length === 0) return new Map()
+  const addresses = distinct(checked.map(({ recipient }) => recipient.address))
+  return suppressedAmong(ctx, 'email', addresses, { isTransactional: true })
+}
+
+/**
+ * Puts emails aside. The campaigns and the pauses are locked meanwhile: what resumes them finds these emails afterwards. Those that were
+ * resumed just now are due at once.
+ */
+async function hold(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, paused: Claimed[]): Promise<void> {
+  await inTx(ctx, async (ctx) => {
+    const ids = distinct(paused.flatMap(({ mail }) => mail.campaign_id ?? []))
+    const campaigns = new Map((await findSendingCampaigns(ctx, ids, 'share')).map((campaign) => [campaign.id, campaign]))
+    const pauses = pausesOf(await findPauses(ctx, 'share'))
+    const at = ctx.clock.now()
+    const results = paused.map(({ mail, recipient }) => {
+      const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, { mail, recipient })
+      const outcome: Outcome = isHeld ? { is: 'held' } : { is: 'postponed', until: at, limit: null }
+      return decide(mail, recipient, outcome, null, { at, random: 0 }).result
+    })
+    await saveMailResults(ctx, results)
+  })
+}
+
+export const keyOf = ({ mail_id, no }: Pick<ClaimedRecipient, 'mail_id' | 'no'>): string => `${mail_id}.${no}`

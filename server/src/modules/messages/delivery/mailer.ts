@@ -1,0 +1,68 @@
+/** What a process keeps while it delivers email: its sites and their limits, what is under way, and the results that wait to be saved. */
+import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { ProjectId } from '../../../lib/ids.ts'
+import { createScheduler, type MailPriority, type Scheduler } from '../../mta/index.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import { type Contents, createContents } from './contents.ts'
+import type { MailAttempt } from './events.ts'
+import { finishAttempts } from './finish.ts'
+import { createSiteQueues, type SiteQueues } from './site-queues.ts'
+
+export type Mailer = {
+  findSendingCampaigns: FindSendingCampaigns
+  /** How many recipients of each priority were claimed and have no result yet. */
+  inFlight: Record<MailPriority, number>
+  contents: Contents
+  sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues }
+  /** Saves an attempt, together with others of its project. Resolves when that is committed. */
+  finish(ctx: ProjectCtx, attempt: MailAttempt): Promise<void>
+}
+
+const ATTEMPTS_AT_ONCE = 500
+
+type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown): void }
+
+export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer {
+  let sites: ReturnType<Mailer['sites']> | undefined
+  const unsaved = new Map<ProjectId, Unsaved[]>()
+  return {
+    findSendingCampaigns,
+    inFlight: { 0: 0, 1: 0, 2: 0 },
+    contents: createContents(),
+    sites(ctx) {
+      if (sites) return sites
+      const scheduler = createScheduler({ now: () => ctx.clock.now().getTime(), processes: () => 1, overrides: {} })
+      sites = { scheduler, queues: createSiteQueues(scheduler, ctx.clock) }
+      return sites
+    },
+    finish(ctx, attempt) {
+      return new Promise<void>((resolve, reject) => {
+        const waiting = unsaved.get(ctx.projectId)
+        const one = { attempt, resolve, reject }
+        if (waiting) waiting.push(one)
+        else {
+          unsaved.set(ctx.projectId, [one])
+          setImmediate(() => void saveAll(ctx, unsaved))
+        }
+      })
+    },
+  }
+}
+
+/** Saves what waits, in transactions one after the other: what comes while one runs is in the next. */
+async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>): Promise<void> {
+  const waiting = unsaved.get(ctx.projectId) ?? []
+  while (waiting.length > 0) {
+    const some = waiting.splice(0, ATTEMPTS_AT_ONCE)
+    try {
+      await finishAttempts(
+        ctx,
+        some.map(({ attempt }) => attempt),
+      )
+      for (const { resolve } of some) resolve()
+    } catch (error) {
+      for (const { reject } of some) reject(error)
+    }
+  }
+  unsaved.delete(ctx.projectId)
+}

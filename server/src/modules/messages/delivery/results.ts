@@ -1,0 +1,135 @@
+/** What the outcome of an attempt means for a recipient of an email. Pure. */
+import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import {
+  type ClaimedRecipient,
+  type Classification,
+  classificationOfExpiry,
+  classify,
+  isDelayNoticeDue,
+  type MailRow,
+  nextAttempt,
+  type PastAttempt,
+  type RecipientResult,
+} from '../../mta/index.ts'
+
+/** Decisions against an attempt: the time of the email is over, it was cancelled, its address was suppressed, or it has to wait. */
+export type Unattempted =
+  | { is: 'expired' }
+  | { is: 'cancelled'; reason: 'campaign_stopped' | 'rescheduled' | 'requested' }
+  | { is: 'suppressed'; reason: string }
+  | { is: 'postponed'; until: Date; limit: string | null }
+  | { is: 'held' }
+
+/** What became of a recipient: the outcome of an attempt, or a decision against one. */
+export type Outcome = RecipientOutcome | Unattempted
+
+/** A recipient with its outcome, and what follows from it. */
+export type Decided = {
+  recipient: ClaimedRecipient
+  outcome: Outcome
+  result: RecipientResult
+  /** Of failures. */
+  classification: Classification | null
+  /** A delay notice is due. */
+  isNotified: boolean
+  /** Whether it counts as an attempt, with a start and an end. */
+  isAttempt: boolean
+}
+
+/** The time of the decision, and a random number from 0 to 1 for the time of the next attempt. */
+export type Now = { at: Date; random: number }
+
+/** Decides on one recipient. */
+export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outcome, site: string | null, now: Now): Decided {
+  const { mail_id, no, lease_token } = recipient
+  const base = {
+    mail_id,
+    no,
+    lease_token,
+    site,
+    due_at: null,
+    is_untried: false,
+    is_held: false,
+    history: historyOf(recipient, outcome, now.at),
+  }
+  const done = (
+    state: 'delivered' | 'failed' | 'expired' | 'cancelled',
+    classification: Classification | null = null,
+    isAttempt = true,
+  ) => ({
+    recipient,
+    outcome,
+    result: { ...base, state, is_untried: !isAttempt },
+    classification,
+    isNotified: false,
+    isAttempt,
+  })
+  switch (outcome.is) {
+    case 'delivered':
+      return done('delivered')
+    case 'permanent':
+      return done('failed', classify(outcome.reply ?? outcome.reason))
+    case 'expired':
+      return done(
+        'expired',
+        classificationOfExpiry(recipient.last_error === null ? null : classify(recipient.last_error, { isPermanent: false })),
+      )
+    case 'cancelled':
+      return done('cancelled', null, false)
+    case 'suppressed':
+      return done('failed', null, false)
+    case 'temporary':
+    case 'uncertain':
+      return deferred(mail, recipient, outcome, base, now)
+    case 'postponed':
+    case 'held': {
+      const due_at = outcome.is === 'postponed' ? outcome.until : null
+      const result = { ...base, state: 'queued' as const, due_at, is_untried: true, is_held: outcome.is === 'held', history: null }
+      return { recipient, outcome, result, classification: null, isNotified: false, isAttempt: false }
+    }
+    default:
+      return outcome satisfies never
+  }
+}
+
+type Failure = Extract<RecipientOutcome, { is: 'temporary' | 'uncertain' }>
+
+/** It is tried again, or given up at the end of its lifetime: the next attempt finds that. */
+function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, base: Omit<RecipientResult, 'state'>, now: Now): Decided {
+  const reply = outcome.is === 'temporary' ? outcome.reply : undefined
+  const classification = classify(reply ?? outcome.reason, { isPermanent: false })
+  const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random)
+  const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
+  const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
+  return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
+}
+
+const OUTCOMES: Partial<Record<Outcome['is'], PastAttempt['outcome']>> = {
+  delivered: 'delivered',
+  permanent: 'failed',
+  temporary: 'deferred',
+  uncertain: 'uncertain',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  suppressed: 'failed',
+}
+
+/** An attempt as timelines show it; null for a wait. */
+function historyOf({ attempts }: ClaimedRecipient, outcome: Outcome, at: Date): PastAttempt | null {
+  const what = OUTCOMES[outcome.is]
+  if (!what) return null
+  const base = { attempt: attempts, at: at.toISOString(), outcome: what }
+  if (!('reply' in outcome) && !('host' in outcome)) return { ...base, ...('reason' in outcome && { detail: outcome.reason }) }
+  const { reply, host } = outcome as Extract<Outcome, { is: 'delivered' | 'temporary' }>
+  return {
+    ...base,
+    ...(host !== undefined && { host }),
+    ...('peer' in outcome && outcome.peer.ip !== undefined && { ip: outcome.peer.ip }),
+    ...('peer' in outcome && outcome.peer.tls && { tls: `${outcome.peer.tls.protocol} ${outcome.peer.tls.cipher}` }),
+    ...(reply && { code: reply.code, response: reply.response.slice(0, RESPONSE_LENGTH_MAX) }),
+    ...(reply?.enhancedCode !== undefined && { enhanced_code: reply.enhancedCode }),
+    ...('reason' in outcome && !reply && { detail: outcome.reason.slice(0, RESPONSE_LENGTH_MAX) }),
+  }
+}
+
+const RESPONSE_LENGTH_MAX = 500

@@ -1,0 +1,76 @@
+import { route } from '../../../infra/http/route.ts'
+import { Page } from '../../../lib/shapes.ts'
+import { mailListing } from '../../mta/index.ts'
+import { cancelMail, pauseMail, resumeMail, retryMail } from './control.ts'
+import { ChangedRecipients, MailChoice, MailQueueQuery, PausedTargets, PauseTarget, QueuedRecipient } from './schema.ts'
+import { filterOf, listMailQueue, listPauses, pauseOf } from './service.ts'
+
+const path = '/api/client/mail-queue'
+
+export const mailQueueRoutes = [
+  route({
+    method: 'GET',
+    path,
+    summary: 'List the recipients in the mail queue, newest first.',
+    description:
+      'The email that the provider `mta` delivers, one item for each recipient: its site, its attempts, and when the next one is. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.',
+    access: { secret: 'support', smtpproxy: true },
+    query: MailQueueQuery,
+    list: mailListing,
+    reply: Page(QueuedRecipient),
+    run: (ctx, { page, query }) => listMailQueue(ctx, page, query),
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/pauses`,
+    summary: 'List what is paused in the mail queue.',
+    description: 'Campaigns that are paused themselves are not listed; their email is held too.',
+    access: { secret: 'support' },
+    reply: PausedTargets,
+    run: (ctx) => listPauses(ctx),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/pause`,
+    summary: 'Pause the delivery of email.',
+    description:
+      'Holds the queued email of a campaign, or that to a site; with an empty body all of the project. Email under way is still delivered.',
+    access: { secret: 'publisher' },
+    body: PauseTarget,
+    status: 204,
+    run: async (ctx, { body }) => {
+      await pauseMail(ctx, pauseOf(body))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/resume`,
+    summary: 'Resume the delivery of email.',
+    description: 'Ends a pause with the same members. What became due meanwhile is delivered at once.',
+    access: { secret: 'publisher' },
+    body: PauseTarget,
+    status: 204,
+    run: (ctx, { body }) => resumeMail(ctx, pauseOf(body)),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/retry`,
+    summary: 'Try queued email again now.',
+    description: 'Concerns recipients that wait for their next attempt. All conditions must hold.',
+    access: { secret: 'publisher' },
+    body: MailChoice,
+    reply: ChangedRecipients,
+    run: async (ctx, { body }) => ({ recipients: await retryMail(ctx, filterOf(body)) }),
+  }),
+  route({
+    method: 'POST',
+    path: `${path}/cancel`,
+    summary: 'Cancel queued email.',
+    description:
+      'Concerns recipients that wait, paused ones included; email under way is not stopped. Their messages become `aborted`, with the reason `cancelled`. All conditions must hold.',
+    access: { secret: 'publisher' },
+    body: MailChoice,
+    reply: ChangedRecipients,
+    run: async (ctx, { body }) => ({ recipients: await cancelMail(ctx, filterOf(body)) }),
+  }),
+]

@@ -1,0 +1,84 @@
+import { type Static, Type } from 'typebox'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+
+const NAME_LENGTH_MAX = 255
+const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description })
+
+/** What the mail queue can be filtered by. */
+export const MailQueueQuery = Exact({
+  state: Type.Optional(
+    OneOf(['waiting', 'delivered', 'failed', 'expired', 'cancelled'], {
+      description: 'Default: `waiting`, which includes email under way.',
+    }),
+  ),
+  campaign_id: Type.Optional(IdText('The id of a campaign.')),
+  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A site, which is a group of mail hosts.' })),
+  domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of recipients.' })),
+})
+export type MailQueueQuery = Static<typeof MailQueueQuery>
+
+/** An attempt to deliver an email. */
+export const DeliveryAttempt = Exact({
+  attempt: Type.Integer({ description: 'The number of the attempt.' }),
+  at: Type.String({ format: 'date-time' }),
+  outcome: OneOf(['delivered', 'failed', 'deferred', 'uncertain', 'expired', 'cancelled'], {
+    description: '`uncertain`: the host did not reply to the email, so it may have it; it is delivered again.',
+  }),
+  host: Type.Optional(Type.String({ description: 'The mail host.' })),
+  ip: Type.Optional(Type.String()),
+  code: Type.Optional(Type.Integer({ description: 'The code of its reply.' })),
+  enhanced_code: Type.Optional(Type.String()),
+  response: Type.Optional(Type.String({ description: 'Its reply.' })),
+  tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
+  detail: Type.Optional(Type.String({ description: 'What happened, where there was no reply.' })),
+})
+
+/** A recipient in the mail queue. */
+export const QueuedRecipient = Exact(
+  {
+    message_id: IdOf<MessageId>(),
+    campaign_id: Nullable(IdOf<CampaignId>()),
+    source: OneOf(['message', 'submission'], { description: 'A message of Carillon, or an email that was submitted over SMTP.' }),
+    from: Type.String(),
+    recipient: Type.String({ description: 'Empty if the user was erased.' }),
+    domain: Type.String(),
+    site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
+    state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled']),
+    attempts: Type.Integer(),
+    next_attempt_at: Nullable(Timestamp),
+    last_attempt: Nullable(DeliveryAttempt),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+  },
+  { title: 'QueuedRecipient' },
+)
+export type QueuedRecipient = Static<typeof QueuedRecipient>
+
+const MESSAGES_MAX = 1000
+
+/** Which waiting email: all of these conditions hold, and there is at least one. */
+export const MailChoice = Exact(
+  {
+    message_ids: Type.Optional(Type.Array(IdOf<MessageId>(), { minItems: 1, maxItems: MESSAGES_MAX })),
+    campaign_id: Type.Optional(IdOf<CampaignId>()),
+    site: Type.Optional(Line(NAME_LENGTH_MAX)),
+    domain: Type.Optional(Line(NAME_LENGTH_MAX)),
+  },
+  { minProperties: 1 },
+)
+export type MailChoice = Static<typeof MailChoice>
+
+/** What to pause: a campaign, a site, or all email of the project without either. */
+export const PauseTarget = Exact({
+  campaign_id: Type.Optional(IdOf<CampaignId>()),
+  site: Type.Optional(Line(NAME_LENGTH_MAX)),
+})
+export type PauseTarget = Static<typeof PauseTarget>
+
+export const PausedTargets = Exact({
+  results: Type.Array(PauseTarget, { description: 'What is paused. An empty item is all email of the project.' }),
+})
+
+export const ChangedRecipients = Exact({ recipients: Type.Integer({ description: 'How many recipients it concerned.' }) })

@@ -1,0 +1,88 @@
+/**
+ * The emails of this process that wait for a place at their site. A slow site holds few of them: further ones are postponed, to the time at
+ * which the site will have a place as far as that is known.
+ */
+import type { Clock } from '../../../lib/clock.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import type { MailPriority, Scheduler, Site } from '../../mta/index.ts'
+
+/** A place at a site, which `leave` gives back; or the time to try again, and the limit that was reached. */
+export type Entry = { is: 'admitted' } | { is: 'postponed'; until: Date; limit: 'connections' | 'rate' | 'suspended' }
+
+export type SiteQueues = {
+  enter(site: Site, priority: MailPriority): Promise<Entry>
+  leave(site: Site): void
+}
+
+const WAITING_MAX = 50
+/** Until deliveries to a site were timed. */
+const DELIVERY_MS = SECOND_MS
+const POSTPONED_MAX_MS = 10 * MINUTE_MS
+const POSTPONED_MIN_MS = 100
+/** Transactional emails come before those of timers, and these before bulk. */
+const RANKS: Record<MailPriority, number> = { 0: 0, 2: 1, 1: 2 }
+
+type Waiting = { rank: number; resolve(entry: Entry): void }
+type SiteQueue = {
+  waiting: Waiting[]
+  /** When each of those that have a place got it. */
+  startedAt: number[]
+  /** How long a delivery takes, on average. */
+  deliveryMs: number
+  /** What is postponed next is due after this. */
+  postponedTo: number
+}
+
+export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>): SiteQueues {
+  const queues = new Map<string, SiteQueue>()
+  const find = (site: Site): SiteQueue => {
+    const queue = queues.get(site.key) ?? { waiting: [], startedAt: [], deliveryMs: DELIVERY_MS, postponedTo: 0 }
+    queues.set(site.key, queue)
+    return queue
+  }
+  const nowMs = () => clock.now().getTime()
+
+  /** Each is postponed a little longer than the one before, as fast as the site takes them. */
+  const postpone = (site: Site, queue: SiteQueue, limit: 'connections' | 'rate' | 'suspended', nextAt: number | null): Entry => {
+    const { connections, mails_per_second } = scheduler.limitsOf(site)
+    const intervalMs = Math.max(SECOND_MS / mails_per_second, limit === 'connections' ? queue.deliveryMs / connections : 0)
+    const from = Math.max(nowMs() + POSTPONED_MIN_MS, nextAt ?? 0, queue.postponedTo)
+    queue.postponedTo = Math.min(from + intervalMs, Math.max(nextAt ?? 0, nowMs()) + POSTPONED_MAX_MS)
+    return { is: 'postponed', until: new Date(Math.ceil(from)), limit }
+  }
+
+  return {
+    async enter(site, priority) {
+      const queue = find(site)
+      const { admitted, limit = 'connections', nextAt } = scheduler.admit(site, 1)
+      if (admitted > 0) {
+        queue.startedAt.push(performance.now())
+        return { is: 'admitted' }
+      }
+      if (limit !== 'connections' || queue.startedAt.length === 0 || queue.waiting.length >= WAITING_MAX)
+        return postpone(site, queue, limit, nextAt)
+      const rank = RANKS[priority]
+      return new Promise((resolve) => {
+        const at = queue.waiting.findIndex((other) => other.rank > rank)
+        queue.waiting.splice(at === -1 ? queue.waiting.length : at, 0, { rank, resolve })
+      })
+    },
+    leave(site) {
+      const queue = find(site)
+      scheduler.finish(site, 1)
+      const elapsedMs = performance.now() - (queue.startedAt.shift() ?? performance.now())
+      queue.deliveryMs = (WEIGHT - 1) * (queue.deliveryMs / WEIGHT) + elapsedMs / WEIGHT
+      for (let next = queue.waiting[0]; next; next = queue.waiting[0]) {
+        const { admitted, limit = 'connections', nextAt } = scheduler.admit(site, 1)
+        if (admitted === 0 && limit === 'connections' && queue.startedAt.length > 0) break
+        queue.waiting.shift()
+        if (admitted > 0) queue.startedAt.push(performance.now())
+        next.resolve(admitted > 0 ? { is: 'admitted' } : postpone(site, queue, limit, nextAt))
+      }
+      if (queue.waiting.length === 0 && queue.startedAt.length === 0 && queue.postponedTo < nowMs()) queues.delete(site.key)
+    },
+  }
+}
+
+/** So much of an average is the past. */
+const WEIGHT = 8

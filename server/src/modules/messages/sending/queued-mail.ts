@@ -1,0 +1,26 @@
+/** The email of a message, for the mail queue. Pure. */
+import type { QueuedMail } from '../../channels/index.ts'
+import { expiresAt, type NewMail } from '../../mta/index.ts'
+import type { ClaimedMessage, Priority } from '../schema.ts'
+
+/** It is given up when its lifetime has passed, or the deadline of the message. */
+export function mailOf(message: ClaimedMessage, priority: Priority, mail: QueuedMail, now: Date): NewMail {
+  const lifetime = expiresAt(priority, now)
+  const { id, campaign_id, journey_id, expires_at } = message
+  return {
+    id,
+    source: 'message',
+    priority,
+    campaign_id,
+    journey_id,
+    key_id: null,
+    mail_from: mail.from,
+    return_domain: mail.returnDomain,
+    rfc_message_id: mail.messageId,
+    to: mail.to,
+    content: mail.content,
+    needs_8bit: false,
+    needs_smtp_utf8: mail.needsSmtpUtf8,
+    expires_at: expires_at !== null && expires_at < lifetime ? expires_at : lifetime,
+  }
+}

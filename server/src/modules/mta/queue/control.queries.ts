@@ -1,0 +1,75 @@
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import type { Pause } from './pauses.queries.ts'
+import { claimedMail } from './queries.ts'
+import { ClaimedRecipient } from './schema.ts'
+
+/** Which waiting recipients: those of these emails, of a campaign, at a site, at a domain. All conditions hold. */
+export type MailFilter = { message_ids?: MessageId[]; campaign_id?: CampaignId; site?: string; domain?: string }
+
+const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
+
+/** That a waiting recipient is among those of a filter. */
+const isAmong = (ctx: ProjectCtx | InTx, { message_ids, campaign_id, site, domain }: MailFilter) =>
+  sql`project_id = ${ctx.projectId} and state = 'queued' and ${when(message_ids, sql`mail_id = any(${message_ids ?? []}::bigint[])`)}
+      and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)} and ${when(site, sql`site = ${site}`)}
+      and ${when(domain, sql`domain = ${domain}`)}`
+
+/** Takes waiting recipients to cancel them, held ones included: no process delivers to them meanwhile. */
+export const claimToCancel = (ctx: InTx, filter: MailFilter, limit: number, leaseUntil: Date) =>
+  ctx.db.many(
+    ClaimedRecipient,
+    sql`with taken as materialized (
+          select ctid as tid, gen_random_uuid() as token from mail_recipients
+          where ${isAmong(ctx, filter)}
+          order by mail_id, no
+          limit ${limit}
+          for update skip locked
+        )
+        update mail_recipients r
+        set state = 'claimed', attempts = r.attempts + 1, lease_token = taken.token, lease_until = ${leaseUntil}
+        from taken
+        where r.ctid = taken.tid and r.project_id = ${ctx.projectId}
+        returning ${claimedMail}`,
+  )
+
+/** Makes waiting recipients due now, held ones excepted. */
+export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
+  ctx.db.run(
+    sql`with waiting as materialized (
+          select ctid as tid from mail_recipients
+          where ${isAmong(ctx, filter)} and not is_held and due_at > ${ctx.clock.now()}
+          order by mail_id, no
+          limit ${limit}
+          for update skip locked
+        )
+        update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where r.ctid = waiting.tid and r.project_id = ${ctx.projectId}`,
+  )
+
+/** Returns held recipients to the queue. A pause that is left holds them again when they are due. */
+export const releaseHeld = (ctx: InTx, filter: MailFilter) =>
+  ctx.db.run(sql`update mail_recipients set is_held = false where ${isAmong(ctx, filter)} and is_held`)
+
+export const insertPause = (ctx: InTx, { scope, value }: Pause) =>
+  ctx.db.run(
+    sql`insert into mail_pauses (project_id, scope, value, created_at) values (${ctx.projectId}, ${scope}, ${value}, ${ctx.clock.now()})
+        on conflict do nothing`,
+  )
+
+export const deletePause = (ctx: InTx, { scope, value }: Pause) =>
+  ctx.db.run(sql`delete from mail_pauses where project_id = ${ctx.projectId} and scope = ${scope} and value = ${value}`)
+
+/** Removes what is personal from the emails of these messages, and takes those out of the queue that wait. */
+export const eraseMail = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(
+    sql`with erased as (
+          update mail_messages set content = null, completed_at = coalesce(completed_at, ${ctx.clock.now()})
+          where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])
+        )
+        update mail_recipients
+        set address = '', history = '[]', is_held = false,
+            finished_at = case when state = 'queued' then ${ctx.clock.now()}::timestamptz else finished_at end,
+            state = case when state = 'queued' then 'cancelled' else state end
+        where project_id = ${ctx.projectId} and mail_id = any(${ids}::bigint[])`,
+  )

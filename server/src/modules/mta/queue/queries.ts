@@ -1,0 +1,227 @@
+import { type Static, Type } from 'typebox'
+import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import type { MailPriority } from '../shaping/retries.ts'
+import { ClaimedRecipient, MailRow, type NewMail, type RecipientResult } from './schema.ts'
+
+/** As arrays rather than JSON: contents are large. An email that was cancelled may be sent again. */
+export const insertMails = (ctx: InTx, mails: NewMail[]) =>
+  ctx.db.run(
+    sql`insert into mail_messages as m (project_id, id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id,
+                                        size, recipients, needs_smtp_utf8, needs_8bit, content, created_at, expires_at)
+        select ${ctx.projectId}, n.id, n.source, n.priority, n.campaign_id, n.journey_id, n.key_id, n.mail_from, n.return_domain, n.rfc_message_id,
+               n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, decode(n.content, 'base64'), ${ctx.clock.now()}, n.expires_at
+        from unnest(${mails.map(({ id }) => id)}::bigint[], ${mails.map(({ source }) => source)}::text[], ${mails.map(({ priority }) => priority)}::smallint[],
+                    ${mails.map(({ campaign_id }) => campaign_id)}::bigint[], ${mails.map(({ journey_id }) => journey_id)}::bigint[],
+                    ${mails.map(({ key_id }) => key_id)}::bigint[], ${mails.map(({ mail_from }) => mail_from)}::text[],
+                    ${mails.map(({ return_domain }) => return_domain)}::text[], ${mails.map(({ rfc_message_id }) => rfc_message_id)}::text[],
+                    ${mails.map(({ content }) => content.length)}::int[], ${mails.map(({ to }) => to.length)}::smallint[],
+                    ${mails.map(({ needs_smtp_utf8 }) => needs_smtp_utf8)}::boolean[], ${mails.map(({ needs_8bit }) => needs_8bit)}::boolean[],
+                    ${mails.map(({ content }) => content.toString('base64'))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
+             as n(id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
+                  needs_8bit, content, expires_at)
+        on conflict (project_id, id) do update
+        set content = excluded.content, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
+            created_at = excluded.created_at, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
+        where m.completed_at is not null`,
+  )
+
+/** Without `no`, the recipients of an email count from 0, in order. */
+export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
+  const rows = mails.flatMap(({ to, id, priority, campaign_id, content }) =>
+    to.map((address, no) => ({ id, no, priority, campaign_id, size: content.length, address, domain: domainOf(address) })),
+  )
+  return ctx.db.run(
+    sql`insert into mail_recipients (project_id, mail_id, no, priority, campaign_id, size, address, domain, due_at, created_at)
+        select ${ctx.projectId}, n.id, n.no, n.priority, n.campaign_id, n.size, n.address, n.domain, ${ctx.clock.now()}, ${ctx.clock.now()}
+        from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ no }) => no)}::smallint[], ${rows.map(({ priority }) => priority)}::smallint[],
+                    ${rows.map(({ campaign_id }) => campaign_id)}::bigint[], ${rows.map(({ size }) => size)}::int[],
+                    ${rows.map(({ address }) => address)}::text[], ${rows.map(({ domain }) => domain)}::text[])
+             as n(id, no, priority, campaign_id, size, address, domain)
+        on conflict (project_id, mail_id, no) do update
+        set state = 'queued', address = excluded.address, domain = excluded.domain, size = excluded.size, site = null, due_at = excluded.due_at,
+            is_held = false, created_at = excluded.created_at, finished_at = null
+        where mail_recipients.state = 'cancelled'`,
+  )
+}
+
+/** The domain of an address, in lower case. */
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+const isDue = sql`state = 'queued' and not is_held`
+
+/** The projects with email of a priority, as a table `waiting`, with the time of their next one. */
+const waitingProjects = (priority: MailPriority) =>
+  firstOfEach('waiting', {
+    table: sql`mail_recipients`,
+    keys: ['project_id'],
+    order: ['due_at'],
+    where: sql`${isDue} and priority = ${priority}`,
+  })
+
+const WaitingProject = Type.Object({ project_id: IdOf<ProjectId>(), due_at: Instant })
+
+/** The projects with email that is due; longest waiting first. */
+export const projectsWithMail = (ctx: Ctx, priority: MailPriority, limit: number) =>
+  ctx.db.many(
+    WaitingProject,
+    sql`with recursive ${waitingProjects(priority)}
+        select project_id, due_at from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id limit ${limit}`,
+  )
+
+/** When the next email of a priority is due. */
+export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | null> =>
+  ctx.db.value(Nullable(Instant), sql`with recursive ${waitingProjects(priority)} select min(due_at) as due_at from waiting`)
+
+/** Rows `r` that were locked, read where they lie. */
+const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
+
+/** What a process reads of a recipient `r` that it claims. */
+export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at,
+                  r.lease_token, (r.history->-1->>'at')::timestamptz as last_attempt_at,
+                  coalesce(r.history->-1->>'response', r.history->-1->>'detail') as last_error`
+
+/** How many recipients to claim of a project. */
+export type MailShare = { project_id: ProjectId; limit: number }
+
+/** Claims recipients that are due: no other process delivers to them before the lease ends. Each project has its own lease. */
+export const claimMail = (ctx: Ctx, priority: MailPriority, shares: MailShare[], leaseUntil: Date) =>
+  ctx.db.many(
+    ClaimedRecipient,
+    sql`with queues as materialized (
+          select project_id, share, gen_random_uuid() as token
+          from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, share)
+        ), due as materialized (
+          select r.tid
+          from queues q
+          cross join lateral (
+            select ctid as tid from mail_recipients
+            where ${isDue} and priority = ${priority} and project_id = q.project_id and due_at <= ${ctx.clock.now()}
+            order by due_at, mail_id, no
+            limit q.share
+            for update skip locked
+          ) r
+        )
+        update mail_recipients r
+        set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
+        from queues q
+        where ${among(sql`due`)} and q.project_id = r.project_id
+        returning ${claimedMail}`,
+  )
+
+const Key = Type.Object({ mail_id: IdOf<MessageId>(), no: Type.Integer() })
+
+/** The recipients of these that are claimed under their leases, locked, as a table `held`. */
+const held = (ctx: Pick<ProjectCtx, 'projectId'>, rows: readonly Pick<ClaimedRecipient, 'mail_id' | 'no' | 'lease_token'>[]) =>
+  sql`held as materialized (
+        select r.tid, h.place
+        from unnest(${rows.map(({ mail_id }) => mail_id)}::bigint[], ${rows.map(({ no }) => no)}::smallint[],
+                    ${rows.map(({ lease_token }) => lease_token)}::uuid[]) with ordinality as h(mail_id, no, token, place)
+        cross join lateral (
+          select ctid as tid, state, lease_token from mail_recipients
+          where project_id = ${ctx.projectId} and mail_id = h.mail_id and no = h.no ${fence}
+          for update
+        ) r
+        where r.state = 'claimed' and r.lease_token = h.token
+      )`
+
+/** Extends leases. Returns the recipients that are still claimed. */
+export const renewMailLeases = (ctx: ProjectCtx, rows: readonly ClaimedRecipient[], leaseUntil: Date) =>
+  ctx.db.many(
+    Key,
+    sql`with ${held(ctx, rows)}
+        update mail_recipients r set lease_until = ${leaseUntil} where ${among(sql`held`)} and r.project_id = ${ctx.projectId}
+        returning r.mail_id, r.no`,
+  )
+
+/** Queues recipients again whose process died. They may have got the email: it is delivered at least once. */
+export const releaseMailLeases = (ctx: Ctx, limit: number) =>
+  ctx.db.run(
+    sql`with ended as materialized (
+          select ctid as tid from mail_recipients
+          where state = 'claimed' and lease_until <= ${ctx.clock.now()}
+          order by lease_until
+          limit ${limit}
+          for update skip locked
+        )
+        update mail_recipients r set state = 'queued', lease_token = null, lease_until = null where ${among(sql`ended`)}`,
+  )
+
+/** When the next lease ends, unless it is renewed. */
+export const nextMailLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(
+    Nullable(Instant),
+    sql`select (select lease_until from mail_recipients where state = 'claimed' order by lease_until limit 1) as lease_until`,
+  )
+
+const mailColumns = sql`id, source, priority, campaign_id, journey_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
+  needs_8bit, created_at, expires_at, completed_at`
+
+/** These emails, without their contents. */
+export const findMails = (ctx: ProjectCtx, ids: MessageId[]) =>
+  ctx.db.many(MailRow, sql`select ${mailColumns} from mail_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+
+/** Locks emails until the end of the transaction, so that only one of several that finish recipients completes each. */
+export const lockMails = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.many(
+    MailRow,
+    sql`select ${mailColumns} from mail_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
+  )
+
+const Content = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<MessageId>(), content: Nullable(Type.Unsafe<Buffer>({})) })
+
+/** The contents of emails, of any projects. */
+export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: MessageId }[]) =>
+  ctx.db.many(
+    Content,
+    sql`select q.project_id, q.id, m.content
+        from unnest(${mails.map(({ project_id }) => project_id)}::bigint[], ${mails.map(({ id }) => id)}::bigint[]) as q(project_id, id)
+        cross join lateral (
+          select content from mail_messages where project_id = q.project_id and id = q.id ${fence}
+        ) m`,
+  )
+
+/** Saves results of recipients whose lease this process still holds, and returns these. */
+export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
+  ctx.db.many(
+    Key,
+    sql`with ${held(ctx, results)}
+        update mail_recipients r
+        set state = s.state, due_at = coalesce(s.due_at, r.due_at), site = coalesce(s.site, r.site), attempts = r.attempts - s.untried::integer,
+            is_held = s.held, lease_token = null, lease_until = null,
+            history = case when s.history is null or r.address = '' then r.history else r.history || s.history end,
+            finished_at = case when s.state <> 'queued' then ${ctx.clock.now()}::timestamptz end
+        from held, unnest(${results.map(({ state }) => state)}::text[], ${results.map(({ due_at }) => due_at)}::timestamptz[],
+                          ${results.map(({ site }) => site)}::text[], ${results.map(({ is_untried }) => is_untried)}::boolean[],
+                          ${results.map(({ is_held }) => is_held)}::boolean[],
+                          ${results.map(({ history }) => history && JSON.stringify(history))}::jsonb[])
+             with ordinality as s(state, due_at, site, untried, held, history, place)
+        where r.ctid = held.tid and s.place = held.place and r.project_id = ${ctx.projectId}
+        returning r.mail_id, r.no`,
+  )
+
+const Completed = Type.Object({ id: IdOf<MessageId>(), delivered: Type.Integer(), failed: Type.Integer() })
+export type CompletedMail = Static<typeof Completed>
+
+/** Completes those of locked emails that have no pending recipient, and deletes their contents. Returns them with their numbers. */
+export const completeMails = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.many(
+    Completed,
+    sql`with numbers as materialized (
+          select q.id, n.*
+          from unnest(${ids}::bigint[]) as q(id)
+          cross join lateral (
+            select count(*) filter (where state in ('queued', 'claimed')) as pending, count(*) filter (where state = 'delivered') as delivered,
+                   count(*) filter (where state in ('failed', 'expired', 'cancelled')) as failed
+            from mail_recipients where project_id = ${ctx.projectId} and mail_id = q.id ${fence}
+          ) n
+        )
+        update mail_messages m
+        set completed_at = ${ctx.clock.now()}, content = null
+        from numbers
+        where m.project_id = ${ctx.projectId} and m.id = numbers.id and numbers.pending = 0 and m.completed_at is null
+        returning m.id, numbers.delivered, numbers.failed`,
+  )

@@ -1,0 +1,106 @@
+import { type Static, Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId, KeyId, MessageId } from '../../../lib/ids.ts'
+import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import type { MailFilter } from './control.queries.ts'
+import { type PastAttempt, RECIPIENT_STATES, type RecipientState } from './schema.ts'
+
+export const mailListing = listing({
+  resource: 'mail_recipients',
+  sorts: { id: { column: sql`id`, type: 'bigint' } },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  search: [sql`address`],
+  searchedFields: 'recipient',
+})
+
+/** More than an email has. */
+const RECIPIENTS_MAX = 10_000
+
+/** A recipient of an email, as it is shown. */
+export const ListedRecipient = Type.Object({
+  id: Type.Integer(),
+  message_id: IdOf<MessageId>(),
+  campaign_id: Nullable(IdOf<CampaignId>()),
+  address: Type.String(),
+  domain: Type.String(),
+  site: Nullable(Type.String()),
+  state: OneOf(RECIPIENT_STATES),
+  is_held: Type.Boolean(),
+  attempts: Type.Integer(),
+  due_at: Instant,
+  last_attempt: Nullable(Type.Unsafe<PastAttempt>({ type: 'object' })),
+  source: OneOf(['message', 'submission']),
+  mail_from: Type.String(),
+  created_at: Instant,
+  expires_at: Instant,
+  finished_at: Nullable(Instant),
+})
+export type ListedRecipient = Static<typeof ListedRecipient>
+
+const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
+
+/** Which recipients are listed: without states, those that wait. `submittedBy` is the key whose emails are shown. */
+export type ListedFilter = Omit<MailFilter, 'message_ids'> & { states: RecipientState[]; submittedBy: KeyId | null }
+
+/** A page of recipients. */
+export const listRecipients = (ctx: ProjectCtx, page: PageRequest, filter: ListedFilter): Promise<PageOf<ListedRecipient>> => {
+  const { campaign_id, site, domain, states, submittedBy } = filter
+  return pageOf(ctx, ListedRecipient, mailListing, page, {
+    select: sql`id, mail_id as message_id, campaign_id, address, domain, site, state, is_held, attempts, due_at, history->-1 as last_attempt, source,
+      mail_from, created_at, expires_at, finished_at`,
+    from: sql`(select r.mail_id * ${RECIPIENTS_MAX} + r.no as id, r.mail_id, r.campaign_id, r.address, r.domain, r.site, r.state, r.is_held, r.attempts, r.due_at, r.history, r.created_at,
+                      r.finished_at, m.source, m.mail_from, m.expires_at
+               from mail_recipients r join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
+               where r.project_id = ${ctx.projectId} and ${submittedBy === null ? sql`true` : sql`m.key_id = ${submittedBy}`}) as listed`,
+    where: sql`state = any(${states}::text[]) and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)}
+      and ${when(site, sql`site = ${site}`)} and ${when(domain, sql`domain = ${domain}`)}`,
+  })
+}
+
+const Attempts = Type.Object({
+  no: Type.Integer(),
+  address: Type.String(),
+  site: Nullable(Type.String()),
+  state: OneOf(RECIPIENT_STATES),
+  due_at: Instant,
+  history: Type.Unsafe<PastAttempt[]>({ type: 'array' }),
+})
+
+const RECIPIENTS_SHOWN = 100
+
+/** The recipients of an email with their attempts, in order. */
+export const attemptsOf = (ctx: ProjectCtx, id: MessageId) =>
+  ctx.db.many(
+    Attempts,
+    sql`select no, address, site, state, due_at, history from mail_recipients
+        where project_id = ${ctx.projectId} and mail_id = ${id}
+        order by no
+        limit ${RECIPIENTS_SHOWN}`,
+  )
+
+/** The ids of emails to a site, for filters. */
+export const mailsToSite = (ctx: ProjectCtx, site: string): Sql =>
+  sql`select mail_id from mail_recipients where project_id = ${ctx.projectId} and site = ${site}`
+
+const Untried = Type.Object({ mails: Count, bytes: Count })
+
+/** How much bulk email of a project waits for its first attempt, counted up to a limit. */
+export const untriedBulk = (ctx: ProjectCtx | InTx, limit: number) =>
+  ctx.db.one(
+    Untried,
+    sql`select count(*) as mails, coalesce(sum(size), 0) as bytes
+        from (select size from mail_recipients
+              where project_id = ${ctx.projectId} and state = 'queued' and attempts = 0 and priority = 1
+              limit ${limit}) u`,
+  )
+
+/** How many recipients wait, over all projects, and since when the longest. */
+export const mailDepth = (ctx: Ctx) =>
+  ctx.db.first(
+    Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) }),
+    sql`select count(*) as waiting, min(due_at) as oldest from mail_recipients
+        where state = 'queued' and not is_held and due_at <= ${ctx.clock.now()}`,
+  )

@@ -1,0 +1,158 @@
+/** The webhook events of email that the server delivers itself: one fault for each type, with the whole sequence, as an endpoint gets it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { REFUSING_ADDRESS } from '../internet/internet.ts'
+import type { MxBehaviour, Reaction } from '../internet/mx-host.ts'
+import type { ZoneRecords } from '../internet/zone.ts'
+import { type MailEvent, type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+
+let w: MailWorld
+beforeAll(async () => {
+  w = await mailWorld()
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+let domains = 0
+const newDomain = () => `d${++domains}.example.org`
+
+/** A domain with one host of this behaviour. */
+function domainOf(behaviour: MxBehaviour): string {
+  const domain = newDomain()
+  w.internet.host(`mx.${domain}`, behaviour)
+  w.internet.domain(domain, `mx.${domain}`)
+  return domain
+}
+
+const dataOf = (events: MailEvent[], type: string) => events.find((one) => one.type === type)?.data
+
+const REFUSED = ['dsn-perm-fail', 'completed']
+const LATER = ['dsn-temp-fail', 'queue.rescheduled']
+const DELIVERED = ['delivered', 'completed']
+/** A host that ends the connection. */
+const ends = (then: NonNullable<Reaction['then']>): Reaction => ({ then })
+const plain = (script: MxBehaviour['script']): MxBehaviour => ({ tls: 'none', ...(script && { script }) })
+const PLAIN = 'start-tls-unavailable'
+
+describe('what a host does decides the events of an attempt', () => {
+  test.each<[string, MxBehaviour, string[], object]>([
+    ['it accepts the email', {}, DELIVERED, { smtp_code: 250 }],
+    ['it offers no encryption', plain({}), [PLAIN, ...DELIVERED], { required: false }],
+    ['it refuses STARTTLS', { script: { STARTTLS: '454 4.7.0 Not now' } }, [PLAIN, ...DELIVERED], { required: false }],
+    ['its TLS handshake fails', { tls: 'garbage' }, ['start-tls-error', ...DELIVERED], { fallback: 'plaintext' }],
+    [
+      'it refuses the recipient for good',
+      { script: { RCPT: '550 5.1.1 No such user' } },
+      ['rcpt-to-rejected', ...REFUSED],
+      { smtp_code: 550 },
+    ],
+    [
+      'it refuses the recipient for now',
+      { script: { RCPT: '451 4.3.0 Later' } },
+      ['rcpt-to-rejected', ...LATER],
+      { enhanced_code: '4.3.0' },
+    ],
+    ['it is gone at RCPT', { script: { RCPT: ends('reset') } }, ['rcpt-to-failed', ...LATER], {}],
+    ['it refuses the sender for good', { script: { MAIL: '550 5.7.1 Not you' } }, ['mail-from-rejected', ...REFUSED], { smtp_code: 550 }],
+    ['it refuses the sender for now', { script: { MAIL: '451 4.3.0 Later' } }, ['mail-from-rejected', ...LATER], { smtp_code: 451 }],
+    ['it refuses DATA', { script: { DATA: '554 5.7.1 No' } }, ['message-rejected', ...REFUSED], { smtp_code: 554 }],
+    [
+      'it refuses the content for good',
+      { script: { BODY: '554 5.6.0 Spam' } },
+      ['message-rejected', ...REFUSED],
+      { enhanced_code: '5.6.0' },
+    ],
+    ['it refuses the content for now', { script: { BODY: '451 4.3.0 Later' } }, ['message-rejected', ...LATER], { smtp_code: 451 }],
+    ['it is gone after the content', { script: { BODY: ends('reset') } }, ['message-rejected', ...LATER], { uncertain: true }],
+    ['its greeting refuses', { script: { GREETING: '554 5.3.2 No service' } }, ['greeting-failed', ...LATER], { smtp_code: 554 }],
+    ['it closes without a greeting', { script: { GREETING: ends('close') } }, ['greeting-failed', ...LATER], {}],
+    [
+      'it refuses EHLO and HELO',
+      { script: { EHLO: '550 5.7.1 Denied', HELO: '550 5.7.1 Denied' } },
+      ['ehlo-rejected', ...LATER],
+      { smtp_code: 550 },
+    ],
+  ])('%s', async (_, behaviour, types, data) => {
+    const domain = domainOf(behaviour)
+    const address = await w.mailTo(domain)
+    const events = await w.events()
+    expect(typesOf(events)).toEqual(['attempt-start', ...types, 'attempt-end'])
+    expect(dataOf(events, `delivery.${types[0]}`)).toMatchObject({ host: `mx.${domain}`, ...data })
+    expect(events.every(({ data }) => data.to === address && data.recipient_domain === domain)).toBe(true)
+    expect(new Set(events.map(({ data }) => data.attempt_id)).size).toBe(1)
+  })
+})
+
+describe('what the DNS says decides the events of an attempt', () => {
+  test.each<[string, (domain: string) => ZoneRecords | null, string[]]>([
+    ['the domain does not exist', () => null, ['mx-lookup-failed', 'ip-lookup-failed', ...REFUSED]],
+    ['a null MX', () => ({ mx: [[0, '.']] }), ['null-mx', ...REFUSED]],
+    ['a host without an address', (domain) => ({ mx: [[10, `none.${domain}`]] }), ['ip-lookup-failed', ...REFUSED]],
+  ])('%s', async (_, recordsOf, types) => {
+    const domain = newDomain()
+    const records = recordsOf(domain)
+    if (records) w.internet.dns.set(domain, records)
+    await w.mailTo(domain)
+    expect(typesOf(await w.events())).toEqual(['attempt-start', ...types, 'attempt-end'])
+  })
+
+  test('a domain without MX records is its own host', async () => {
+    const domain = newDomain()
+    w.internet.host(domain)
+    await w.mailTo(domain)
+    const events = await w.events()
+    expect(typesOf(events)).toEqual(['attempt-start', 'mx-lookup-failed', ...DELIVERED, 'attempt-end'])
+    expect(dataOf(events, 'delivery.mx-lookup-failed')).toMatchObject({ domain, fallback: 'implicit-mx' })
+  })
+
+  test('the first host is dead, and the second takes the email', async () => {
+    const domain = newDomain()
+    w.internet.dns.set(`mx1.${domain}`, { aaaa: [REFUSING_ADDRESS] })
+    w.internet.host(`mx2.${domain}`)
+    w.internet.dns.set(domain, {
+      mx: [
+        [10, `mx1.${domain}`],
+        [20, `mx2.${domain}`],
+      ],
+    })
+    await w.mailTo(domain)
+    const events = await w.events()
+    expect(typesOf(events)).toEqual(['attempt-start', 'connect-error', ...DELIVERED, 'attempt-end'])
+    expect(dataOf(events, 'delivery.delivered')).toMatchObject({ host: `mx2.${domain}` })
+  })
+})
+
+test('an email that is refused for now is delivered later, with an attempt of its own', async () => {
+  let refusals = 1
+  const address = await w.mailTo(domainOf({ script: { RCPT: () => (refusals-- > 0 ? '451 4.3.0 Later' : undefined) } }))
+  const first = await w.events(address)
+  expect(typesOf(first)).toEqual(['attempt-start', 'rcpt-to-rejected', ...LATER, 'attempt-end'])
+  expect(await w.events(address)).toEqual([])
+  w.advance('2 minutes')
+  const second = await w.events(address)
+  expect(typesOf(second)).toEqual(['attempt-start', ...DELIVERED, 'attempt-end'])
+  expect([first, second].map(([one]) => one?.data.attempt)).toEqual([1, 2])
+})
+
+test('an email whose time is over is given up without a connection', async () => {
+  const domain = domainOf({ script: { RCPT: '451 4.3.0 Later' } })
+  const address = await w.mailTo(domain)
+  await w.events()
+  const made = () => w.internet.mx.hosts.get(`mx.${domain}`)?.counts.made
+  const before = made()
+  w.advance('3 days')
+  const events = await w.events(address)
+  expect(typesOf(events)).toEqual(['attempt-start', 'failed', ...REFUSED, 'attempt-end'])
+  expect(dataOf(events, 'delivery.failed')?.reason).toBe('expired: 451 4.3.0 Later')
+  expect(dataOf(events, 'delivery.attempt-end')?.result).toBe('expired')
+  expect(made()).toBe(before)
+})
+
+test('delays are told at the first failure, after four hours and after a day', async () => {
+  const address = await w.mailTo(domainOf({ script: { RCPT: '451 4.3.0 Later' } }))
+  const notices: number[] = []
+  for (let hour = 0; hour < 40; hour++) {
+    if (typesOf(await w.events(address)).includes('dsn-temp-fail')) notices.push(hour)
+    w.advance('1 hour')
+  }
+  expect(notices.length).toBe(3)
+  expect([notices[0], (notices[1] ?? 0) >= 4, (notices[2] ?? 0) >= 24]).toEqual([0, true, true])
+})
