@@ -429,6 +429,16 @@ CREATE UNIQUE INDEX domains_sending ON domains USING btree (project_id, sending_
 CREATE INDEX domains_to_check ON domains USING btree (next_check_at);
 CREATE UNIQUE INDEX domains_verified ON domains USING btree (host) WHERE is_verified;
 
+create table erased_ids (
+  project_id bigint not null,
+  id_hash text not null,
+  position bigint not null,
+  erased_at timestamp(3) with time zone not null,
+  constraint erased_ids_pkey PRIMARY KEY (project_id, id_hash),
+  constraint erased_ids_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX erased_ids_by_age ON erased_ids USING btree (erased_at);
+
 create table erasures (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -516,6 +526,7 @@ CREATE INDEX idempotency_records_by_expiry ON idempotency_records USING btree (e
 create table identity_epochs (
   project_id bigint not null,
   epoch bigint not null,
+  erased_position bigint not null default 0,
   constraint identity_epochs_pkey PRIMARY KEY (project_id)
 );
 

@@ -1,4 +1,6 @@
 /** Erasing users from every module. */
+
+import { eraseParked } from './infra/queue/erasing.ts'
 import { TIMERS } from './infra/queue/partitions.ts'
 import type { Ctx, InTx } from './infra/runtime/ctx.ts'
 import type { UserId } from './lib/ids.ts'
@@ -36,6 +38,10 @@ export async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeo
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
   await eraseImportData(ctx, erased)
+  await eraseParked(
+    ctx,
+    erased.flatMap(({ external_id }) => external_id ?? []),
+  )
   await eraseJourneys(ctx, ids)
   await eraseActivity(ctx, ids)
   await eraseEvents(ctx, ids)

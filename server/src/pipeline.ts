@@ -15,6 +15,7 @@ import { requireEventMonths, type StoredEvent, storeEvents } from './modules/eve
 import {
   concernedUsers,
   type Item,
+  itemsOfKept,
   type KnownUsers,
   newEventsOf,
   parkedOf,
@@ -57,7 +58,7 @@ import {
 import { enqueueMessages } from './modules/messages/index.ts'
 import { contextOf, inEachProject } from './modules/projects/index.ts'
 import { recordSignUps } from './modules/subscriptions/index.ts'
-import { type IdentifiedUser, identifyUsers, joinChanges, systemEventsOf } from './modules/users/index.ts'
+import { type IdentifiedUser, identifyUsers, joinChanges, requireSameErasures, systemEventsOf } from './modules/users/index.ts'
 import { mergeUserData } from './user-changes.ts'
 
 /** Applies accepted requests, and timers of journeys that are due: one batch for each project that has some. */
@@ -113,10 +114,12 @@ async function applyBatch(ctx: InTx, place: Place, items: Item[], known: KnownUs
 type Journeys = { published: Published; rows: Awaited<ReturnType<typeof applyTimersBefore>>['rows'] }
 
 /** The order of a wave: users, what other modules store about them, events, memberships, journeys, messages. */
-async function applyWave(ctx: InTx, place: Place, items: Item[], known: KnownUsers, journeys: Journeys | null): Promise<ParkedItem[]> {
+async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: KnownUsers, journeys: Journeys | null): Promise<ParkedItem[]> {
+  const items = itemsOfKept(accepted, known)
   if (items.length === 0) return []
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
+  if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
   await mergeUserData(ctx, identified.changes.merges)
   await recordSignUps(ctx, identified.changes.changes)
   const queued = queuedChangesOf(items, known)

@@ -146,6 +146,10 @@ const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
   or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
 )`
 
+/** What the cells of a refused row may name a user by, in lower case. */
+const namesOf = (users: ErasedUser[]) =>
+  users.flatMap(({ external_id, email, phone }) => [external_id, email, phone].flatMap((name) => name?.toLowerCase() ?? []))
+
 /** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
 export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
   ctx.db.run(
@@ -156,6 +160,10 @@ export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
                                  cross join lateral (
                                    select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
                                  ) c))
+        ), refused as (
+          delete from import_failures
+          where project_id = ${ctx.projectId}
+            and exists (select from unnest(cells) as c(cell) where lower(c.cell) = any(${namesOf(users)}::text[]))
         )
         update imports
         set first_rows = coalesce(

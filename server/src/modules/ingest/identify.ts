@@ -17,6 +17,7 @@ import {
   type ResolvedChanges,
   resolveQueuedChanges,
   type UserUpdate,
+  withoutErased,
 } from '../users/index.ts'
 import { type Item, readRequest } from './read.ts'
 
@@ -45,6 +46,14 @@ export function identityKeysOf(item: Item, { ids, mergedInto }: KnownUsers): str
   if (isUpdate(item)) return keysOfUpdate(item.update, ids)
   return keysOfChange(isChange(item) ? item.change : { user_id: item.journey.user_id, what: [] }, mergedInto)
 }
+
+/** The items of a batch without those whose user was erased after they were accepted. */
+export const itemsOfKept = (items: Item[], { ids }: KnownUsers): Item[] =>
+  items.flatMap((item): Item[] => {
+    if (!isUpdate(item)) return [item]
+    const update = withoutErased(item.update, ids.erased)
+    return update === item.update ? [item] : update === null ? [] : [{ ...item, update }]
+  })
 
 /** How the consumer of the ingest queue reads accepted requests. */
 export const requestReader = { read: readRequest, lookUp: lookUpUsers, keysOf: identityKeysOf } satisfies Partial<

@@ -3,7 +3,7 @@
  * `infra/queue`. Promises: a request is accepted or refused as a whole; the reply is sent only after it is stored durably; a stored
  * item that cannot be read is parked with the reason.
  */
-export { type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf, usersOfItems } from './identify.ts'
+export { itemsOfKept, type KnownUsers, newEventsOf, parkedOf, queuedChangesOf, requestReader, updatesOf, usersOfItems } from './identify.ts'
 export type { Item } from './read.ts'
 export { ingestRoutes } from './routes.ts'
 export { concernedUsers, wavesOf } from './waves.ts'

@@ -38,7 +38,12 @@ export function readRequest({ position, kind, user_id, request_id, received_at, 
         continue
       }
       const { profile, event } = kind === 'events' ? toAcceptedEvent(item, key, received_at) : { profile: toUpsert(item), event: undefined }
-      items.push({ key, source, update: { profile, at: received_at, ...(user_id !== null && { user_id }) }, ...(event && { event }) })
+      items.push({
+        key,
+        source,
+        update: { profile, at: received_at, position, ...(user_id !== null && { user_id }) },
+        ...(event && { event }),
+      })
     } catch (error) {
       parked.push({ ...source, reason: (error as Error).message })
     }

@@ -4,6 +4,7 @@ import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
 import type { UserChanges } from './changes.ts'
+import { type ErasedIds, erasedIdsOf } from './erased-ids.ts'
 import type { Profile, UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
 import { upsertUsers } from './upsert-users.ts'
@@ -31,7 +32,8 @@ export async function identifyUsers(
 }
 
 /** The users that ids belong to. Unknown ids are not in it. */
-export type KnownIds = { byExternalId: Map<string, UserId>; byAnonymousId: Map<string, UserId> }
+export type KnownIds = IdMaps & { erased: ErasedIds }
+type IdMaps = { byExternalId: Map<string, UserId>; byAnonymousId: Map<string, UserId> }
 
 const CACHED_IDS = 200_000
 const CACHED_CHARACTERS = 16_000_000
@@ -48,9 +50,11 @@ const cache = new LRUCache<string, UserId>({
  * that the transaction has written nothing which may be undone.
  */
 export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: boolean): Promise<KnownIds> {
-  const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map() }
-  if (updates.length === 0) return known
-  const scope = `${ctx.projectId} ${await queries.identityEpoch(ctx)}`
+  if (updates.length === 0) return { byExternalId: new Map(), byAnonymousId: new Map(), erased: await erasedIdsOf(ctx, [], 0) }
+  const { epoch, erased_position } = await queries.identityEpoch(ctx)
+  const scope = `${ctx.projectId} ${epoch}`
+  const erased = await erasedIdsOf(ctx, updates, erased_position)
+  const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map(), erased }
   const readCache = (name: 'external_id' | 'anonymous_id', into: Map<string, UserId>) => {
     const unknown = new Set<string>()
     for (const { profile } of updates) {
@@ -76,7 +80,7 @@ export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: bool
  * The users of updates that change nothing and name a known user. An update that shares an id with one that has to be upserted is not
  * resolved here: which user the id belongs to depends on their order.
  */
-export function resolvedUpdates(updates: UserUpdate[], known: KnownIds): Map<UserUpdate, UserId> {
+export function resolvedUpdates(updates: UserUpdate[], known: IdMaps): Map<UserUpdate, UserId> {
   const resolved = new Map<UserUpdate, UserId>()
   const unresolved = new Set<string>()
   for (const update of updates) {
@@ -114,7 +118,7 @@ export function keysOfUpdate(update: UserUpdate, known: KnownIds): string[] {
   return [...keysOf(update), ...users.flatMap((id) => (id === undefined ? [] : [`u${id}`]))]
 }
 
-function userOf({ profile, user_id }: UserUpdate, { byExternalId, byAnonymousId }: KnownIds): UserId | undefined {
+function userOf({ profile, user_id }: UserUpdate, { byExternalId, byAnonymousId }: IdMaps): UserId | undefined {
   if (changesSomething(profile) || user_id !== undefined) return undefined
   const { external_id, anonymous_id } = profile
   const byExternal = external_id === undefined ? undefined : byExternalId.get(external_id)

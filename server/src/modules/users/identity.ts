@@ -42,7 +42,13 @@ export type Profile = {
 }
 
 /** A profile and the time when it was received. With a user token, `user_id` names the user in place of the ids. */
-export type UserUpdate = { profile: Profile; at: Date; user_id?: UserId }
+export type UserUpdate = {
+  profile: Profile
+  at: Date
+  user_id?: UserId
+  /** In the queue of accepted requests, of an update that comes from there. */
+  position?: number
+}
 
 export type Users = {
   byExternalId: Map<string, UserRecord>

@@ -1,5 +1,5 @@
 /**
- * Users. Owns `users`, `user_anonymous_ids`, `user_search`, `devices`, `identity_epochs`, `erasures`, `attributes`, `attribute_profiling` and
+ * Users. Owns `users`, `user_anonymous_ids`, `user_search`, `devices`, `identity_epochs`, `erasures`, `erased_ids`, `attributes`, `attribute_profiling` and
  * `attribute_profiles`. A user has at most one external id and any number of anonymous ids; `identity.ts` decides which user ids belong to.
  * Promises: the same ids lead to the same user, by every endpoint and under any load; a merge loses nothing; and an erased user is in no
  * reply from the moment of the request.
@@ -21,6 +21,7 @@ export {
 export { contactsOf, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
+export { requireSameErasures, withoutErased } from './erased-ids.ts'
 export { eraseUsers, findErasable, finishErasure, idsWithMerged, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
 export { EXPORTED } from './export.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'

@@ -106,22 +106,26 @@ const resolveAll = jointMany(
         ) r`,
 )
 
-const Epoch = Type.Object({ epoch: Type.Integer() })
+const Epoch = Type.Object({ epoch: Type.Integer(), erased_position: Type.Integer() })
 
 const epochsOf = jointMany(
   Epoch,
   (_, calls: JointCall<null>[]) =>
-    sql`select q.call, e.epoch from ${callRows(calls)} join identity_epochs e on e.project_id = q.project_id`,
+    sql`select q.call, e.epoch, e.erased_position from ${callRows(calls)} join identity_epochs e on e.project_id = q.project_id`,
 )
 
-/** The version of the ids: cached ids are valid while it stays the same. */
-export const identityEpoch = async (ctx: ProjectCtx): Promise<number> => (await epochsOf(ctx, ctx.projectId, null))[0]?.epoch ?? 0
+/**
+ * The version of the ids: cached ids are valid while it stays the same. `erased_position` is the newest position of the queue at the time
+ * of the last erasure.
+ */
+export const identityEpoch = async (ctx: ProjectCtx): Promise<{ epoch: number; erased_position: number }> =>
+  (await epochsOf(ctx, ctx.projectId, null))[0] ?? { epoch: 0, erased_position: 0 }
 
 /** Ids belong to other users now. The last statement of a transaction, because other transactions wait for this row. */
-export const endIdentityEpoch = (ctx: InTx) =>
+export const endIdentityEpoch = (ctx: InTx, erasedPosition = 0) =>
   ctx.db.run(
-    sql`insert into identity_epochs as e (project_id, epoch) values (${ctx.projectId}, 1)
-        on conflict (project_id) do update set epoch = e.epoch + 1`,
+    sql`insert into identity_epochs as e (project_id, epoch, erased_position) values (${ctx.projectId}, 1, ${erasedPosition})
+        on conflict (project_id) do update set epoch = e.epoch + 1, erased_position = greatest(e.erased_position, excluded.erased_position)`,
   )
 
 const IdRow = Type.Object({ id: IdOf<UserId>() })

@@ -8,6 +8,7 @@ import { type AttributeRule, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
 import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
+import { rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
 import { ERASE } from './job-names.ts'
@@ -136,8 +137,9 @@ export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: E
   return inTx(ctx, async (ctx) => {
     await erasure.requestErasure(ctx, id)
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])
+    const position = await rememberErased(ctx, id)
     await erasure.unlinkUsers(ctx, [id])
-    await queries.endIdentityEpoch(ctx)
+    await queries.endIdentityEpoch(ctx, position)
     ctx.wake(ERASE)
     return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
   })

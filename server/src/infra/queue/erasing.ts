@@ -1,0 +1,22 @@
+/** What an erasure of a user needs of the queue of accepted requests. */
+import { Type } from 'typebox'
+import { Nullable } from '../../lib/shapes.ts'
+import { sql } from '../postgres/db.ts'
+import type { Ctx, InTx } from '../runtime/ctx.ts'
+
+/** Deletes the parked items of these users, by external id. */
+export const eraseParked = (ctx: InTx, externalIds: string[]) =>
+  ctx.db.run(sql`delete from parked_items where project_id = ${ctx.projectId} and item ->> 'external_id' = any(${externalIds}::text[])`)
+
+const Position = Type.Integer()
+
+/** The newest position that an entry can have by now. */
+export const newestPosition = (ctx: InTx): Promise<number> =>
+  ctx.db.value(
+    Position,
+    sql`select coalesce(pg_sequence_last_value(pg_get_serial_sequence('queue_entries', 'position')::regclass), 0) as position`,
+  )
+
+/** The position of the oldest entry of all projects; null without one. */
+export const oldestPosition = (ctx: Ctx): Promise<number | null> =>
+  ctx.db.value(Nullable(Position), sql`select (select position from queue_entries order by position limit 1) as position`)

@@ -1,0 +1,125 @@
+/** An erasure overtakes accepted requests: nothing that was accepted before it creates the user again (D-UREAD-4). */
+import { Type } from 'typebox'
+import { describe, expect, test, vi } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import { parkItems } from '../../src/infra/queue/queue.ts'
+import { inTx } from '../../src/infra/runtime/ctx.ts'
+import { Count } from '../../src/lib/shapes.ts'
+import { lockLists } from '../../src/modules/lists/index.ts'
+import { type World, world } from '../world.ts'
+
+const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
+
+async function accept(w: World, ...items: object[]): Promise<void> {
+  const reply = await w.post('/api/client/events', items)
+  expect(reply.status, reply.text).toBe(204)
+}
+
+async function erase(w: World, name: string): Promise<void> {
+  expect((await w.delete(`/api/client/users/${name}`)).status).toBe(204)
+}
+
+const users = async (w: World) =>
+  (await w.get('/api/client/users?limit=100')).body.results.map(({ external_id }: { external_id: string }) => external_id).sort()
+
+const orders = async (w: World, name: string) =>
+  (await w.get(`/api/client/users/${name}/events`)).body.results.filter((one: { name: string }) => one.name === 'order').length
+
+const parked = (w: World) => w.db.value(Count, sql`select count(*) as count from parked_items where project_id = ${w.projectId}`)
+
+describe('what was accepted before an erasure', () => {
+  test('does not create the user again: events, updates and anonymous ids', async () => {
+    await using w = await world()
+    await w.users('kim', 'lee')
+    await accept(w, event({ external_id: 'kim', anonymous_id: 'visitor' }))
+    await w.drain()
+    await accept(
+      w,
+      event({ external_id: 'kim' }),
+      event({ anonymous_id: 'visitor' }),
+      event({ external_id: 'lee', anonymous_id: 'visitor' }),
+    )
+    expect((await w.patch('/api/client/users', [{ external_id: 'kim', email: 'kim@example.com' }])).status).toBe(204)
+    const token = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    expect((await w.post('/api/client/events', [event({})], token)).status).toBe(204)
+    await erase(w, 'kim')
+    await w.drain()
+    expect(await users(w)).toEqual(['lee'])
+    expect(await orders(w, 'lee')).toBe(1)
+    expect((await w.get('/api/client/users/lee')).body).toMatchObject({ anonymous_id: null })
+    expect((await w.get('/api/client/users/visitor')).status).toBe(404)
+    expect(await parked(w)).toBe(0)
+  })
+
+  test('is dropped also when the user has signed up again, whose own events count', async () => {
+    await using w = await world()
+    await w.users('kim')
+    await accept(w, event({ external_id: 'kim' }), event({ external_id: 'kim' }))
+    await erase(w, 'kim')
+    await w.users('kim')
+    await accept(w, event({ external_id: 'kim' }))
+    await w.users('lee')
+    await erase(w, 'lee')
+    await w.drain()
+    expect(await orders(w, 'kim')).toBe(1)
+  })
+
+  test('is dropped when the erasure commits after the batch has looked up its users', async () => {
+    await using w = await world({ own: true })
+    await w.users('kim')
+    await accept(w, event({ external_id: 'kim', user: { data: { plan: 'pro' } } }), event({ external_id: 'new' }))
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
+    // A batch takes the lock on lists after it has looked up its users, and before it locks and creates users.
+    const holding = inTx(w.ctx, async (ctx) => {
+      await lockLists(ctx)
+      isLocked()
+      await released
+    })
+    await locked
+    const applied = w.drain()
+    const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where locktype = 'advisory' and not granted`)
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    await erase(w, 'kim')
+    release()
+    await Promise.all([holding, applied])
+    await w.drain()
+    expect(await users(w)).toEqual(['new'])
+    expect(await orders(w, 'new')).toBe(1)
+  })
+
+  test('is remembered by keyed hashes, until it has been applied', async () => {
+    await using w = await world()
+    await w.users('kim')
+    await erase(w, 'kim')
+    const Row = Type.Object({ id_hash: Type.String() })
+    const rows = () => w.db.many(Row, sql`select id_hash from erased_ids where project_id = ${w.projectId}`)
+    expect((await rows()).length).toBe(2)
+    expect(JSON.stringify(await rows())).not.toContain('kim')
+    await w.drain()
+    w.advance('59 minutes')
+    await w.drain()
+    expect((await rows()).length).toBe(2)
+    w.advance('2 minutes')
+    await w.drain()
+    expect(await rows()).toEqual([])
+  })
+})
+
+test('an erasure removes what is stored without the id of the user: refused rows of imports and parked items', async () => {
+  await using w = await world()
+  await w.users('kim', 'lee')
+  const { body: list } = await w.post('/api/client/lists', { name: 'Old', type: 'static' })
+  const raw = 'external_id,email\nkim,no-address\nlee,no-address\n'
+  const path = `/api/client/lists/${list.id}/import`
+  const imported = await w.request('POST', path, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+  expect(imported.status, imported.text).toBe(202)
+  await w.drain()
+  const item = (external_id: string) => ({ kind: 'users', request_id: 'r', received_at: w.clock.now(), item: { external_id }, reason: 'x' })
+  await inTx(w.ctx, (ctx) => parkItems(ctx, w.projectId, ['kim', 'lee'].map(item)))
+  const refused = async () => (await w.get(`${path}s/${imported.body.id}/errors`)).text
+  expect(await refused()).toContain('kim,')
+  await erase(w, 'kim')
+  await w.drain()
+  expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
+})
