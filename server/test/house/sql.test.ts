@@ -98,6 +98,7 @@ const MAY: Record<string, string> = {
   'domains.nextCheckAt': 'finds when the next work of any project is due',
   'domains.lockClaims': 'a host is verified for only one of the projects that have it',
   'users.findErasable': 'finds the projects that have work',
+  'users.purgeErasedIds': 'deletes what is old in every project',
   'users.claimProfiling': 'finds the projects that have work',
   'users.reserveAll': 'a sequence, no table',
   'webhooks.countByStatus': 'counts for the operator, over all projects',
