@@ -19,7 +19,8 @@ const content = {
   content_type: Line(255, { format: 'no-control', description: 'The media type, such as `application/pdf`.' }),
   content: Type.String({ minLength: 1, maxLength: ATTACHMENT_BODY_BYTES_MAX, description: 'The content in base64.' }),
   content_id: Type.Optional(
-    Line(255, { format: 'no-control', description: 'Shows the file in the HTML where it names `cid:` and this id.' }),
+    // No provider takes longer ones than SES.
+    Line(78, { format: 'no-control', description: 'Shows the file in the HTML where it names `cid:` and this id.' }),
   ),
 }
 
@@ -68,7 +69,7 @@ export const pathAttachment = {
 }
 
 const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}\/[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}$/
-const CONTENT_ID = /^[A-Za-z0-9._@-]{1,255}$/
+const CONTENT_ID = /^[A-Za-z0-9._@-]{1,78}$/
 
 /** The faults of a file that its schema does not find. `place` is before the names of its members. */
 export const attachmentFaults = (
@@ -97,7 +98,7 @@ export function allAttachments(ofTemplate: readonly Attachment[], ofRequest: rea
   return [...ofTemplate.filter(({ contentId }) => contentId === undefined || !replaced.has(contentId)), ...ofRequest]
 }
 
-const REFERENCE = /cid:([A-Za-z0-9._@-]{1,255})/g
+const REFERENCE = /cid:([A-Za-z0-9._@-]{1,78})/g
 
 /** The HTML of an email for a browser: with the images themselves where it names files. */
 export function withInlineImages(html: string, attachments: readonly Attachment[]): string {
