@@ -10,6 +10,8 @@ export type Receiver = AsyncDisposable & {
   requests: ReceivedRequest[]
   /** Sets the reply to all further requests: a status, with headers if given, or no reply (`hang`). */
   answer(status: number | 'hang', headers?: Record<string, string>): void
+  /** How many connections were opened. */
+  connections(): number
   /** Holds back all replies until the returned function is called. */
   hold(): () => void
 }
@@ -36,10 +38,15 @@ export async function openReceiver(): Promise<Receiver> {
     await held
     if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end('seen')
   })
+  let connections = 0
+  server.on('secureConnection', () => {
+    connections++
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     requests,
+    connections: () => connections,
     answer: (status, headers = {}) => {
       reply = { status, headers }
     },

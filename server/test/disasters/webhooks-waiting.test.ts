@@ -1,0 +1,99 @@
+/**
+ * Deliveries that wait, because receivers are slow or away, slow nothing else: neither what stores new events, nor what finds the deliveries of
+ * other endpoints. Counted in pages that PostgreSQL reads, and observed at a receiver. WEBHOOKS_WAITING=1000000 makes it a million.
+ */
+import { expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import { type Ctx, inClaim, inTx, quickly } from '../../src/infra/runtime/ctx.ts'
+import type { EndpointId } from '../../src/lib/ids.ts'
+import { emit, eventsAfter, webhookEvents } from '../../src/modules/webhook-events/index.ts'
+import { insertWanted } from '../../src/modules/webhook-events/queries.ts'
+import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/deliveries.queries.ts'
+import { explaining, type Reading, rolledBack } from '../explain.ts'
+import { type World, world } from '../world.ts'
+
+const WAITING = Number(process.env.WEBHOOKS_WAITING ?? 100_000)
+const TYPE = 'delivery.null-mx'
+const STORED = 100
+/** What storing or claiming a hundred may read. It is the same however many wait. */
+const PAGES_MAX = 3000
+
+async function endpoint(w: World, url: string): Promise<EndpointId> {
+  const made = await w.post('/api/client/webhooks', { name: 'Endpoint', url, event_types: [TYPE] })
+  expect(made.status, made.text).toBe(201)
+  return made.body.id
+}
+
+/** Events, each with a delivery to an endpoint that waits for its next attempt. */
+const fill = async (w: World, id: EndpointId) => {
+  const at = w.clock.now()
+  await w.db.run(
+    sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at, position)
+        select 'evt_0' || lpad(i::text, 25, '0'), ${w.projectId}, ${TYPE}, ${at}, '{"domain":"a.example"}', 1, ${at}, nextval('webhook_positions')
+        from generate_series(1, ${WAITING}::int) as i`,
+  )
+  await w.db.run(
+    sql`insert into webhook_deliveries (project_id, endpoint_id, event_id, event_type, status, attempts, next_attempt_at, created_at)
+        select project_id, ${id}, id, type, 'pending', 1, ${new Date(at.getTime() + 60_000)}, created_at from webhook_events
+        where project_id = ${w.projectId}`,
+  )
+  await w.db.run(sql`update webhook_cursors set position = nextval('webhook_positions') where project_id = ${w.projectId}`)
+  await w.db.run(sql`analyze webhook_events`)
+  await w.db.run(sql`analyze webhook_deliveries`)
+}
+
+/** The pages that work reads. */
+async function pagesOf(w: World, work: (ctx: Ctx & World['ctx']) => Promise<unknown>): Promise<{ pages: number; plans: string }> {
+  const readings: Reading[] = []
+  await rolledBack(w.ctx, (ctx) => work(explaining(ctx, readings) as Ctx & World['ctx']))
+  return { pages: readings.reduce((sum, { pages }) => sum + pages, 0), plans: readings.map(({ plan }) => plan).join('\n') }
+}
+
+test('a hundred thousand deliveries that wait do not slow what is sent', { timeout: 600_000 }, async () => {
+  await using w = await world({ own: true })
+  const receiver = await w.receiver()
+  const slow = await endpoint(w, 'https://127.0.0.1:1024/')
+  await fill(w, slow)
+  const quick = await endpoint(w, receiver.url)
+
+  const ids = Array.from({ length: STORED }, (_, at) => `evt_1${String(at).padStart(25, '0')}`)
+  const batch = { ids, types: ids.map(() => TYPE), occurredAt: ids.map(() => w.clock.now()), data: ids.map(() => '{}') }
+  const stored = await pagesOf(w, (ctx) => inTx(ctx, (ctx) => insertWanted(ctx, batch)))
+  expect(stored.pages, stored.plans).toBeLessThan(PAGES_MAX)
+
+  await inTx(w.ctx, (ctx) =>
+    emit(ctx, () => Array.from({ length: STORED }, (_, at) => webhookEvents.deliveryNullMx.of({ domain: `d${at}.example` }))),
+  )
+  const ofEndpoints = [slow, quick].map((endpoint_id) => ({ project_id: w.projectId, endpoint_id }))
+  const found = await pagesOf(w, (ctx) =>
+    inClaim(ctx, async (ctx) => {
+      await backlogsOf(ctx, ofEndpoints, 100, 200)
+      await eventsAfter(
+        ctx,
+        ofEndpoints.map((one) => ({ ...one, position: WAITING, room: STORED })),
+      )
+    }),
+  )
+  expect(found.pages, found.plans).toBeLessThan(PAGES_MAX)
+
+  await w.drain('webhooks.dispatch')
+  const room = { total: STORED, usual: 60, rooms: new Map(), failingAfter: 10, projects: { usual: STORED, rooms: new Map() } }
+  const claimed = await pagesOf(w, (ctx) => claimDeliveries(quickly(ctx), room, 10))
+  expect(claimed.pages, claimed.plans).toBeLessThan(PAGES_MAX)
+
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(STORED)
+})
+
+test('deliveries to a receiver share a few connections', async () => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  await endpoint(w, receiver.url)
+  await inTx(w.ctx, (ctx) =>
+    emit(ctx, () => Array.from({ length: 200 }, (_, at) => webhookEvents.deliveryNullMx.of({ domain: `d${at}.example` }))),
+  )
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(200)
+  // Ten at a time, each of which may begin before the connection of the one before is free.
+  expect(receiver.connections()).toBeLessThanOrEqual(20)
+})
