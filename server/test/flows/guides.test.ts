@@ -1,6 +1,6 @@
 /** The README, the guides and the pages for operators do what they say: every block of code is run, and what it prints is compared. */
 import { spawnSync } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,16 +22,29 @@ const NEEDS: Record<string, string> = {
 const RUNNING: Record<string, RegExp> = { 'npm start\n': /ready at/, 'npx carillon listen\n': /Listening at/ }
 
 /**
- * Blocks that are not run: what a server sends, commands that `import-from.test.ts` runs with files of each product, and programs that
- * `clients.test.ts` compiles.
+ * Blocks that are not run: what a server sends, and programs that `clients.test.ts` compiles.
  */
 const SHOWN = ['text', 'ts']
+
+/** Files that readers have from another product, by the names that a page gives them. */
+const FILES: Record<string, string> = {
+  'users.jsonl': 'braze-users.jsonl',
+  'hard-bounces.json': 'braze-hard-bounces.json',
+  'template.json': 'braze-template.json',
+  'subscribed_members_export.csv': 'mailchimp-subscribed.csv',
+  'unsubscribed_members_export.csv': 'mailchimp-unsubscribed.csv',
+  'cleaned_members_export.csv': 'mailchimp-cleaned.csv',
+  'newsletter.html': 'mailchimp-newsletter.txt',
+  'subscribers.csv': 'listmonk-subscribers.csv',
+  'campaign.json': 'listmonk-campaign.json',
+}
 
 const standIn = (name: string) => fileURLToPath(new URL(`../stand-ins/${name}.mjs`, import.meta.url))
 
 /**
  * Values of the pages that readers replace by their own, or that other programs of this machine may use, with values to test with. Express
- * and Next.js are no dependencies: stand-ins do what the guide uses of them.
+ * and Next.js are no dependencies. Stand-ins do what the guide uses of them, as their documentation says: of Express 4.17 and 5, `post` with
+ * several handlers, `raw`, `get` of a request and `sendStatus`; of Next.js from 13.2 to 16, `app/<path>/route.js` with `POST(Request)`.
  */
 const SUBSTITUTES: Record<string, () => Promise<string>> = {
   'postgres://carillon:…@db.example.com/carillon': cloneTemplate,
@@ -106,6 +119,9 @@ async function runPage(page: string, checkout: Checkout): Promise<string> {
     if (!name) continue
     await mkdir(dirname(join(checkout.path, name)), { recursive: true })
     await writeFile(join(checkout.path, name), block.code)
+  }
+  for (const [name, file] of Object.entries(FILES)) {
+    if (readPage(page).includes(` ${name} `)) await copyFile(new URL(`../exports/${file}`, import.meta.url), join(checkout.path, name))
   }
   const commands = blocks.filter(({ language }) => language === 'sh').flatMap(stepsOf)
   const steps = readPage(page).includes('shorthand.md)') ? [{ command: PREAMBLE }, ...commands] : commands

@@ -1,4 +1,4 @@
-/** What the guide to webhooks uses of Next.js, which is no dependency: `next dev <folder> --port <port>` with route handlers for POST. */
+/** What the guide to webhooks uses of Next.js 13.2 to 16, which is no dependency: `next dev <folder> --port <port>` with route handlers for POST. */
 import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
