@@ -36,9 +36,20 @@ const linksOf = (text: string) => [...text.matchAll(/ (?:href|src)="([^"]*)"/g)]
 const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id)
 
 const GUIDES = [
-  ...['shorthand', 'identify', 'import', 'moving', 'lists', 'campaigns', 'journeys', 'sending', 'consent', 'tracking', 'push'].map(
-    (name) => `/docs/guide/${name}`,
-  ),
+  ...[
+    'shorthand',
+    'identify',
+    'import',
+    'moving',
+    'lists',
+    'campaigns',
+    'journeys',
+    'sending',
+    'domains',
+    'consent',
+    'tracking',
+    'push',
+  ].map((name) => `/docs/guide/${name}`),
   ...['transactional', 'in-app', 'webhooks', 'clients', 'exporting', 'privacy'].map((name) => `/docs/guide/${name}`),
   ...['environments', 'running'].map((name) => `/docs/operate/${name}`),
   ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),

@@ -18,6 +18,7 @@ const GUIDES = {
   'guide/journeys': 'Journeys',
   'guide/transactional': 'Transactional messages',
   'guide/sending': 'Sending',
+  'guide/domains': 'Domains of senders',
   'guide/consent': 'Consent',
   'guide/tracking': 'Tracking',
   'guide/push': 'Push messages',

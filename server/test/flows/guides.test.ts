@@ -70,7 +70,7 @@ const port = await unusedPort()
 
 beforeAll(async () => {
   // The terminals have another port in `PORT`, as the README says.
-  server = await openCheckout({ PORT: String(port) })
+  server = await openCheckout({ PORT: String(port), DNS_SERVERS: '127.0.0.1:1' })
   await server.keepRunning(await startScript(), RUNNING['npm start\n'] as RegExp)
   listener = await server.keepRunning('npx carillon listen', RUNNING['npx carillon listen\n'] as RegExp)
   url = `http://127.0.0.1:${port}`
