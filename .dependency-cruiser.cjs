@@ -18,7 +18,7 @@ const ARROWS = {
   mta: [],
   domains: ['tools', 'projects'],
   tracking: ['domains', 'users', 'projects'],
-  channels: ['domains', 'projects'],
+  channels: ['mta', 'domains', 'projects'],
   templates: ['subscriptions', 'users', 'projects'],
   messages: ['templates', 'channels', 'subscriptions', 'domains', 'tracking', 'mta', 'inbox', 'users', 'webhook-events', 'projects'],
   campaigns: ['messages', 'templates', 'lists', 'rules', 'channels', 'domains', 'tracking', 'subscriptions', 'events', 'users', 'projects'],

@@ -4,6 +4,7 @@ import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { sendingDomainOf } from '../domains/index.ts'
+import { returnPathFor } from '../mta/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
@@ -88,7 +89,12 @@ type Ready = {
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
   const { repeatable, idempotent, atOnce, send } = providers[kind]
-  const outside = { ...outsideOf(ctx, id), senderOf: (fromDomain: string) => sendingDomainOf(ctx, fromDomain) }
+  const outside: ProviderTools = {
+    ...outsideOf(ctx, id),
+    senderOf: (fromDomain) => sendingDomainOf(ctx, fromDomain),
+    reportAddressOf: (mail_id, domain) =>
+      ctx.config.INBOUND_PORT === undefined ? null : returnPathFor(ctx, { project_id: ctx.projectId, mail_id, recipient_no: 0 }, domain),
+  }
   return {
     provider: kind,
     providerId: id,
@@ -133,6 +139,7 @@ export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId |
   baseUrl: baseUrl(),
   callbackUrl: id === null ? '' : `${baseUrl()}/callbacks/providers/${id}`,
   senderOf: async () => undefined,
+  reportAddressOf: () => null,
 })
 
 /** The context with which the secrets of a provider are encrypted. */

@@ -49,6 +49,7 @@ function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
     baseUrl: 'https://carillon.test',
     callbackUrl: CALLBACK_URL,
     senderOf: async () => undefined,
+    reportAddressOf: () => null,
   }
 }
 

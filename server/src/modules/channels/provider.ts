@@ -90,6 +90,8 @@ export type ProviderTools = {
   callbackUrl: string
   /** The sending domain of the project for a From domain. */
   senderOf(fromDomain: string): Promise<SendingDomain | undefined>
+  /** The address at a domain that takes bounces and complaints of an email; null if this server takes none. */
+  reportAddressOf(id: MessageId, domain: string): string | null
 }
 
 /** A delivery report of a provider, or a message that a user sent. */
