@@ -2,6 +2,7 @@
 import { expect, inject } from 'vitest'
 import type { CampaignId } from '../src/lib/ids.ts'
 import { webhookEvents } from '../src/modules/webhook-events/index.ts'
+import { verifiedDomain } from './domains.ts'
 import { type Internet, openInternet } from './internet/internet.ts'
 import { answerOrders, order, providerOf } from './mailing.ts'
 import type { Receiver } from './receiver.ts'
@@ -31,6 +32,7 @@ export async function mailWorld(
   const receiver = await w.receiver()
   const types = Object.values(webhookEvents).flatMap(({ type }) => (leaves.includes(type) ? [] : [type]))
   expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: types })).status).toBe(201)
+  await verifiedDomain(w, 'example.com')
   await providerOf(w, { kind: 'mta', channel: 'email', settings: {} })
   const campaign = await answerOrders(w)
   return {

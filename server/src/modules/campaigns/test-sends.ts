@@ -100,8 +100,8 @@ export async function sendTests(ctx: ProjectCtx, id: CampaignId, input: TestInpu
  * The addresses that a test may reach: any for a key that may send campaigns, and for a provider from which nothing leaves this server, such
  * as the sandbox; otherwise the test recipients of the project.
  */
-async function allowedFor(ctx: ProjectCtx, { repeatable }: ProviderConnection): Promise<readonly string[] | null> {
-  if (repeatable || (ctx.caller.kind === 'secret' && atLeast(ctx.caller.role, 'publisher'))) return null
+async function allowedFor(ctx: ProjectCtx, { staysHere }: ProviderConnection): Promise<readonly string[] | null> {
+  if (staysHere || (ctx.caller.kind === 'secret' && atLeast(ctx.caller.role, 'publisher'))) return null
   return (await findProject(ctx, ctx.projectId)).test_recipients
 }
 

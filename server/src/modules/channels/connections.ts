@@ -11,6 +11,7 @@ import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
 import { joinResponses } from './send-to-devices.ts'
+import { staysHere } from './sender-check.ts'
 import { simulate, simulatedFor } from './simulate.ts'
 
 /** A provider, for the sender. */
@@ -26,6 +27,8 @@ export type ProviderConnection = {
   atOnce: number
   /** How many attempts all processes together make per interval. */
   rate: { limit: number; interval_ms: number } | null
+  /** Whether no message reaches a receiver outside of this server. */
+  staysHere: boolean
   /** The sender of emails whose template has none. */
   defaultFrom: string | null
   /** Makes an attempt. Errors of the provider or the network are outcomes; it does not throw for them. */
@@ -102,6 +105,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     idempotent,
     atOnce,
     rate,
+    staysHere: staysHere(kind),
     defaultFrom: defaultFromOf(settings),
     async send(message) {
       const started = performance.now()

@@ -5,14 +5,17 @@ import type { ProviderName } from './registry.ts'
 /** `blocks`: the provider refuses the email. Otherwise receivers may. */
 export type SenderProblem = { blocks: boolean; message: string }
 
-/** From these, nothing reaches a receiver. */
-const STAYS_HERE: readonly ProviderName[] = ['sandbox', 'discard', 'inbox']
+const HERE: readonly ProviderName[] = ['sandbox', 'discard', 'inbox']
+
+/** Whether no message over a provider reaches a receiver outside of this server. */
+export const staysHere = (provider: ProviderName): boolean => HERE.includes(provider)
+
 /** This server, whose reputation all of its projects share. */
 const OWN: readonly string[] = ['mta']
 
 /** What is wrong with sending marketing from a domain over a provider; null if nothing is. */
 export function senderProblemOf(fromDomain: string, sender: SendingDomain | undefined, provider: ProviderName): SenderProblem | null {
-  if (sender?.is_verified || STAYS_HERE.includes(provider)) return null
+  if (sender?.is_verified || staysHere(provider)) return null
   return { blocks: OWN.includes(provider), message: unverifiedSender(fromDomain, sender) }
 }
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
-import { composedOf, messageIdOf } from '../mail-source.ts'
+import { messageIdOf } from '../mail-source.ts'
+import { signedMail } from '../own-delivery.ts'
 import { provider } from '../provider.ts'
 
 const Settings = Exact({
@@ -29,21 +30,21 @@ export const mta = provider({
   repeatable: true,
   idempotent: false,
   atOnce: COMPOSED_AT_ONCE,
-  send: mail.sendEmail<Settings>(async ({ return_domain = null }, email, message, { clock }) => {
-    const composed = composedOf(email, message.key, clock.now())
-    if ('is' in composed) return composed
+  send: mail.sendEmail<Settings>(async ({ return_domain }, email, message, outside) => {
+    const signed = await signedMail(email, message, outside)
+    if ('is' in signed) return signed
     const messageId = messageIdOf(email, message.key)
-    const { from, to } = composed.envelope
+    const { from, to, content, returnDomain } = signed
     return {
       is: 'accepted',
       delivered: false,
       reference: messageId,
       mail: {
         from,
-        to: [...to],
-        content: composed.content,
+        to,
+        content,
         messageId,
-        returnDomain: return_domain,
+        returnDomain: return_domain ?? returnDomain,
         needsSmtpUtf8: [from, ...to].some((address) => !IS_ASCII.test(address)),
       },
     }

@@ -2,6 +2,8 @@
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { domainOf } from '../../channels/index.ts'
+import { type WarmUpTarget, warmUpAllowance } from '../../domains/index.ts'
 import { type ClaimedRecipient, classify, type MailRow, returnPathFor, type Site, siteEventOf, siteOf } from '../../mta/index.ts'
 import type { MailAttempt } from './events.ts'
 import type { Claimed } from './gate.ts'
@@ -42,6 +44,8 @@ export async function attemptDelivery(
   const entry = await queues.enter(site, mail.priority)
   if (entry.is === 'postponed') return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: entry })
   try {
+    const warming = await warmUpOf(ctx, group, site)
+    if (warming) return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
       if (!(await stillLeased(recipients))) return null
       if (content === null) return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: DELETED })
@@ -54,6 +58,18 @@ export async function attemptDelivery(
   } finally {
     queues.leave(site)
   }
+}
+
+/** Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45). */
+async function warmUpOf(ctx: ProjectCtx, { mail, recipients }: Group, site: Site): Promise<Outcome | null> {
+  const { allowed, resumesAt } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
+  return allowed < recipients.length ? { is: 'postponed', until: resumesAt, limit: 'warm-up' } : null
+}
+
+/** Where an email of a domain goes. With several own addresses, the connection chooses one of them later. */
+export function warmUpTarget({ config }: Pick<ProjectCtx, 'config'>, mail: MailRow, site: string): WarmUpTarget {
+  const [address = '', ...others] = config.MTA_SOURCE_ADDRESSES
+  return { fromDomain: domainOf(mail.mail_from), site, sourceAddress: others.length === 0 ? address : '' }
 }
 
 /** Where the email of a domain goes. The resolver remembers what it was told. */

@@ -158,9 +158,9 @@ function completion(about: About, mail: MailRow, completed: CompletedMail | unde
   return [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
 }
 
-/** At least one recipient is tried again after a failure. */
+/** At least one recipient is tried again after a failure, or waits because its domain is warmed up. */
 function rescheduled(about: About, { expires_at }: MailRow, decided: Decided[]): WebhookEvent[] {
-  const pending = decided.filter(({ outcome }) => outcome.is === 'temporary' || outcome.is === 'uncertain')
+  const pending = decided.filter((one) => one.outcome.is === 'temporary' || one.outcome.is === 'uncertain' || isWarming(one))
   const [first] = pending
   if (!first) return []
   const next = Math.min(...pending.map(({ result }) => result.due_at?.getTime() ?? Number.MAX_SAFE_INTEGER))
@@ -170,10 +170,12 @@ function rescheduled(about: About, { expires_at }: MailRow, decided: Decided[]):
       next_attempt_at: new Date(next),
       expires_at,
       pending: pending.map(({ recipient }) => recipient.address),
-      reason: reasonOf(first),
+      reason: isWarming(first) ? 'The destination got all emails of today that the warm-up plan of the domain allows.' : reasonOf(first),
     }),
   ]
 }
+
+const isWarming = ({ outcome }: Decided): boolean => outcome.is === 'postponed' && outcome.limit === 'warm-up'
 
 function resultOf(decided: Decided[]): 'delivered' | 'partial' | 'deferred' | 'failed' | 'expired' {
   const are = new Set(decided.map(({ result }) => result.state))

@@ -3,6 +3,7 @@ import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
+import { countWarmUp, type WarmUpOutcome } from '../../domains/index.ts'
 import { type CompletedMail, completeMails, DELIVER_JOBS, lockMails, type MailRow, saveMailResults } from '../../mta/index.ts'
 import { recordBounces } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
@@ -10,6 +11,7 @@ import { emit } from '../../webhook-events/index.ts'
 import { lockReported, type ReportedMessage, type ReportedState, saveReported } from '../reports/queries.ts'
 import { afterReport } from '../reports/transition.ts'
 import { messageEvent } from '../system-events.ts'
+import { warmUpTarget } from './attempt.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
 import type { Decided } from './results.ts'
 
@@ -33,8 +35,18 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
     const completed = new Map((await completeMails(ctx, distinct(done.map(({ mail }) => mail.id)))).map((one) => [one.id, one]))
     if (done.some(({ decided }) => decided.some(({ result }) => result.state === 'queued'))) wakeJobs(ctx, done)
     await applyToMessages(ctx, done, completed, messages)
+    await countWarmUp(ctx, warmUpOutcomes(ctx, done))
   })
 }
+
+/** What the sites of domains that are warmed up did with their email. */
+const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
+  done.flatMap(({ mail, decided }) =>
+    decided.flatMap(({ result, outcome }) => {
+      const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
+      return result.site !== null && bounced + deferred > 0 ? [{ ...warmUpTarget(ctx, mail, result.site), bounced, deferred }] : []
+    }),
+  )
 
 function wakeJobs(ctx: InTx, done: MailAttempt[]): void {
   for (const priority of new Set(done.map(({ mail }) => mail.priority))) ctx.wake(DELIVER_JOBS[priority])

@@ -15,7 +15,7 @@ export const queueMessageAuthenticated = eventKind({
 
 export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
-  summary: 'Delivery to at least one recipient failed temporarily, and the next attempt is scheduled.',
+  summary: 'Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled.',
   isEmitted: true,
   data: AboutMessage({
     next_attempt_at: Timestamp,

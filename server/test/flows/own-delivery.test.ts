@@ -1,0 +1,104 @@
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import { blastTo, CAMPAIGNS, listOf, pathOf } from '../blasts.ts'
+import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+
+/** The records of the sending domain, as a resolver of the verifier finds them. */
+async function resolverOf(w: MailWorld) {
+  const { records } = (await w.get('/api/client/domains')).body.results[0]
+  return async (name: string) => [[records.find((record: { name: string }) => record.name === name)?.value ?? '']]
+}
+
+const send = async (w: MailWorld, domain: string) => {
+  const host = w.internet.mx.hosts.get(`mx.${domain}`) ?? w.internet.host(`mx.${domain}`)
+  w.internet.domain(domain, `mx.${domain}`)
+  const address = await w.mailTo(domain)
+  const events = await w.events(address)
+  const id = (await w.get('/api/client/messages?limit=1')).body.results[0].id
+  return { host, address, events, message: (await w.get(`/api/client/messages/${id}`)).body }
+}
+
+describe('an email that the server delivers itself', () => {
+  test('has a signature of each key, over the headers of its stream too', async () => {
+    await using w = await mailWorld()
+    const { host } = await send(w, 'one.example.org')
+    const [mail] = host.mails
+    const { results } = await dkimVerify(mail?.content ?? '', { resolver: (await resolverOf(w)) as never, curTime: w.clock.now() })
+    expect(results.map(({ status, signingDomain }) => [status.result, signingDomain])).toEqual([
+      ['pass', 'example.com'],
+      ['pass', 'example.com'],
+    ])
+    const signed = / h=(?<names>[^;]*);/
+      .exec(mail?.content.toString() ?? '')
+      ?.groups?.names?.replace(/\s/g, '')
+      .split(':')
+    expect(signed).toEqual(expect.arrayContaining(['Feedback-ID', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Id', 'From', 'Date']))
+    expect(mail?.from).toBe('shop@example.com')
+  })
+
+  test('bounces to its domain, and asks for reports of complaints there, once the return path is published', async () => {
+    await using w = await mailWorld({ INBOUND_PORT: '2525' })
+    await w.db.run(sql`update domains set has_return_path = true where project_id = ${w.projectId}`)
+    const { host } = await send(w, 'two.example.org')
+    const [mail] = host.mails
+    expect(mail?.from).toMatch(/^b\.[a-z0-9.-]+@bounce\.example\.com$/)
+    expect(mail?.content.toString().replace(/\r\n\s+/g, ' ')).toContain(`CFBL-Address: ${mail?.from}; report=arf\r\n`)
+  })
+
+  test('is refused as marketing from a domain that is not verified, with what to do, and delivered as a transactional message', async () => {
+    await using w = await mailWorld()
+    await w.db.run(sql`update domains set sending_verified_at = null where project_id = ${w.projectId}`)
+    const refused = await send(w, 'three.example.org')
+    expect(refused.host.mails).toHaveLength(0)
+    expect(refused.message).toMatchObject({ state: 'failed', reason: 'provider_rejected' })
+    expect(JSON.stringify(refused.message)).toContain('is not verified for emails from')
+    const { subscription_id } = (await w.get(`${CAMPAIGNS}/${w.campaign.id}`)).body
+    await w.patch(`/api/client/subscriptions/${subscription_id}`, { is_transactional: true })
+    expect((await send(w, 'three.example.org')).host.mails).toHaveLength(1)
+  })
+
+  test('is counted as failed by a preflight, if its domain is not verified', async () => {
+    await using w = await mailWorld()
+    const campaign = await blastTo(w, [await listOf(w, 'ana')])
+    await w.put(`${pathOf(campaign)}/templates/en`, { from: 'hi@elsewhere.example', subject: 'Hi', html: '<p>Hi</p>' })
+    const { body } = await w.post(`${pathOf(campaign)}/preflights`)
+    await w.drain()
+    const { counts, problems } = (await w.get(`${pathOf(campaign)}/preflights/${body.id}`)).body
+    expect(counts).toMatchObject([{ state: 'failed', reason: 'provider_rejected' }])
+    expect(problems).toMatchObject([{ kind: 'unverified_domain', message: expect.stringContaining('Add it as `sending_domain`') }])
+  })
+
+  test('waits until the next day, once the site has had its share of a domain that is warmed up', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    const path = `/api/client/domains/${id}/warm-up`
+    await w.put(path, { steps: [2, 2, 2] })
+    for (let at = 0; at < 2; at++) expect(typesOf((await send(w, 'four.example.org')).events)).toContain('delivered')
+    const { host, events } = await send(w, 'four.example.org')
+    expect(host.mails).toHaveLength(2)
+    expect(events.find(({ type }) => type === 'queue.rescheduled')?.data.next_attempt_at).toBe('2026-11-24T00:00:00.000Z')
+    expect((await w.get(path)).body.sites).toMatchObject([{ step: 1, ceiling: 2, sent: 2 }])
+    w.advance('1 day')
+    await w.drain()
+    expect(host.mails).toHaveLength(3)
+    expect((await w.get(path)).body.sites).toMatchObject([{ step: 2, sent: 1 }])
+  })
+
+  test('counts as bounced for the warm-up if the host refuses it', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    await w.put(`/api/client/domains/${id}/warm-up`, {})
+    w.internet.host('mx.five.example.org', { script: { RCPT: '550 5.1.1 No such user' } })
+    await send(w, 'five.example.org')
+    expect((await w.get(`/api/client/domains/${id}/warm-up`)).body.sites).toMatchObject([{ sent: 1, bounced: 1, deferred: 0 }])
+  })
+
+  test('is a test send of an editor only to the test recipients of the project', async () => {
+    await using w = await mailWorld()
+    const reply = await w.post(`${CAMPAIGNS}/${w.campaign.id}/test`, { to: ['kim@six.example.org'] }, { key: w.keys.editor })
+    expect(JSON.stringify(reply.body)).not.toContain('"sent"')
+    await w.drain()
+    expect((await w.get('/api/client/mail-queue')).body?.results ?? []).toEqual([])
+  })
+})
