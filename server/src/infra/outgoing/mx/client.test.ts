@@ -1,10 +1,12 @@
 /** Delivery to the hosts of the test Internet: what the client reports, and what the hosts have seen. */
 import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openChunkRecorder } from '../../../../test/chunk-recorder.ts'
 import { type DrippingStage, openDrippingHost } from '../../../../test/dripping-host.ts'
 import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
 import type { MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
+import { openStoppedHost } from '../../../../test/stopped-host.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
 import { DAY_MS } from '../../../lib/times.ts'
@@ -92,7 +94,7 @@ const outcomes = ({ recipients }: AttemptOutcome): string[] =>
   })
 
 test('a mail is delivered over TLS, byte for byte, under the name of the host', async () => {
-  using client = open({ sources: ['127.0.0.9', '::1'] })
+  using client = open()
   const route = routeTo(host())
   const content = Buffer.from('Subject: Hello\r\n\r\n.\r\n..dots\r\n')
   const outcome = await client.deliver(route, { ...kim, content, envelopeId: '4:17' }, LIMITS)
@@ -425,6 +427,14 @@ describe('the time of each stage is limited', () => {
   })
 })
 
+test('a connection that is not made in time is an error, and the next host is tried', async () => {
+  await using stopped = await openStoppedHost()
+  using client = open({ port: stopped.port, limits: { connectMs: 200 } }, { 'stopped.test': loopbackHost })
+  const { steps, recipients } = await client.deliver(routeTo('stopped.test'), kim, LIMITS)
+  expect(steps).toMatchObject([{ stage: 'CONNECT', peer: { ip: '127.0.0.1' }, reason: 'The host did not respond in time.' }])
+  expect([...recipients.values()]).toMatchObject([{ is: 'temporary', scope: 'site' }])
+})
+
 describe('a host that sends one byte at a time', () => {
   const WITHIN_MS = 3000
   const shortly = { greetingMs: 150, tlsMs: 150, commandMs: 150, blockMs: 150, finalMs: 150 }
@@ -476,11 +486,17 @@ describe('connections', () => {
     expect(hostOf(name).commands.filter(({ line }) => line === 'RSET')).toEqual([])
   })
 
-  test('the next mail begins before the reply to the one before it, once a mail was accepted', async () => {
-    using client = open()
-    const name = host({ acceptMs: 20 })
-    await many(client, routeTo(name), 5, { connections: 1, mailsPerConnection: 100 })
-    expect(hostOf(name).counts).toMatchObject({ made: 1, accepted: 5 })
+  test('the next mail begins in the write that ends the one before, once a mail was accepted', async () => {
+    await using recorder = await openChunkRecorder()
+    using client = open({ port: recorder.port, sources: ['::1', '127.0.0.9'] }, { 'chunks.test': loopbackHost })
+    const mail = { ...kim, content: Buffer.from('content\r\n') }
+    const limits = { connections: 1, mailsPerConnection: 100 }
+    const all = await Promise.all(Array.from({ length: 4 }, () => client.deliver(routeTo('chunks.test'), mail, limits)))
+    expect(all.flatMap(outcomes)).toEqual(Array(4).fill('kim delivered 250'))
+    const envelope = 'MAIL FROM:<bounce@example.com>\r\nRCPT TO:<kim@example.org>\r\nDATA\r\n'
+    const content = 'content\r\n.\r\n'
+    expect(recorder.chunks.slice(1)).toEqual([envelope, content, envelope, content + envelope, content + envelope, content])
+    expect(recorder.clients).toEqual(['127.0.0.9'])
   })
 
   test('a refused mail is followed by the next one over the same connection', async () => {
