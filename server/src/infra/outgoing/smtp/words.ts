@@ -48,7 +48,7 @@ const tlsSentence = (server: 'relay' | 'host', message: string): string =>
 const LINE_LENGTH_MAX = 500
 
 /** Text as one line that can be stored. */
-export const lineOf = (text: string): string =>
+const lineOf = (text: string): string =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
