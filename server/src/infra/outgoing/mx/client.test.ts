@@ -1,7 +1,7 @@
 /** Delivery to the hosts of the test Internet: what the client reports, and what the hosts have seen. */
 import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openChunkRecorder } from '../../../../test/chunk-recorder.ts'
+import { openChunkHost } from '../../../../test/chunk-host.ts'
 import { type DrippingStage, openDrippingHost } from '../../../../test/dripping-host.ts'
 import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
@@ -487,16 +487,16 @@ describe('connections', () => {
   })
 
   test('the next mail begins in the write that ends the one before, once a mail was accepted', async () => {
-    await using recorder = await openChunkRecorder()
-    using client = open({ port: recorder.port, sources: ['::1', '127.0.0.9'] }, { 'chunks.test': loopbackHost })
+    await using receiving = await openChunkHost()
+    using client = open({ port: receiving.port, sources: ['::1', '127.0.0.9'] }, { 'chunks.test': loopbackHost })
     const mail = { ...kim, content: Buffer.from('content\r\n') }
     const limits = { connections: 1, mailsPerConnection: 100 }
     const all = await Promise.all(Array.from({ length: 4 }, () => client.deliver(routeTo('chunks.test'), mail, limits)))
     expect(all.flatMap(outcomes)).toEqual(Array(4).fill('kim delivered 250'))
     const envelope = 'MAIL FROM:<bounce@example.com>\r\nRCPT TO:<kim@example.org>\r\nDATA\r\n'
     const content = 'content\r\n.\r\n'
-    expect(recorder.chunks.slice(1)).toEqual([envelope, content, envelope, content + envelope, content + envelope, content])
-    expect(recorder.clients).toEqual(['127.0.0.9'])
+    expect(receiving.chunks.slice(1)).toEqual([envelope, content, envelope, content + envelope, content + envelope, content])
+    expect(receiving.clients).toEqual(['127.0.0.9'])
   })
 
   test('a refused mail is followed by the next one over the same connection', async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-export type ChunkRecorder = AsyncDisposable & { port: number; chunks: string[]; clients: (string | undefined)[] }
+export type ChunkHost = AsyncDisposable & { port: number; chunks: string[]; clients: (string | undefined)[] }
 
 /** The reply to each line; the content of a mail must be one line. */
 const replyTo = (line: string): string =>
@@ -14,7 +14,7 @@ const replyTo = (line: string): string =>
         ? ''
         : '250 ok\r\n'
 
-export async function openChunkRecorder(): Promise<ChunkRecorder> {
+export async function openChunkHost(): Promise<ChunkHost> {
   const chunks: string[] = []
   const clients: (string | undefined)[] = []
   const sockets = new Set<Socket>()
