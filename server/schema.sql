@@ -1328,6 +1328,15 @@ create table queue_partitions (
   constraint queue_partitions_project_id_batch_id_fkey FOREIGN KEY (project_id, batch_id) REFERENCES queue_batches(project_id, id) ON DELETE CASCADE
 );
 
+create table quota_refusals (
+  project_id bigint not null,
+  quota text not null,
+  refused integer not null,
+  reported_at timestamp(3) with time zone not null,
+  constraint quota_refusals_pkey PRIMARY KEY (project_id, quota),
+  constraint quota_refusals_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
 create table rate_buckets (
   project_id bigint not null,
   name text not null,
@@ -1352,14 +1361,15 @@ CREATE INDEX rate_queues_due ON rate_queues USING btree (priority, next_at);
 create table sandbox_messages (
   id bigint not null,
   project_id bigint not null,
-  user_id bigint not null,
-  campaign_id bigint not null,
+  user_id bigint,
+  campaign_id bigint,
   channel text not null,
   recipient text not null,
   summary text not null,
   content jsonb not null,
   created_at timestamp(3) with time zone not null,
   headers jsonb,
+  source bytea,
   template_id bigint,
   constraint sandbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)

@@ -186,7 +186,7 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
     draining()
     await app.close()
   })
-  opening.use(await openMailListeners(ctx))
+  opening.use(await openMailListeners(ctx, authenticator.authenticate))
   const { port } = app.server.address() as AddressInfo
   const url = addressOf(config.HOST, port)
   if (config.BASE_URL === undefined) started.address = url

@@ -1,7 +1,10 @@
 import { StartError } from './lib/start-error.ts'
 
+/** The settings of ports for email that comes in. */
+export type MailPortSetting = 'INBOUND_PORT' | 'SUBMISSION_PORT' | 'SUBMISSION_TLS_PORT'
+
 /** Where something listens, and the setting of its port. */
-type Listening = { host: string; port: number; setting: 'PORT' | 'INBOUND_PORT' }
+type Listening = { host: string; port: number; setting: 'PORT' | MailPortSetting }
 
 /** Why a port cannot be listened on, for the operator, or the error itself if the reason is not theirs. */
 export function listenProblem(error: NodeJS.ErrnoException, { host, port, setting }: Listening): Error {

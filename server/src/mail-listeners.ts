@@ -1,43 +1,56 @@
 /** The ports for email that comes in, which are closed unless they are configured. */
+import type { Authenticator } from './infra/http/route.ts'
 import { type Certificate, loadCertificate } from './infra/incoming/certificate.ts'
 import { openSmtpListener, type SmtpListener, type SmtpListenerOptions } from './infra/incoming/smtp-listener.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
-import { listenProblem } from './listen-problem.ts'
+import { StartError } from './lib/start-error.ts'
+import { listenProblem, type MailPortSetting } from './listen-problem.ts'
 import { findSendingCampaigns } from './modules/campaigns/index.ts'
-import { inboundProtocol } from './modules/messages/index.ts'
+import { inboundProtocol, submissionProtocol } from './modules/messages/index.ts'
 
-export type MailListeners = AsyncDisposable & { inbound: SmtpListener | null }
+/** The open ports by setting. */
+export type MailListeners = AsyncDisposable & { ports: Partial<Record<MailPortSetting, number>> }
 
 /** The largest report. Some hosts return the whole email. */
 const REPORT_BYTES_MAX = 31_457_280
 const REPORT_RECIPIENTS_MAX = 50
-const CONNECTIONS_PER_ADDRESS_MAX = 50
+const SUBMITTED_RECIPIENTS_MAX = 1000
+const CONNECTIONS_PER_ADDRESS_MAX = 100
 
 /** Opens the configured ports. */
-export async function openMailListeners(ctx: Ctx, given?: Certificate): Promise<MailListeners> {
+export async function openMailListeners(
+  ctx: Ctx,
+  authenticate: Authenticator['authenticate'],
+  given?: Certificate,
+): Promise<MailListeners> {
   await using opening = new AsyncDisposableStack()
-  const { INBOUND_PORT } = ctx.config
-  const name = new URL(ctx.baseUrl()).hostname
-  const tls = INBOUND_PORT === undefined ? null : (given ?? (await loadCertificate(ctx.config, name, ctx.clock.now())))
-  const common = { name, tls, log: ctx.log, connectionsMax: ctx.config.SMTP_CONNECTIONS_MAX, host: ctx.config.SMTP_HOST ?? ctx.config.HOST }
-  const inbound =
-    INBOUND_PORT === undefined
-      ? null
-      : opening.use(
-          await listen('INBOUND_PORT', {
-            ...common,
-            port: INBOUND_PORT,
-            bytesMax: REPORT_BYTES_MAX,
-            recipientsMax: REPORT_RECIPIENTS_MAX,
-            connectionsPerAddressMax: CONNECTIONS_PER_ADDRESS_MAX,
-            protocol: inboundProtocol(ctx, findSendingCampaigns),
-          }),
-        )
+  const { config } = ctx
+  const ports: MailListeners['ports'] = {}
+  const open = async <L>(setting: MailPortSetting, options: Omit<SmtpListenerOptions<L>, 'port'>) => {
+    const port = config[setting]
+    if (port !== undefined) ports[setting] = opening.use(await listen(setting, { ...options, port })).port
+  }
+  if (config.INBOUND_PORT !== undefined || config.SUBMISSION_PORT !== undefined || config.SUBMISSION_TLS_PORT !== undefined) {
+    const name = config.MTA_HOSTNAME ?? new URL(ctx.baseUrl()).hostname
+    const tls = given ?? (await loadCertificate(config, name, ctx.clock.now()))
+    if (tls === null && config.SUBMISSION_TLS_PORT !== undefined)
+      throw new StartError('SUBMISSION_TLS_PORT needs a certificate. Set SMTP_TLS_CERT and SMTP_TLS_KEY.')
+    const common = {
+      ...{ name, tls, log: ctx.log, host: config.SMTP_HOST ?? config.HOST },
+      ...{ connectionsMax: config.SMTP_CONNECTIONS_MAX, connectionsPerAddressMax: CONNECTIONS_PER_ADDRESS_MAX },
+    }
+    const inbound = { bytesMax: REPORT_BYTES_MAX, recipientsMax: REPORT_RECIPIENTS_MAX }
+    await open('INBOUND_PORT', { ...common, ...inbound, protocol: inboundProtocol(ctx, findSendingCampaigns) })
+    const protocol = submissionProtocol(ctx, authenticate)
+    const submission = { ...common, bytesMax: config.SUBMISSION_BYTES_MAX, recipientsMax: SUBMITTED_RECIPIENTS_MAX, protocol }
+    await open('SUBMISSION_PORT', submission)
+    await open('SUBMISSION_TLS_PORT', { ...submission, isImplicit: true })
+  }
   const closing = opening.move()
-  return { inbound, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { ports, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-const listen = <L>(setting: 'INBOUND_PORT', options: SmtpListenerOptions<L>): Promise<SmtpListener> =>
+const listen = <L>(setting: MailPortSetting, options: SmtpListenerOptions<L>): Promise<SmtpListener> =>
   openSmtpListener(options).catch((error: NodeJS.ErrnoException) => {
     throw listenProblem(error, { ...options, setting })
   })

@@ -8,6 +8,7 @@ export function bounceMail(fields: {
   action?: string
   recipient?: string
   returned?: string[]
+  envelopeId?: string
 }): Buffer {
   const {
     status = '5.1.1',
@@ -15,11 +16,13 @@ export function bounceMail(fields: {
     action = 'failed',
     recipient = 'kim@example.com',
     returned = [],
+    envelopeId = 'unknown',
   } = fields
   return mail(
     'delivery-status',
     [
       'Reporting-MTA: dns; mx.example.org',
+      `Original-Envelope-Id: ${envelopeId}`,
       '',
       `Final-Recipient: rfc822; ${recipient}`,
       `Action: ${action}`,

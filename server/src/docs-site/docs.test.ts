@@ -46,6 +46,7 @@ const GUIDES = [
     'journeys',
     'sending',
     'domains',
+    'mail-engine',
     'consent',
     'tracking',
     'push',

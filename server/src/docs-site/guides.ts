@@ -19,6 +19,7 @@ const GUIDES = {
   'guide/transactional': 'Transactional messages',
   'guide/sending': 'Sending',
   'guide/domains': 'Domains of senders',
+  'guide/mail-engine': 'The mail engine',
   'guide/consent': 'Consent',
   'guide/tracking': 'Tracking',
   'guide/push': 'Push messages',

@@ -1,6 +1,7 @@
 /** Bounces and complaints that come by email, from the SMTP port to the suppressed address. */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { authenticator } from '../../src/authenticator.ts'
 import { sql } from '../../src/infra/postgres/db.ts'
 import type { MessageId } from '../../src/lib/ids.ts'
 import { openMailListeners } from '../../src/mail-listeners.ts'
@@ -38,9 +39,9 @@ async function sentToKim() {
   await w.users('kim')
   await order(w, 'kim')
   await w.drain()
-  const { inbound } = closing.use(await openMailListeners(w.ctx))
+  const { ports } = closing.use(await openMailListeners(w.ctx, authenticator.authenticate))
   const { id, provider_message_id } = await messageOf(w)
-  const port = inbound?.port ?? 0
+  const port = ports.INBOUND_PORT ?? 0
   const returnPath = (no = 0) => returnPathFor(w.ctx, { project_id: w.projectId, mail_id: id, recipient_no: no }, 'bounces.example.com')
   return {
     w,
@@ -191,6 +192,13 @@ describe('what is no bounce of this server', () => {
     expect(await kim.events()).toEqual([])
   })
 
+  test('changes nothing if its Message-ID is one that this server did not make', async () => {
+    await using kim = await sentToKim()
+    await kim.w.db.run(sql`update messages set provider_message_id = '<guessed@example.com>' where project_id = ${kim.w.projectId}`)
+    await kim.report(complaintMail('abuse', [], ['Message-ID: <guessed@example.com>']), REPORTS)
+    await nothingChanged(kim.w)
+  })
+
   test.each(['kim@example.com', 'postmaster@example.com', '@relay.example.com:kim@example.com', 'kim%example.com@reports.example.com'])(
     'is not passed on to %s',
     async (to) => {
@@ -266,6 +274,6 @@ describe('a complaint', () => {
 
 test('without a port, nothing listens', async () => {
   await using w = await world()
-  await using listeners = await openMailListeners(w.ctx)
-  expect(listeners.inbound).toBeNull()
+  await using listeners = await openMailListeners(w.ctx, authenticator.authenticate)
+  expect(listeners.ports).toEqual({})
 })

@@ -7,7 +7,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../runtime/config.ts'
 
-export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page' | 'address'
+export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page' | 'address' | 'submission'
 
 /** A burst may use the tokens of this many seconds. */
 const BURST_SECONDS = 10
@@ -25,6 +25,7 @@ function policiesOf(config: Config): Policies {
     user: perSecond(config.RATE_USER),
     page: perSecond(config.RATE_PAGE),
     address: perSecond(config.RATE_PUBLISHABLE),
+    submission: perSecond(config.RATE_SUBMISSION),
     all: perMinute(config.RATE_ALL_PER_MIN),
     egress: perMinute(config.RATE_EGRESS_PER_MIN),
     'auth-fail': perMinute(config.RATE_AUTH_FAIL_PER_MIN),

@@ -116,6 +116,11 @@ export const settings = {
     200,
     'User attributes that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
   ),
+  RATE_SUBMISSION: count(100, 'Emails per second and key over SMTP. Beyond that, MAIL gets 450. 0 disables the limit.'),
+  QUOTA_SUBMISSIONS_DAY: wholeCount(
+    0,
+    'Recipients of emails that are submitted over SMTP, per project and day (UTC). Beyond that, an email gets 452. 0 means unlimited.',
+  ),
   QUOTA_EXT_CALLS_MONTH: count(0, 'Utility calls per project and calendar month. 0 means unlimited.'),
   PROJECTS_MAX: wholeCount(1000, 'Projects of an organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
@@ -166,7 +171,16 @@ export const settings = {
     undefined,
     'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without it, it does not listen.',
   ),
-  SMTP_HOST: text(undefined, 'Address that INBOUND_PORT is opened on. Default: HOST.'),
+  SUBMISSION_PORT: optionalPort(
+    undefined,
+    'Port, usually 587, on which the API listens for email that applications submit, with STARTTLS. Without it, it does not listen.',
+  ),
+  SUBMISSION_TLS_PORT: optionalPort(
+    undefined,
+    'Port, usually 465, for the same with encryption from the start. Needs a certificate. Without it, the API does not listen.',
+  ),
+  SUBMISSION_BYTES_MAX: bytes(26_214_400, 'Largest email that is submitted.'),
+  SMTP_HOST: text(undefined, 'Address that the ports for email that comes in are opened on. Default: HOST.'),
   SMTP_TLS_CERT: text(
     undefined,
     'File with the certificate chain (PEM) for email that comes in. Without it, there is no encryption in production; the development profile has a certificate of its own.',

@@ -1,4 +1,4 @@
-/** Quotas per project and calendar month (D-RATE-3). */
+/** Quotas per project and calendar month or day (D-RATE-3). */
 import { Type } from 'typebox'
 import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -33,4 +33,33 @@ export async function spendQuota(ctx: Ctx & { projectId?: ProjectId }, name: Quo
   throw new ApiError('quota_exceeded', `This project has used its ${what}.`, {
     headers: { 'retry-after': String(Math.ceil((next - now.getTime()) / 1000)) },
   })
+}
+
+/** Quotas of a day (UTC). */
+const dailyQuotas = {
+  submissions_day: { limit: (config: Config) => config.QUOTA_SUBMISSIONS_DAY },
+}
+
+/** Takes so many uses of today. Returns the limit and what is used of it if there is no room for all of them; then none is taken. */
+export async function takeQuota(
+  ctx: Pick<Ctx, 'config' | 'clock' | 'db'> & { projectId: ProjectId },
+  name: keyof typeof dailyQuotas,
+  uses: number,
+): Promise<{ limit: number; used: number } | null> {
+  const limit = dailyQuotas[name].limit(ctx.config)
+  if (limit === 0) return null
+  const day = ctx.clock.now().toISOString().slice(0, 10)
+  const row = await ctx.db.first(
+    Used,
+    sql`insert into usage_counters as c (project_id, name, period, used)
+        select ${ctx.projectId}, ${name}, ${day}::date, ${uses} where ${uses} <= ${limit}
+        on conflict (project_id, name, period) do update set used = c.used + excluded.used where c.used + excluded.used <= ${limit}
+        returning used`,
+  )
+  if (row) return null
+  const counted = await ctx.db.first(
+    Used,
+    sql`select used from usage_counters where project_id = ${ctx.projectId} and name = ${name} and period = ${day}::date`,
+  )
+  return { limit, used: counted?.used ?? 0 }
 }

@@ -1,5 +1,5 @@
 /**
- * Messages. Owns `messages`, `message_requests`, `message_contents`, `message_states`, `message_attachments`, `message_addresses`, `send_attempts`, `message_counts`, `rate_queues`, `sandbox_messages` and `sending_policies`. An intent becomes a row under a
+ * Messages. Owns `messages`, `message_requests`, `message_contents`, `message_states`, `message_attachments`, `message_addresses`, `send_attempts`, `message_counts`, `rate_queues`, `sandbox_messages`, `quota_refusals` and `sending_policies`. An intent becomes a row under a
  * unique key before a provider is called. A sender claims the row with a lease, checks its eligibility, renders it, saves a send attempt
  * record, gives the message to the provider, and saves the send result together with its webhook events. Promises: a user never gets the
  * same cause twice; a message whose sender crashes is sent once or ends as `unknown`; every message ends in a final state with its reason
@@ -56,6 +56,7 @@ export {
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
 export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
+export { type Submitter, submissionProtocol } from './submission/protocol.ts'
 export { messageStores } from './user-data.queries.ts'
 export { viewPages as messagePages } from './view/pages.ts'
 export { findRecipient } from './view/queries.ts'

@@ -45,6 +45,7 @@ export {
   type RecipientResult,
 } from './queue/schema.ts'
 export { deliveryFor } from './reports/delivery-status.ts'
+export { lockReportedRecipients, type ReportedRecipient, saveBounce } from './reports/queries.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
 export { type Classification, classificationOf, classificationOfExpiry, LABELS, type Label } from './shaping/classifications.ts'

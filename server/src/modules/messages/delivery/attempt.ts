@@ -80,17 +80,21 @@ async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Pr
 
 const DELETED: Outcome = { is: 'cancelled', reason: 'requested' }
 
+const NO_DOMAIN = 'localhost'
+
 /** Bounces come back to an address of the recipient, or to the sender. */
 function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer): OutgoingMail {
   const [first] = recipients as [ClaimedRecipient]
   const path = { project_id: ctx.projectId, mail_id: mail.id, recipient_no: first.no }
+  const returnPath = returnPathFor(ctx, path, mail.return_domain ?? NO_DOMAIN)
   return {
-    from: mail.return_domain === null ? mail.mail_from : returnPathFor(ctx, path, mail.return_domain),
+    from: mail.return_domain === null ? mail.mail_from : returnPath,
     to: recipients.map(({ address }) => address),
     content,
     needs8Bit: mail.needs_8bit,
     needsSmtpUtf8: mail.needs_smtp_utf8,
-    envelopeId: String(mail.id),
+    // Hosts return it in bounces, which are matched by it too.
+    envelopeId: returnPath.slice(0, returnPath.indexOf('@')),
   }
 }
 

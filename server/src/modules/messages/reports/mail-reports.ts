@@ -4,14 +4,16 @@
  */
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
-import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+import type { ProjectId } from '../../../lib/ids.ts'
 import {
   classificationOfExpiry,
   classify,
   deliveryFor,
   type Feedback,
+  lockReportedRecipients,
   type MailReport,
   type ReportedDelivery,
+  type ReportedRecipient,
   type ReturnPath,
   readReturnPath,
 } from '../../mta/index.ts'
@@ -21,6 +23,7 @@ import { messageKey } from '../message-key.ts'
 import { shortened } from '../message-members.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import type { AppliedReport, ReportedFeedback } from './applied-report.ts'
+import { applyToRecipient } from './mail-recipients.ts'
 import { findByMessageId } from './queries.ts'
 import { applyMailReport } from './reports.ts'
 
@@ -72,18 +75,35 @@ async function pathOf(ctx: Ctx, recipients: readonly string[], { paths, messageI
 }
 
 async function applyMatched(
-  ctx: ProjectCtx,
+  outer: ProjectCtx,
   findSendingCampaigns: FindSendingCampaigns,
   path: ReturnPath,
   report: ReadReport,
 ): Promise<ReportOutcome> {
-  const at = ctx.clock.now()
-  if (path.recipient_no > 0) return 'unmatched'
-  const applied = report.is === 'delivery' ? ofDelivery(report.deliveries, null, at) : ofFeedback(report.feedback, at)
-  if (!applied) return 'other'
-  if (applied.what === 'fraud' || applied.what === 'virus') ctx.log.warn({ message_id: path.mail_id, complaint: applied.what }, 'complaint')
-  await inTx(ctx, (ctx) => applyMailReport(ctx, findSendingCampaigns, { ...applied, messageId: path.mail_id as MessageId }))
-  return 'applied'
+  return inTx(outer, async (ctx) => {
+    const recipients = await lockReportedRecipients(ctx, path)
+    const recipient = recipientOf(recipients, report)
+    // The email of a message may be gone from the queue, or have been sent by a relay.
+    const isOfMessage = recipient
+      ? recipient.source === 'message' && recipient.no === 0
+      : recipients.length === 0 && path.recipient_no === 0
+    if (!recipient && !isOfMessage) return 'unmatched'
+    const at = ctx.clock.now()
+    const read = report.is === 'delivery' ? ofDelivery(report.deliveries, recipient?.address ?? null, at) : ofFeedback(report.feedback, at)
+    if (!read) return 'other'
+    if (read.what === 'fraud' || read.what === 'virus')
+      ctx.log.warn({ message_id: path.mail_id, complaint: read.what }, 'complaint received')
+    if (recipient && !isOfMessage) await applyToRecipient(ctx, path, recipient, read)
+    else await applyMailReport(ctx, findSendingCampaigns, { ...read, messageId: path.mail_id })
+    return 'applied'
+  })
+}
+
+/** The recipient that a report is about: the only one that its return path is of, or the one of these that it names. */
+function recipientOf(recipients: ReportedRecipient[], report: ReadReport): ReportedRecipient | undefined {
+  if (recipients.length <= 1) return recipients[0]
+  const named = report.is === 'delivery' ? report.deliveries.map(({ address }) => address) : report.feedback.recipients
+  return recipients.find(({ address }) => address !== '' && named.some((name) => name?.toLowerCase() === address.toLowerCase()))
 }
 
 type Unmatched = Omit<AppliedReport, 'address' | 'reference' | 'messageId'>

@@ -13,10 +13,11 @@ import type { SandboxMessageWhole } from './schema.ts'
 export async function getSandboxMessage(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageWhole> {
   const row = await findSandboxMessage(ctx, id)
   if (!row) throw missing('message')
-  const { headers, made_at, template_id, ...whole } = row
-  const [user] = await findUsers(ctx, [row.user_id])
+  const { headers, made_at, source: submitted, template_id, ...whole } = row
+  const [user] = row.user_id === null ? [] : await findUsers(ctx, [row.user_id])
   const found = { ...whole, external_id: user?.external_id ?? null }
   if (row.channel !== 'email') return found
+  if (submitted !== null) return { ...found, source: Buffer.from(submitted, 'base64').toString('latin1') }
   const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: made_at ?? row.created_at })
   const ofTemplate = template_id === null ? [] : await attachmentsOfTemplate(ctx, template_id)
   const attachments = allAttachments(ofTemplate, await attachmentsOf(ctx, id))

@@ -25,6 +25,22 @@ export const insertSandboxMessages = (ctx: InTx, messages: NewSandboxMessage[]) 
                   template_id bigint)`,
   )
 
+/** An email that was submitted over SMTP, as it came. */
+export type SubmittedSandboxMessage = {
+  id: MessageId
+  recipient: string
+  summary: string
+  content: Record<string, unknown>
+  source: Buffer
+}
+
+/** Stores an email that was submitted over SMTP. It is of no user and no campaign. */
+export const insertSubmittedSandboxMessage = (ctx: InTx, { id, recipient, summary, content, source }: SubmittedSandboxMessage) =>
+  ctx.db.run(
+    sql`insert into sandbox_messages (id, project_id, channel, recipient, summary, content, source, created_at)
+        values (${id}, ${ctx.projectId}, 'email', ${recipient}, ${summary}, ${JSON.stringify(content)}::jsonb, ${source}, ${ctx.clock.now()})`,
+  )
+
 /** Deletes the sandbox messages of users. Run it after their messages are locked, so that it sees those that senders stored meanwhile. */
 export const eraseSandboxMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
@@ -53,7 +69,7 @@ export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(
     SandboxMessageWholeRow,
-    sql`select ${columns}, content, headers, template_id,
+    sql`select ${columns}, content, headers, encode(source, 'base64') as source, template_id,
                (select m.created_at from messages m where m.project_id = ${ctx.projectId} and m.id = ${id}) as made_at
         from sandbox_messages
         where project_id = ${ctx.projectId} and id = ${id}`,

@@ -6,8 +6,8 @@ import { MESSAGE_CONTENTS } from '../../channels/index.ts'
 const columns = {
   id: IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' }),
   channel: OneOf(CHANNELS),
-  campaign_id: IdOf<CampaignId>(),
-  user_id: IdOf<UserId>(),
+  campaign_id: Nullable(IdOf<CampaignId>({ description: 'Null for an email that was submitted over SMTP.' })),
+  user_id: Nullable(IdOf<UserId>({ description: 'Null for an email that was submitted over SMTP.' })),
   recipient: Type.String({
     description:
       'The email address, phone number or webhook endpoint; for push and in-app messages the external or anonymous id of the user.',
@@ -24,6 +24,7 @@ export const SandboxMessageWholeRow = Type.Object({
   headers: Nullable(Type.Unsafe<Record<string, string>>({ type: 'object' })),
   template_id: Nullable(Type.Integer()),
   made_at: Nullable(Instant),
+  source: Nullable(Type.String()),
 })
 
 /** A message that was stored for inspection instead of sent. */

@@ -35,7 +35,7 @@ export const queueRescheduled = eventKind({
 export const queueQuotaExceeded = eventKind({
   type: 'queue.quota-exceeded',
   summary: 'A message was refused because a queue or sending quota is exceeded.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     quota: Type.String({ description: 'The name of the quota.' }),
     limit: Count,

@@ -1,0 +1,194 @@
+/** Submitted email that the server delivers itself: to the mail hosts of its recipients, with what they report later. */
+import { Resolver } from 'node:dns/promises'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
+import { createTransport, type SendMailOptions } from 'nodemailer'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type MailWorld, mailWorld, typesOf } from '../../../../test/mail-queue.ts'
+import { bounceMail, complaintMail, smtpSend } from '../../../../test/reports.ts'
+import { authenticator } from '../../../authenticator.ts'
+import { openMailListeners } from '../../../mail-listeners.ts'
+import { verifyDomain } from '../../domains/verify.ts'
+
+const SENDER = 'shop.example.com'
+const REPORTS = 'fbl@reports.example.com'
+const CLOSING = new AsyncDisposableStack()
+let w: MailWorld
+let submission = 0
+let inbound = 0
+let domain = ''
+let domains = 0
+
+const resolver = () => {
+  const resolver = new Resolver({ timeout: 1000, tries: 2 })
+  resolver.setServers([w.internet.dns.server])
+  return resolver
+}
+
+type Published = { type: string; name: string; value: string }
+
+beforeAll(async () => {
+  w = CLOSING.use(await mailWorld({ SUBMISSION_PORT: '0', INBOUND_PORT: '0', REPORT_ADDRESSES: REPORTS }))
+  const { ports } = CLOSING.use(await openMailListeners(w.ctx, authenticator.authenticate))
+  submission = ports.SUBMISSION_PORT ?? 0
+  inbound = ports.INBOUND_PORT ?? 0
+  const { id, records } = (await w.post('/api/client/domains', { sending_domain: SENDER })).body
+  for (const { type, name, value } of records as Published[]) {
+    if (type === 'TXT') w.internet.dns.set(name, { txt: [[value.slice(0, 200), value.slice(200)]] })
+    if (type === 'MX') w.internet.dns.set(name, { mx: [[10, value.replace('10 ', '')]] })
+  }
+  expect((await verifyDomain(w.ctx, id, resolver())).sending?.is_verified).toBe(true)
+})
+afterAll(() => CLOSING.disposeAsync())
+
+beforeEach(async () => {
+  domain = `d${++domains}.example.org`
+  w.internet.domain(domain, `mx.${domain}`)
+  await w.events()
+})
+
+const send = (more: SendMailOptions = {}, key = w.keys.smtpproxy) =>
+  createTransport({ host: '127.0.0.1', port: submission, auth: { user: 'any', pass: key }, tls: { rejectUnauthorized: false } }).sendMail({
+    from: `Shop <hello@${SENDER}>`,
+    to: `kim@${domain}`,
+    subject: 'Receipt',
+    text: 'Thanks',
+    ...more,
+  })
+
+const mailsAt = (host: string) => w.internet.mx.hosts.get(host)?.mails ?? []
+const suppressed = async () => {
+  const rows = (await w.get('/api/client/suppressions?limit=100')).body.results as { address: string; reason: string }[]
+  return rows.filter(({ address }) => address.endsWith(domain)).map(({ address, reason }) => [address, reason])
+}
+const queued = async (key = w.keys.smtpproxy, state = 'delivered') => {
+  const reply = await w.get(`/api/client/mail-queue?domain=${domain}&state=${state}`, { key })
+  expect(reply.status, reply.text).toBe(200)
+  const rows = reply.body.results
+  return (rows as { recipient: string; state: string; source: string }[]).map(({ recipient, source }) => [recipient, source])
+}
+
+/** Submits an email to kim, delivers it, and returns the address that bounces go to. */
+async function delivered(more: SendMailOptions = {}): Promise<string> {
+  await send(more)
+  await w.events()
+  return mailsAt(`mx.${domain}`)[0]?.from ?? ''
+}
+
+describe('a submitted email', () => {
+  test('is signed and delivered, and its key reads what became of it', async () => {
+    const { response } = await send({ bcc: `lee@${domain}` })
+    const id = Number(/queued as (\d+)/.exec(response)?.[1])
+    const events = await w.events()
+    expect(typesOf(events)).toEqual(['attempt-start', 'delivered', 'delivered', 'completed', 'attempt-end'])
+    expect(events[1]?.data).toMatchObject({ message_id: id, channel: 'email', from: `hello@${SENDER}`, to: `kim@${domain}` })
+    const [mail] = mailsAt(`mx.${domain}`)
+    expect(mail).toMatchObject({
+      from: expect.stringMatching(new RegExp(`^b\\.[0-9a-z.-]+@bounce\\.${SENDER}$`)),
+      to: [`kim@${domain}`, `lee@${domain}`],
+    })
+    expect(String(mail?.content)).not.toContain('lee@')
+    const { results } = await dkimVerify(mail?.content ?? '', {
+      resolver: ((name: string) => resolver().resolveTxt(name)) as never,
+      curTime: w.clock.now(),
+    })
+    expect(results.map(({ status }) => status.result)).toEqual(['pass', 'pass'])
+    const recipients = [
+      [`lee@${domain}`, 'submission'],
+      [`kim@${domain}`, 'submission'],
+    ]
+    expect(await queued()).toEqual(recipients)
+    expect(await queued(w.keys.secret)).toEqual(recipients)
+  })
+
+  test('of another key is not shown to a key that submits', async () => {
+    await send({}, w.keys.secret)
+    await w.events()
+    expect(await queued()).toEqual([])
+  })
+
+  test('is refused from a domain that is not verified', async () => {
+    await expect(send({ from: 'hello@other.example.com' })).rejects.toMatchObject({
+      response: expect.stringMatching(/^550 5\.7\.1 other\.example\.com /),
+    })
+  })
+
+  test('is not delivered to a suppressed recipient, which is told', async () => {
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: `kim@${domain}` }])
+    await send({ to: [`kim@${domain}`, `lee@${domain}`] })
+    const events = await w.events()
+    const failed = events.filter(({ type }) => type === 'delivery.dsn-perm-fail')
+    expect(failed).toMatchObject([{ data: { to: `kim@${domain}`, classification: 'suppressed' } }])
+    expect(mailsAt(`mx.${domain}`).map(({ to }) => to)).toEqual([[`lee@${domain}`]])
+  })
+})
+
+describe('a report on a submitted email', () => {
+  test('that the address is invalid suppresses it, once', async () => {
+    const to = await delivered()
+    for (let at = 0; at < 2; at++)
+      expect((await smtpSend(inbound, to, bounceMail({ recipient: 'victim@example.com' }))).content).toBe('250 2.0.0 received')
+    expect(await suppressed()).toEqual([[`kim@${domain}`, 'hard_bounce']])
+    expect(await w.events()).toMatchObject([
+      {
+        type: 'delivery.dsn-perm-fail',
+        data: {
+          to: `kim@${domain}`,
+          from: `hello@${SENDER}`,
+          classification: 'invalid-recipient',
+          smtp_code: 550,
+          suppressed: true,
+          asynchronous: true,
+        },
+      },
+    ])
+    expect(await queued(w.keys.smtpproxy, 'failed')).toEqual([[`kim@${domain}`, 'submission']])
+  })
+
+  test('is matched by the envelope id that the host returns, wherever the report comes to', async () => {
+    await delivered()
+    const envelopeId = /ENVID=(\S+)/.exec(mailsAt(`mx.${domain}`)[0]?.parameters.mail ?? '')?.[1] ?? ''
+    await smtpSend(inbound, REPORTS, bounceMail({ envelopeId: `${envelopeId}x` }))
+    expect(await suppressed()).toEqual([])
+    await smtpSend(inbound, REPORTS, bounceMail({ envelopeId }))
+    expect(await suppressed()).toEqual([[`kim@${domain}`, 'hard_bounce']])
+  })
+
+  test('of several recipients of a domain concerns the one that it names, and none if it names another', async () => {
+    const to = await delivered({ to: [`kim@${domain}`, `lee@${domain}`] })
+    await smtpSend(inbound, to, bounceMail({ recipient: 'victim@example.com' }))
+    expect(await suppressed()).toEqual([])
+    await smtpSend(inbound, to, bounceMail({ recipient: `LEE@${domain}` }))
+    expect(await suppressed()).toEqual([[`lee@${domain}`, 'hard_bounce']])
+  })
+
+  test('of a full mailbox suppresses the address at the fifth', async () => {
+    for (let at = 0; at < 5; at++) {
+      expect(await suppressed()).toEqual([])
+      await send()
+      await w.events()
+      const to = mailsAt(`mx.${domain}`)[at]?.from ?? ''
+      await smtpSend(inbound, to, bounceMail({ status: '5.2.2', diagnostic: '552 5.2.2 Mailbox full' }))
+    }
+    expect(await suppressed()).toEqual([[`kim@${domain}`, 'hard_bounce']])
+  })
+
+  test.each([
+    ['abuse', true],
+    ['fraud', true],
+    ['virus', false],
+  ])('that is a complaint of type %s has its event; that it suppresses is %s', async (type, isSuppressed) => {
+    const to = await delivered()
+    await smtpSend(inbound, to, complaintMail(type))
+    expect(await suppressed()).toEqual(isSuppressed ? [[`kim@${domain}`, 'complaint']] : [])
+    expect(await w.events()).toMatchObject([
+      { type: `incoming-report.${type}-report`, data: { to: `kim@${domain}`, suppressed: isSuppressed, unsubscribed: false } },
+    ])
+  })
+
+  test('that announces a delay is an event', async () => {
+    const to = await delivered()
+    await smtpSend(inbound, to, bounceMail({ action: 'delayed', status: '4.2.2', diagnostic: '452 4.2.2 Full' }))
+    expect(await w.events()).toMatchObject([{ type: 'delivery.dsn-temp-fail', data: { to: `kim@${domain}`, asynchronous: true } }])
+    expect(await queued()).toEqual([[`kim@${domain}`, 'submission']])
+  })
+})

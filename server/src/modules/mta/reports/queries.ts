@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { Nullable, OneOf } from '../../../lib/shapes.ts'
+import type { PastAttempt } from '../queue/schema.ts'
+import type { ReturnPath } from '../return-path.ts'
+
+const ReportedRecipient = Type.Object({
+  no: Type.Integer(),
+  address: Type.String(),
+  domain: Type.String(),
+  attempts: Type.Integer(),
+  source: OneOf(['message', 'submission']),
+  mail_from: Type.String(),
+  rfc_message_id: Nullable(Type.String()),
+})
+export type ReportedRecipient = Static<typeof ReportedRecipient>
+
+/** The recipients that a return path may be of, locked: those of an email at one domain got it in one transaction, with one return path. */
+export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: ReturnPath) =>
+  ctx.db.many(
+    ReportedRecipient,
+    sql`select r.no, r.address, r.domain, r.attempts, m.source, m.mail_from, m.rfc_message_id
+        from mail_recipients own
+        join mail_recipients r on r.project_id = own.project_id and r.mail_id = own.mail_id and r.domain = own.domain
+        join mail_messages m on m.project_id = own.project_id and m.id = own.mail_id
+        where own.project_id = ${ctx.projectId} and own.mail_id = ${mail_id} and own.no = ${recipient_no}
+        order by r.no
+        for update of r`,
+  )
+
+/** Records that an email bounced that was delivered. Returns whether it was. */
+export const saveBounce = async (ctx: InTx, { mail_id }: ReturnPath, no: number, bounce: PastAttempt): Promise<boolean> =>
+  (await ctx.db.run(
+    sql`update mail_recipients
+        set state = 'failed', history = history || ${JSON.stringify(bounce)}::jsonb, finished_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and mail_id = ${mail_id} and no = ${no} and state = 'delivered'`,
+  )) > 0
