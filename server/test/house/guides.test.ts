@@ -83,6 +83,28 @@ test('25 questions have an answer', () => {
   expect(rows).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
 })
 
+/** The text below a heading, up to the next one of its level or above; below a title, up to the first section. */
+function sectionOf(page: string, anchor: string): string {
+  const parts = readPage(page).split(/^(?=#{1,4} )/m)
+  const at = parts.findIndex((part) => anchorsOf(part.split('\n', 1)[0] ?? '')[0] === anchor)
+  const level = (part: string) => /^#*/.exec(part)?.[0].length ?? 0
+  const first = parts[at] ?? ''
+  const rest = parts.slice(at + 1)
+  const end = rest.findIndex((part) => level(part) <= Math.max(2, level(first)))
+  return [first, ...(level(first) === 1 ? [] : rest.slice(0, end === -1 ? rest.length : end))].join('')
+}
+
+test('each answer of the 25 is a section that shows a command, a table or steps, or is a reference', () => {
+  const rows = [...readPage('docs/README.md').matchAll(/^\| \d+\. [^|]+\? \| (.*) \|$/gm)].map(([, answer = '']) => answer)
+  const links = rows.flatMap((answer) => [...answer.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link))
+  const poor = links.filter((link) => {
+    const { pathname, hash } = new URL(link, 'file:///docs/README.md')
+    if (pathname.startsWith('/docs/reference/')) return false
+    return hash === '' || !/^(?:```|\||- |1\. )/m.test(sectionOf(pathname.slice(1), decodeURIComponent(hash.slice(1))))
+  })
+  expect([rows.length, poor]).toEqual([25, []])
+})
+
 test('every guide is in the overview of the documentation', () => {
   const overview = readPage('docs/README.md')
   const guides = PAGES.filter((page) => page.startsWith('docs/')).map((page) => page.slice('docs/'.length))
