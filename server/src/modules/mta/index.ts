@@ -8,6 +8,7 @@
  */
 
 export { mailSiteRoutes } from './mail-site-routes.ts'
+export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, type ProcessShare, recordSiteResults } from './mail-sites.ts'
 export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
 export { enqueueMail } from './queue/enqueue.ts'

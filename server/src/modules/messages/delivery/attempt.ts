@@ -2,9 +2,19 @@
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { domainOf } from '../../channels/index.ts'
 import { type WarmUpTarget, warmUpAllowance } from '../../domains/index.ts'
-import { type ClaimedRecipient, classify, type MailRow, returnPathFor, type Site, siteEventOf, siteOf } from '../../mta/index.ts'
+import {
+  type ClaimedRecipient,
+  classify,
+  type MailRow,
+  returnPathFor,
+  type Site,
+  siteEventOf,
+  siteOf,
+  tlsCountsOf,
+} from '../../mta/index.ts'
 import type { MailAttempt } from './events.ts'
 import type { Claimed } from './gate.ts'
 import type { Mailer } from './mailer.ts'
@@ -37,23 +47,25 @@ export async function attemptDelivery(
 ): Promise<MailAttempt | null> {
   const { mail, recipients, domain } = group
   const startedAt = ctx.clock.now()
-  const found = await findRoute(ctx, domain)
-  if (found.is === 'unroutable') return attemptOf(ctx, group, { ...found, startedAt, elapsedMs: 0, site: null })
-  const site = siteOf(found.route.hosts.map(({ host }) => host))
+  const { routing, policy } = await findRoute(ctx, domain)
+  if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
+  const site = siteOf(routing.route.hosts.map(({ host }) => host))
   const { scheduler, queues } = mailer.sites(ctx)
+  const wait = { steps: [], startedAt, elapsedMs: 0, site }
   const entry = await queues.enter(site, mail.priority)
-  if (entry.is === 'postponed') return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: entry })
+  if (entry.is === 'postponed') return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded: mailer.exceeded(ctx, site) })
   try {
     const warming = await warmUpOf(ctx, group, site)
-    if (warming) return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: warming })
+    if (warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
       if (!(await stillLeased(recipients))) return null
-      if (content === null) return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site: site.key, outcome: DELETED })
+      if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
       const limits = scheduler.connectionLimitsOf(site)
-      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(found.route, outgoing(ctx, group, content), limits)
+      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(routing.route, outgoing(ctx, group, content), limits)
       record(mailer.sites(ctx), site, outcomes)
-      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site: site.key, outcomes })
+      const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
+      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls })
     })
   } finally {
     queues.leave(site)
@@ -73,9 +85,10 @@ export function warmUpTarget({ config }: Pick<ProjectCtx, 'config'>, mail: MailR
 }
 
 /** Where the email of a domain goes. The resolver remembers what it was told. */
-async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Promise<Routing> {
+async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  return routeOf({ domain, mx, policy, siteOf: (hosts) => siteOf(hosts.map(({ host }) => host)).key })
+  const routing = routeOf({ domain, mx, policy, siteOf: (hosts) => siteOf(hosts.map(({ host }) => host)).key })
+  return { routing, policy }
 }
 
 const DELETED: Outcome = { is: 'cancelled', reason: 'requested' }
@@ -98,24 +111,24 @@ function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer)
   }
 }
 
-type Ended = {
+type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
   steps: MailAttempt['steps']
   startedAt: Date
   elapsedMs: number
-  site: string | null
+  site: Site | null
   outcome?: Outcome
   outcomes?: AttemptOutcome['recipients']
 }
 
 /** The attempt with what follows for each recipient. */
 export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
-  const { steps, startedAt, elapsedMs, site, outcome, outcomes } = ended
+  const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null } = ended
   const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }
   const decided = recipients.map((recipient) => {
     const own = outcomes?.get(recipient.address) ?? outcome ?? UNKNOWN
-    return decide(mail, recipient, own, site, { ...now, random: now.random / 256 })
+    return decide(mail, recipient, own, site?.key ?? null, { ...now, random: now.random / 256 })
   })
-  return { mail, startedAt, elapsedMs, steps, decided }
+  return { mail, startedAt, elapsedMs, steps, decided, site, tls, exceeded }
 }
 
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }

@@ -33,6 +33,7 @@ export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriorit
   const room = Math.min(BATCH[priority], IN_FLIGHT_MAX[priority] - mailer.inFlight[priority])
   const projects = room > 0 ? await projectsWithMail(quickly(ctx), priority, PROJECTS_MAX) : []
   if (projects.length === 0) return { done: 0, finished: Promise.resolve(), wakesItself: true, ...(room <= 0 && { nextAt: null }) }
+  await mailer.share(ctx)
   const limit = Math.ceil(room / projects.length)
   const claimedAt = ctx.clock.now()
   const shares = projects.map(({ project_id }) => ({ project_id, limit }))

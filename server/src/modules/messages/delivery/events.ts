@@ -1,6 +1,6 @@
 /** Makes the webhook events of an attempt to deliver an email, in the order in which things happened (D-MTA-2). Pure. */
 import type { DeliveryStep } from '../../../infra/outgoing/mx/outcome.ts'
-import type { CompletedMail, MailRow } from '../../mta/index.ts'
+import type { CompletedMail, MailRow, Site, TlsCount } from '../../mta/index.ts'
 import type { UserRow } from '../../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../../webhook-events/index.ts'
 import { messageMembers, shortened } from '../message-members.ts'
@@ -8,7 +8,18 @@ import { failureEvents, replyMembers } from '../smtp-events.ts'
 import type { Decided } from './results.ts'
 
 /** What an attempt did, or a decision against one, for recipients of one domain. */
-export type MailAttempt = { mail: MailRow; startedAt: Date; elapsedMs: number; steps: readonly DeliveryStep[]; decided: Decided[] }
+export type MailAttempt = {
+  mail: MailRow
+  startedAt: Date
+  elapsedMs: number
+  steps: readonly DeliveryStep[]
+  decided: Decided[]
+  /** Where it went, if that was found. */
+  site: Site | null
+  tls: readonly TlsCount[]
+  /** The connections that the site may have, if it postponed the email and that is to be told. */
+  exceeded: number | null
+}
 
 /** What is known of the message of an email: its user, the email once it is complete, and what followed from its bounces. */
 export type Known = {
@@ -35,6 +46,7 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
     ...decided.flatMap((one) => delayed(each(one), mail, one)),
     ...completion(whole, mail, known.completed, now),
     ...rescheduled(whole, mail, decided),
+    ...limitExceeded(attempt, first),
   ]
   if (!first.isAttempt) return outcome
   const queued_ms = Math.max(0, startedAt.getTime() - mail.created_at.getTime())
@@ -156,6 +168,12 @@ function completion(about: About, mail: MailRow, completed: CompletedMail | unde
   const { delivered, failed } = completed
   const elapsed_ms = Math.max(0, now.getTime() - mail.created_at.getTime())
   return [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
+}
+
+/** The site has as many connections as it may have. Told now and then, and not of each email. */
+function limitExceeded({ site, exceeded }: MailAttempt, { result }: Decided): WebhookEvent[] {
+  if (exceeded === null || !site || !result.due_at) return []
+  return [webhookEvents.deliveryConcurrencyLimitExceeded.of({ host: site.label, next_attempt_at: result.due_at, limit: exceeded })]
 }
 
 /** At least one recipient is tried again after a failure, or waits because its domain is warmed up. */

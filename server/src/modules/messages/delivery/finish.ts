@@ -4,7 +4,16 @@ import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { countWarmUp, type WarmUpOutcome } from '../../domains/index.ts'
-import { type CompletedMail, completeMails, DELIVER_JOBS, lockMails, type MailRow, saveMailResults } from '../../mta/index.ts'
+import {
+  addTlsCounts,
+  type CompletedMail,
+  completeMails,
+  DELIVER_JOBS,
+  lockMails,
+  type MailRow,
+  recordSiteResults,
+  saveMailResults,
+} from '../../mta/index.ts'
 import { recordBounces } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
@@ -14,6 +23,7 @@ import { messageEvent } from '../system-events.ts'
 import { warmUpTarget } from './attempt.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
 import type { Decided } from './results.ts'
+import { siteResultsOf } from './site-results.ts'
 
 /** Emails that this server delivers have no provider that reports on them. */
 const NO_PROVIDER = 0 as ProviderId
@@ -34,6 +44,9 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
       .filter(({ decided, mail }) => decided.length > 0 && mails.has(mail.id))
     const completed = new Map((await completeMails(ctx, distinct(done.map(({ mail }) => mail.id)))).map((one) => [one.id, one]))
     if (done.some(({ decided }) => decided.some(({ result }) => result.state === 'queued'))) wakeJobs(ctx, done)
+    await recordSiteResults(ctx, siteResultsOf(done))
+    const tls = done.flatMap((attempt) => attempt.tls)
+    if (tls.length > 0) await addTlsCounts(ctx, tls)
     await applyToMessages(ctx, done, completed, messages)
     await countWarmUp(ctx, warmUpOutcomes(ctx, done))
   })

@@ -1,7 +1,10 @@
 /** What a process keeps while it delivers email: its sites and their limits, what is under way, and the results that wait to be saved. */
+import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
-import { createScheduler, type MailPriority, type Scheduler } from '../../mta/index.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { createProcessShare, createScheduler, type MailPriority, type ProcessShare, type Scheduler, type Site } from '../../mta/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { type Contents, createContents } from './contents.ts'
 import type { MailAttempt } from './events.ts'
@@ -14,16 +17,23 @@ export type Mailer = {
   inFlight: Record<MailPriority, number>
   contents: Contents
   sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues }
+  /** Reports that this process delivers, and finds how many others do. */
+  share(ctx: Ctx): Promise<void>
+  /** The connections that a site may have, if a notice of that is due; at most one a minute. */
+  exceeded(ctx: ProjectCtx, site: Site): number | null
   /** Saves an attempt, together with others of its project. Resolves when that is committed. */
   finish(ctx: ProjectCtx, attempt: MailAttempt): Promise<void>
 }
 
 const ATTEMPTS_AT_ONCE = 500
+const NOTICES_MAX = 10_000
 
 type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown): void }
 
 export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer {
   let sites: ReturnType<Mailer['sites']> | undefined
+  let processes: ProcessShare | undefined
+  const noticedAt = new LRUCache<string, number>({ max: NOTICES_MAX })
   const unsaved = new Map<ProjectId, Unsaved[]>()
   return {
     findSendingCampaigns,
@@ -31,9 +41,24 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
     contents: createContents(),
     sites(ctx) {
       if (sites) return sites
-      const scheduler = createScheduler({ now: () => ctx.clock.now().getTime(), processes: () => 1, overrides: {} })
+      const scheduler = createScheduler({
+        now: () => ctx.clock.now().getTime(),
+        processes: () => processes?.count() ?? 1,
+        overrides: ctx.config.MTA_LIMITS,
+      })
       sites = { scheduler, queues: createSiteQueues(scheduler, ctx.clock) }
       return sites
+    },
+    share(ctx) {
+      processes ??= createProcessShare(randomUUID())
+      return processes.report(ctx, () => sites?.scheduler.sites() ?? [])
+    },
+    exceeded(ctx, site) {
+      const key = `${ctx.projectId}:${site.key}`
+      const now = ctx.clock.now().getTime()
+      if (now - (noticedAt.get(key) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return null
+      noticedAt.set(key, now)
+      return this.sites(ctx).scheduler.limitsOf(site).connections
     },
     finish(ctx, attempt) {
       return new Promise<void>((resolve, reject) => {

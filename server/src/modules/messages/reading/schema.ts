@@ -3,6 +3,7 @@ import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.
 import { CHANNELS, Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_CONTENTS } from '../../channels/index.ts'
 import { VariantName } from '../../templates/index.ts'
+import { DeliveryAttempt } from '../delivery/schema.ts'
 import { MESSAGE_STATES } from '../schema.ts'
 
 const NAME_LENGTH_MAX = 255
@@ -17,6 +18,10 @@ export const MessageQuery = Exact({
   state: Type.Optional(OneOf(MESSAGE_STATES, { description: 'The state.' })),
   reason: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The reason, such as `suppressed`.' })),
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
+  domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of the recipient of emails.' })),
+  site: Type.Optional(
+    Line(NAME_LENGTH_MAX, { description: 'The mail site that an email was delivered to, or is to be; for the provider `mta`.' }),
+  ),
   since: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created at this time or later.' })),
   until: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created before this time.' })),
 })
@@ -76,10 +81,23 @@ const Moment = Exact({
 })
 export type Moment = Static<typeof Moment>
 
+const Delivery = Exact({
+  recipient: Type.String({ description: 'Empty if the user was erased.' }),
+  site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
+  state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled']),
+  next_attempt_at: Nullable(Timestamp),
+  attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' }),
+})
+
 /** A message with everything that is known of it. */
 export const MessageWhole = Exact(
   {
     ...reply,
+    deliveries: Type.Optional(
+      Type.Array(Delivery, {
+        description: 'The recipients of an email that the provider `mta` delivers, the user first, with every attempt.',
+      }),
+    ),
     content: Type.Unsafe<Record<string, unknown> | null>({
       anyOf: [...MESSAGE_CONTENTS, { type: 'null' }],
       description:

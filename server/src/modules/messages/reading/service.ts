@@ -6,6 +6,7 @@ import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../l
 import { distinct } from '../../../lib/shapes.ts'
 import { parseTime } from '../../../lib/times.ts'
 import { findInboxContent } from '../../inbox/index.ts'
+import { attemptsOf } from '../../mta/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { findUsers, resolveIds } from '../../users/index.ts'
 import { findSandboxMessage } from '../sandbox/queries.ts'
@@ -31,6 +32,8 @@ export async function listMessages(ctx: ProjectCtx, page: PageRequest, query: Me
     state: query.state,
     reason: query.reason,
     channel: query.channel,
+    domain: query.domain?.toLowerCase(),
+    site: query.site,
     since: timeOf(query.since),
     until: timeOf(query.until),
     sentBy: onlyOfKey(ctx),
@@ -69,7 +72,20 @@ export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSend
   if (!row) throw missing('message')
   const left = await queries.leftStates(ctx, id)
   const content = row.is_erased ? null : await contentOf(ctx, findSendingCampaigns, row)
-  return { ...present(row, await namesOf(ctx, [row.user_id])), content, timeline: timelineOf(row, left) }
+  const deliveries = row.provider === 'mta' ? { deliveries: await deliveriesOf(ctx, id) } : {}
+  return { ...present(row, await namesOf(ctx, [row.user_id])), ...deliveries, content, timeline: timelineOf(row, left) }
+}
+
+/** The recipients of an email in the mail queue, with every attempt. */
+async function deliveriesOf(ctx: ProjectCtx, id: MessageId): Promise<MessageWhole['deliveries'] & object> {
+  const rows = await attemptsOf(ctx, id)
+  return rows.map(({ address, site, state, due_at, history }) => ({
+    recipient: address,
+    site,
+    state,
+    next_attempt_at: state === 'queued' ? due_at : null,
+    attempts: history,
+  }))
 }
 
 async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, row: MessageRow) {

@@ -9,7 +9,7 @@ const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
 export const deliveryConcurrencyLimitExceeded = eventKind({
   type: 'delivery.concurrency-limit-exceeded',
   summary: 'An attempt was postponed because too many connections to the destination are open.',
-  isEmitted: false,
+  isEmitted: true,
   data: AboutMessage({
     host: Host,
     next_attempt_at: Type.Optional(Timestamp),

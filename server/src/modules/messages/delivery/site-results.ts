@@ -1,0 +1,34 @@
+/** What attempts tell of the sites that they went to. Pure. */
+import type { Site, SiteResults } from '../../mta/index.ts'
+import type { MailAttempt } from './events.ts'
+import type { Decided } from './results.ts'
+
+const isDelivered = ({ outcome }: Decided) => outcome.is === 'delivered'
+const isDeferred = ({ outcome }: Decided) => outcome.is === 'temporary' || outcome.is === 'uncertain'
+const isBounced = ({ outcome }: Decided) => outcome.is === 'permanent'
+const count = (decided: readonly Decided[], is: (one: Decided) => boolean) => decided.filter(is).length
+
+type AtSite = { mail: MailAttempt['mail']; site: Site; decided: Decided[] }
+
+const atSites = (attempts: readonly MailAttempt[]): AtSite[] =>
+  attempts.flatMap(({ mail, site, decided }) => (site && decided.some(({ isAttempt }) => isAttempt) ? [{ mail, site, decided }] : []))
+
+/** The results of attempts by site. */
+export function siteResultsOf(attempts: readonly MailAttempt[]): SiteResults[] {
+  const bySite = Map.groupBy(atSites(attempts), ({ site }) => site.key)
+  return [...bySite.values()].map((some) => {
+    const { site } = some[0] as AtSite
+    const decided = some.flatMap((one) => one.decided)
+    return {
+      site: site.key,
+      label: site.label,
+      delivered: count(decided, isDelivered),
+      deferred: count(decided, isDeferred),
+      bounced: count(decided, isBounced),
+      last_reply: decided.map(refusalOf).findLast((reply) => reply !== null) ?? null,
+    }
+  })
+}
+
+const refusalOf = ({ outcome }: Decided): string | null =>
+  (outcome.is === 'temporary' || outcome.is === 'permanent') && outcome.reply ? outcome.reply.response : null

@@ -1,0 +1,199 @@
+/** Email in the mail queue is listed, paused, tried again, cancelled and erased, observed at the mail hosts. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { write } from '../blasts.ts'
+import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { answerOrders } from '../mailing.ts'
+import { select } from '../select.ts'
+
+let w: MailWorld
+beforeAll(async () => {
+  w = await mailWorld()
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+const QUEUE = '/api/client/mail-queue'
+let domains = 0
+
+/** A domain whose host defers the first attempt, unless it accepts all. */
+function domainOf(isDeferring: boolean): string {
+  const domain = `q${++domains}.example.org`
+  let refusals = isDeferring ? 1 : 0
+  w.internet.host(`mx.${domain}`, { script: { RCPT: () => (refusals-- > 0 ? '451 4.3.0 Later' : undefined) } })
+  w.internet.domain(domain, `mx.${domain}`)
+  return domain
+}
+
+const acceptedBy = (domain: string) => w.internet.mx.hosts.get(`mx.${domain}`)?.counts.accepted
+
+const listed = async (domain: string, state = 'waiting') => (await w.get(`${QUEUE}?domain=${domain}&state=${state}`)).body.results
+
+/** A deferred email to a domain of its own. */
+async function deferred(): Promise<{ domain: string; address: string }> {
+  const domain = domainOf(true)
+  const address = await w.mailTo(domain)
+  await w.events()
+  return { domain, address }
+}
+
+test('a waiting recipient is listed with its site, its last attempt in words, and the next one', async () => {
+  const { domain, address } = await deferred()
+  const [one] = await listed(domain)
+  expect(one).toMatchObject({
+    recipient: address,
+    state: 'waiting',
+    attempts: 1,
+    last_attempt: { outcome: 'deferred', host: `mx.${domain}`, code: 451, response: '451 4.3.0 Later' },
+  })
+  expect(one.site).toMatch(/^mx-/)
+  expect(Date.parse(one.next_attempt_at)).toBeGreaterThan(w.clock.now().getTime())
+})
+
+test('the timeline of a message has every attempt with host, address, reply and encryption', async () => {
+  const { domain, address } = await deferred()
+  w.advance('2 minutes')
+  await w.events()
+  const [{ id }] = (await w.get(`/api/client/messages?domain=${domain}`)).body.results
+  const { deliveries, state } = (await w.get(`/api/client/messages/${id}`)).body
+  expect(state).toBe('delivered')
+  expect(deliveries).toMatchObject([
+    {
+      recipient: address,
+      state: 'delivered',
+      next_attempt_at: null,
+      attempts: [
+        { attempt: 1, outcome: 'deferred', code: 451 },
+        {
+          attempt: 2,
+          outcome: 'delivered',
+          host: `mx.${domain}`,
+          code: 250,
+          ip: expect.stringMatching(/^127\./),
+          tls: expect.stringMatching(/^TLSv1/),
+        },
+      ],
+    },
+  ])
+  const bySite = (await w.get(`/api/client/messages?site=${deliveries[0].site}`)).body.results
+  expect(bySite.map((one: { id: number }) => one.id)).toEqual([id])
+})
+
+describe('a pause', () => {
+  test.each<[string, (site: string) => object]>([
+    ['of the project', () => ({})],
+    ['of a site', (site) => ({ site })],
+    ['of a campaign', () => ({ campaign_id: w.campaign.id })],
+  ])('%s holds email until it is resumed', async (_, targetOf) => {
+    const { domain } = await deferred()
+    const target = targetOf((await listed(domain))[0].site)
+    expect((await w.post(`${QUEUE}/pause`, target)).status).toBe(204)
+    expect((await w.get(`${QUEUE}/pauses`)).body.results).toEqual([target])
+    w.advance('1 hour')
+    await w.events()
+    expect([acceptedBy(domain), (await listed(domain))[0].state]).toEqual([0, 'paused'])
+    expect((await w.post(`${QUEUE}/resume`, target)).status).toBe(204)
+    await w.events()
+    expect(acceptedBy(domain)).toBe(1)
+  })
+})
+
+test('a paused campaign delivers nothing, and what is due when it is resumed', async () => {
+  const campaign = w.campaign
+  const { domain } = await deferred()
+  await w.post(`/api/client/campaigns/${campaign.id}/pause`)
+  w.advance('1 hour')
+  await w.events()
+  expect(acceptedBy(domain)).toBe(0)
+  await w.post(`/api/client/campaigns/${campaign.id}/resume`)
+  await w.events()
+  expect(acceptedBy(domain)).toBe(1)
+})
+
+test('waiting email is tried again at once on request', async () => {
+  const { domain } = await deferred()
+  expect((await w.post(`${QUEUE}/retry`, { domain })).body).toEqual({ recipients: 1 })
+  await w.events()
+  expect(acceptedBy(domain)).toBe(1)
+})
+
+test('cancelled email is never delivered, and its message is aborted', async () => {
+  const { domain, address } = await deferred()
+  expect((await w.post(`${QUEUE}/cancel`, { domain })).body).toEqual({ recipients: 1 })
+  const events = await w.events(address)
+  expect(typesOf(events)).toEqual(['failed', 'completed'])
+  expect(events[0]?.data.reason).toBe('cancelled')
+  w.advance('1 hour')
+  await w.events()
+  expect(acceptedBy(domain)).toBe(0)
+  const [message] = (await w.get(`/api/client/messages?domain=${domain}`)).body.results
+  expect(message).toMatchObject({ state: 'aborted', reason: 'cancelled' })
+})
+
+test('erasing a user takes their email out of the queue', async () => {
+  const { domain, address } = await deferred()
+  await w.delete(`/api/client/users/${address.split('@')[0]}`)
+  w.advance('1 hour')
+  await w.events()
+  expect([acceptedBy(domain), await listed(domain)]).toEqual([0, []])
+  expect(await select(w, 'select address, history from mail_recipients where domain = $1', [domain])).toEqual([
+    { address: '', history: [] },
+  ])
+  expect(
+    await select(
+      w,
+      'select 1 from mail_messages m join mail_recipients r on r.mail_id = m.id where r.domain = $1 and m.content is not null',
+      [domain],
+    ),
+  ).toEqual([])
+})
+
+test('an address that is suppressed meanwhile gets nothing', async () => {
+  const { domain, address } = await deferred()
+  await w.post('/api/client/suppressions', [{ channel: 'email', address }])
+  w.advance('1 hour')
+  const events = await w.events(address)
+  expect(typesOf(events)).toEqual(['dsn-perm-fail', 'completed'])
+  expect(events[0]?.data.classification).toBe('suppressed')
+  expect(acceptedBy(domain)).toBe(0)
+})
+
+test('a hard bounce suppresses the address, and the message is bounced', async () => {
+  const domain = `q${++domains}.example.org`
+  w.internet.host(`mx.${domain}`, { script: { RCPT: '550 5.1.1 No such user' } })
+  w.internet.domain(domain, `mx.${domain}`)
+  const address = await w.mailTo(domain)
+  const events = await w.events(address)
+  expect(events.find(({ type }) => type === 'delivery.dsn-perm-fail')?.data).toMatchObject({
+    suppressed: true,
+    classification: 'invalid-recipient',
+  })
+  expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toMatchObject([{ reason: 'hard_bounce' }])
+  expect((await w.get(`/api/client/messages?domain=${domain}`)).body.results).toMatchObject([{ state: 'bounced', reason: 'hard_bounce' }])
+})
+
+test('an email whose process died is delivered again when its lease ends', async () => {
+  const { domain } = await deferred()
+  w.advance('1 hour')
+  await select(
+    w,
+    `update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = $2 where domain = $1 returning no`,
+    [domain, new Date(w.clock.now().getTime() + 60_000)],
+  )
+  await w.events()
+  expect(acceptedBy(domain)).toBe(0)
+  w.advance('2 minutes')
+  await w.events()
+  expect(acceptedBy(domain)).toBe(1)
+})
+
+test('an aborted campaign cancels the email that is queued', async () => {
+  const { domain, address } = await deferred()
+  await write(w, w.campaign, { state: 'aborted' })
+  expect(typesOf(await w.events(address))).toEqual(['failed', 'completed'])
+  w.advance('1 hour')
+  await w.events()
+  expect(acceptedBy(domain)).toBe(0)
+  expect((await w.get(`/api/client/messages?domain=${domain}`)).body.results).toMatchObject([
+    { state: 'aborted', reason: 'campaign_stopped' },
+  ])
+  await answerOrders(w)
+})
