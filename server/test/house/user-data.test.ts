@@ -35,6 +35,8 @@ const NAMING: Record<string, string> = {
   parked_items: 'items that no user could be made of, for the operator; an erasure deletes those that name the user',
   idempotency_records: 'replies, which repeat profiles, for 24 hours',
   erased_ids: 'keyed hashes of ids, until the queue has passed the erasure',
+  mail_messages: 'the content of an email while it waits to be delivered; an erasure does not reach it',
+  mail_recipients: 'the addresses of these emails, which stay after delivery; an erasure does not reach them',
   mail_sites: 'the last reply of a destination, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
@@ -52,9 +54,9 @@ const NAMING: Record<string, string> = {
 const WITHOUT_USERS =
   `activity_feeds api_keys attribute_profiling attributes campaign_audiences campaign_opens campaign_preflights campaigns
   dkim_keys domains event_days event_ids event_names event_removals identity_epochs introduced_names journey_backtests journey_clocks
-  journey_counts journey_rates journey_sweeps journey_versions journeys links list_clocks list_counts list_versions lists mail_processes
+  journey_counts journey_rates journey_sweeps journey_versions journeys links list_clocks list_counts list_versions lists mail_pauses mail_processes
   mail_site_hours message_counts
-  mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions rate_buckets rate_queues schema_migrations
+  mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions quota_refusals rate_buckets rate_queues schema_migrations
   send_attempts sending_policies subscriptions suppression_keys tls_results usage_counters warm_up_sites warm_ups
   webhook_cursors webhook_endpoints
   webhook_event_subscriptions webhook_replays webhook_secrets webhook_versions`.split(/\s+/)
