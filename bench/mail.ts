@@ -73,7 +73,7 @@ type Engine = { server: BenchServer; call: Call; db: pg.Client; sink: Sink; list
 /** A verified sending domain with an RSA key. */
 async function signFor(call: Call, db: pg.Client): Promise<void> {
   await call('POST', '/api/client/domains', { sending_domain: DOMAIN })
-  await db.query(`update domains set is_verified = true, verified_at = now(), problem = null`)
+  await db.query(`update domains set sending_verified_at = now(), next_check_at = '2100-01-01'`)
   await db.query(`update dkim_keys set state = case when algorithm = 'rsa-sha256' then 'active' else 'pending' end`)
   // Longer than senders are cached.
   await pause(6000)

@@ -20,6 +20,7 @@ import {
   type Rendered,
   unreachable,
 } from '../channels/index.ts'
+import { fromDomainOf } from '../domains/index.ts'
 import { messageKey, newMessageId, renderTest, type TriggeringEvent } from '../messages/index.ts'
 import { findProject } from '../projects/index.ts'
 import { findSubscription, suppressedAmong } from '../subscriptions/index.ts'
@@ -176,7 +177,18 @@ async function sendOne(ctx: ProjectCtx, sending: Sending, recipient: Recipient):
   if (barred !== undefined) return { to: recipient.to, outcome: 'refused', reason: notAllowed(barred) }
   const key = messageKey(ctx, { project_id: ctx.projectId, id, created_at: ctx.clock.now() })
   const attachments = await sending.attachmentsOf(made.template)
-  const { outcome } = await connection.send({ ...made.message, id, key, headers: made.headers, devices: made.devices, attachments })
+  const { custom_domain_id } = sending.campaign
+  const fromDomain = custom_domain_id === null ? undefined : await fromDomainOf(ctx, custom_domain_id)
+  const { message, headers, devices } = made
+  const { outcome } = await connection.send({
+    ...message,
+    id,
+    key,
+    headers,
+    devices,
+    attachments,
+    ...(fromDomain !== undefined && { fromDomain }),
+  })
   return { to: recipient.to, provider: connection.provider, ...resultOf(outcome) }
 }
 

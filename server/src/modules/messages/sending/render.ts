@@ -11,6 +11,7 @@ import { renderContent, scopeOf } from '../../templates/tasks.ts'
 import { addPixel, type Tracker, trackerOf, wrapLinks } from '../../tracking/tasks.ts'
 import type { UserRow } from '../../users/index.ts'
 import type { TriggeringEvent } from '../schema.ts'
+import { streamHeaders } from './mail-headers.ts'
 import { testViewUrlOf, viewUrlOf } from './view-link.ts'
 
 /** The members of a project that rendering needs. */
@@ -97,7 +98,9 @@ export function render({ secrets }: TaskTools, settings: RenderSettings, input: 
     const composed = compose(channel, counted, input.testFor ?? user)
     if ('problem' in composed) return { ...composed, isOverBudget: false }
     // Only what can be left this way offers to be (RFC 8058).
-    return { rendered: composed, headers: recipient === 'email' && !input.isTransactional ? userLinks.headers : {} }
+    const stream = { projectId: project.id, campaignId: campaign.id, subscriptionId: campaign.subscription_id, baseUrl }
+    const headers = recipient === 'email' ? streamHeaders({ ...stream, isTransactional: input.isTransactional }) : {}
+    return { rendered: composed, headers: { ...headers, ...(recipient === 'email' && !input.isTransactional && userLinks.headers) } }
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     return { problem: `The template failed on line ${error.line}: ${error.message}.`, isOverBudget: error instanceof OverBudget }

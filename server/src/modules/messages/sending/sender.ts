@@ -23,7 +23,6 @@ import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './
 import { loadSendContexts, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
-import { streamHeaders } from './mail-headers.ts'
 import { applyMailRoom } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
@@ -224,18 +223,6 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
 const bytesOf = ({ content }: Outgoing): number =>
   Object.values(content).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
 
-/** The headers that all emails of a stream have. */
-function headersOf(ctx: ProjectCtx, { message, eligible: { campaign, consent } }: ReadyMessage): Record<string, string> {
-  if (channels[message.channel].recipient !== 'email') return {}
-  return streamHeaders({
-    projectId: ctx.projectId,
-    campaignId: campaign.id,
-    subscriptionId: campaign.subscription_id,
-    isTransactional: consent.is_transactional,
-    baseUrl: ctx.baseUrl(),
-  })
-}
-
 /** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
 function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: RenderedSlice, contexts: SendContexts) {
   const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
@@ -249,7 +236,7 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Re
         ...outcome.rendered,
         id: message.id,
         key: messageKey(ctx, message),
-        headers: { ...headersOf(ctx, ready), ...outcome.headers, ...contexts.requestOf(message)?.headers },
+        headers: { ...outcome.headers, ...contexts.requestOf(message)?.headers },
         ...(!eligible.consent.is_transactional && { isMarketing: true as const }),
         devices: contexts.devices(eligible.user.id),
         ...(shown.has(message.id) && { shown: shown.get(message.id) as Rendered }),
