@@ -35,8 +35,10 @@ const NAMING: Record<string, string> = {
   parked_items: 'items that no user could be made of, for the operator; an erasure deletes those that name the user',
   idempotency_records: 'replies, which repeat profiles, for 24 hours',
   erased_ids: 'keyed hashes of ids, until the queue has passed the erasure',
-  mail_messages: 'the content of an email while it waits to be delivered; an erasure does not reach it',
-  mail_recipients: 'the addresses of these emails, which stay after delivery; an erasure does not reach them',
+  mail_messages:
+    'the content of an email while it waits to be delivered; an erasure deletes that of messages, and does not reach submitted email',
+  mail_recipients:
+    'the addresses of these emails, which stay after delivery; an erasure clears those of messages, and does not reach submitted email',
   mail_sites: 'the last reply of a destination, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
