@@ -9,7 +9,7 @@
 
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
-export { createProcessShare, type ProcessShare, recordSiteResults } from './mail-sites.ts'
+export { createProcessShare, type ProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
 export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
 export { enqueueMail } from './queue/enqueue.ts'
 export { findPauses, type Pause } from './queue/pauses.queries.ts'
@@ -51,6 +51,7 @@ export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
 export { type Classification, classificationOf, classificationOfExpiry, LABELS, type Label } from './shaping/classifications.ts'
 export { classify } from './shaping/classify.ts'
+export { createProjectLimiter, type OwnLimits, type ProjectLimiter } from './shaping/project-limits.ts'
 export { expiresAt, isDelayNoticeDue, type MailPriority, nextAttempt, type RetrySchedule } from './shaping/retries.ts'
 export { createScheduler, type Scheduler, siteEventOf } from './shaping/scheduler.ts'
 export { type Site, siteOf } from './shaping/sites.ts'

@@ -7,7 +7,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../lib/times.ts'
 import * as queries from './mail-sites.queries.ts'
-import type { MailSite, MailSiteInput, MailSiteRow } from './mail-sites.schema.ts'
+import type { MailSite, MailSiteInput, MailSiteRow, ProjectLimits } from './mail-sites.schema.ts'
 import { PROVIDERS } from './shaping/providers.ts'
 import type { SiteSnapshot } from './shaping/scheduler.ts'
 import { limitsOf } from './shaping/sites.ts'
@@ -72,6 +72,10 @@ function present(ctx: ProjectCtx, row: MailSiteRow, states: queries.StateRow[]):
     last_24_hours: { delivered, deferred, bounced, deferral_share: deferred / attempts, bounce_share: bounced / attempts },
   }
 }
+
+/** The limits that the project set, by site. */
+export const projectLimitsOf = async (ctx: ProjectCtx): Promise<Map<string, ProjectLimits>> =>
+  new Map((await queries.findLimits(ctx)).map(({ site, limits }) => [site, limits]))
 
 const REPORT_EVERY_MS = 5 * SECOND_MS
 /** A process that has not reported for so long delivers nothing. */

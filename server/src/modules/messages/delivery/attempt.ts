@@ -1,5 +1,5 @@
 /** One attempt to deliver an email to its recipients at a domain. */
-import type { AttemptOutcome, OutgoingMail, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route } from '../../../infra/outgoing/mx/outcome.ts'
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
@@ -9,7 +9,9 @@ import {
   type ClaimedRecipient,
   classify,
   type MailRow,
+  type OwnLimits,
   returnPathFor,
+  type Scheduler,
   type Site,
   siteEventOf,
   siteOf,
@@ -42,14 +44,39 @@ export function groupsOf(claimed: Claimed[]): Group[] {
 export async function attemptDelivery(
   ctx: ProjectCtx,
   mailer: Mailer,
-  group: Group,
+  group: Group & { ownLimits: ReadonlyMap<string, OwnLimits> },
   stillLeased: (recipients: readonly ClaimedRecipient[]) => Promise<boolean>,
 ): Promise<MailAttempt | null> {
-  const { mail, recipients, domain } = group
+  const { domain } = group
   const startedAt = ctx.clock.now()
   const { routing, policy } = await findRoute(ctx, domain)
   if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
   const site = siteOf(routing.route.hosts.map(({ host }) => host))
+  const { projects } = mailer.sites(ctx)
+  const own = group.ownLimits.get(site.key)
+  const destination = { site, route: routing.route, policy, startedAt, stillLeased }
+  if (!own) return deliverTo(ctx, mailer, group, destination)
+  const place = projects.enter(ctx.projectId, site.key, own)
+  if (place.is === 'postponed') return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site, outcome: place })
+  try {
+    return await deliverTo(ctx, mailer, group, destination)
+  } finally {
+    projects.leave(ctx.projectId, site.key)
+  }
+}
+
+type Destination = {
+  site: Site
+  route: Route
+  policy: MtaStsPolicy | null
+  startedAt: Date
+  stillLeased: (recipients: readonly ClaimedRecipient[]) => Promise<boolean>
+}
+
+/** Waits for a place at the site, and delivers. */
+async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Destination): Promise<MailAttempt | null> {
+  const { mail, recipients, domain } = group
+  const { site, route, policy, startedAt, stillLeased } = to
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
   const entry = await queues.enter(site, mail.priority)
@@ -62,8 +89,12 @@ export async function attemptDelivery(
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
       const limits = scheduler.connectionLimitsOf(site)
-      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(routing.route, outgoing(ctx, group, content), limits)
-      record(mailer.sites(ctx), site, outcomes)
+      const {
+        steps,
+        recipients: outcomes,
+        elapsedMs,
+      } = await ctx.mail.client.deliver({ ...route, hosts: usableHosts(scheduler, site, route) }, outgoing(ctx, group, content), limits)
+      record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
       return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls })
     })
@@ -133,11 +164,25 @@ export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: E
 
 const UNKNOWN: RecipientOutcome = { is: 'temporary', reason: 'There was no outcome.', scope: 'recipient' }
 
-/** What the attempt says of the site. */
-function record({ scheduler }: ReturnType<Mailer['sites']>, site: Site, outcomes: AttemptOutcome['recipients']): void {
+/** Hosts that failed many times in a row are left out for a while. */
+function usableHosts(scheduler: Scheduler, site: Site, { hosts }: Route): Route['hosts'] {
+  const usable = new Set(
+    scheduler.hostsToTry(
+      site,
+      hosts.map(({ host }) => host),
+    ),
+  )
+  return hosts.filter(({ host }) => usable.has(host))
+}
+
+/** What the attempt says of the site and its hosts. */
+function record(scheduler: Scheduler, site: Site, steps: MailAttempt['steps'], outcomes: AttemptOutcome['recipients']): void {
+  for (const step of steps) if (step.is === 'failed' && step.stage === 'CONNECT') scheduler.recordHost(site, step.host, 'failed')
   for (const outcome of outcomes.values()) {
-    if (outcome.is === 'delivered') scheduler.record(site, { is: 'delivered' })
-    else {
+    if (outcome.is === 'delivered') {
+      scheduler.record(site, { is: 'delivered' })
+      scheduler.recordHost(site, outcome.host, 'connected')
+    } else {
       const failure = { reason: outcome.reason, reply: 'reply' in outcome ? outcome.reply : undefined }
       const event = siteEventOf(failure, classify(failure.reply ?? failure.reason, { isPermanent: outcome.is === 'permanent' }))
       if (event) scheduler.record(site, event)

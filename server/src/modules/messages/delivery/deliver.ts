@@ -12,6 +12,7 @@ import {
   DELIVER_JOBS,
   findMails,
   type MailPriority,
+  projectLimitsOf,
   projectsWithMail,
   releaseMailLeases,
   renewMailLeases,
@@ -87,8 +88,9 @@ async function deliverLeased(
     return mailer.finish(ctx, attemptOf(ctx, group, { steps: [], startedAt: ctx.clock.now(), elapsedMs: 0, site: null, outcome }))
   })
   const stillLeased = async (some: readonly ClaimedRecipient[]) => (await lease.stillLeased(some)).size === some.length
+  const ownLimits = await projectLimitsOf(ctx)
   const delivering = groupsOf(gated.open).map(async (group) => {
-    const attempt = await attemptDelivery(ctx, mailer, group, stillLeased)
+    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits }, stillLeased)
     if (attempt) await mailer.finish(ctx, attempt)
     done(group.recipients.length)
   })

@@ -4,7 +4,16 @@ import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
-import { createProcessShare, createScheduler, type MailPriority, type ProcessShare, type Scheduler, type Site } from '../../mta/index.ts'
+import {
+  createProcessShare,
+  createProjectLimiter,
+  createScheduler,
+  type MailPriority,
+  type ProcessShare,
+  type ProjectLimiter,
+  type Scheduler,
+  type Site,
+} from '../../mta/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { type Contents, createContents } from './contents.ts'
 import type { MailAttempt } from './events.ts'
@@ -16,7 +25,7 @@ export type Mailer = {
   /** How many recipients of each priority were claimed and have no result yet. */
   inFlight: Record<MailPriority, number>
   contents: Contents
-  sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues }
+  sites(ctx: Ctx): { scheduler: Scheduler; queues: SiteQueues; projects: ProjectLimiter }
   /** Reports that this process delivers, and finds how many others do. */
   share(ctx: Ctx): Promise<void>
   /** The connections that a site may have, if a notice of that is due; at most one a minute. */
@@ -41,12 +50,9 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
     contents: createContents(),
     sites(ctx) {
       if (sites) return sites
-      const scheduler = createScheduler({
-        now: () => ctx.clock.now().getTime(),
-        processes: () => processes?.count() ?? 1,
-        overrides: ctx.config.MTA_LIMITS,
-      })
-      sites = { scheduler, queues: createSiteQueues(scheduler, ctx.clock) }
+      const shared = { now: () => ctx.clock.now().getTime(), processes: () => processes?.count() ?? 1 }
+      const scheduler = createScheduler({ ...shared, overrides: ctx.config.MTA_LIMITS })
+      sites = { scheduler, queues: createSiteQueues(scheduler, ctx.clock), projects: createProjectLimiter(shared) }
       return sites
     },
     share(ctx) {

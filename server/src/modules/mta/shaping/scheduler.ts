@@ -1,6 +1,6 @@
 /** The sites that this process delivers to, with their states and what is under way. Holds values; `site-state.ts` decides. */
 import type { Classification } from './classifications.ts'
-import { type HostEvent, type Hosts, hasBrokenTls, hostsAfter, hostsToTry } from './hosts.ts'
+import { type HostEvent, type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { type SiteLimits, shareOf } from './limits.ts'
 import {
   type Admission,
@@ -31,7 +31,6 @@ export type Scheduler = {
   /** The same, as the client of mail hosts takes them. */
   connectionLimitsOf(site: Site): { connections: number; mailsPerConnection: number; isTlsRequired?: true }
   hostsToTry(site: Site, hosts: readonly string[]): readonly string[]
-  hasBrokenTls(site: Site, host: string): boolean
   /** All sites that are known. */
   sites(): SiteSnapshot[]
 }
@@ -96,7 +95,6 @@ export function createScheduler({ now, processes, overrides }: SchedulerOptions)
       return { connections, mailsPerConnection: mails_per_connection, ...(requiresTls(site.key) && { isTlsRequired: true }) }
     },
     hostsToTry: (site, hosts) => hostsToTry(find(site).hosts, hosts, now()),
-    hasBrokenTls: (site, host) => hasBrokenTls(find(site).hosts, host, now()),
     sites: () => [...known.values()].map((one) => snapshot(one, shared(one.site), now())),
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { classify } from './classify.ts'
-import { type Hosts, hasBrokenTls, hostsAfter, hostsToTry } from './hosts.ts'
+import { type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { createScheduler, siteEventOf } from './scheduler.ts'
 import { admit, limitsNow, openSite, type SiteEvent, type SiteState, siteAfter, siteAt } from './site-state.ts'
 import { limitsOf } from './sites.ts'
@@ -205,14 +205,6 @@ describe('hosts', () => {
     expect(hostsToTry(failed, ['mx1'], NOW)).toEqual(['mx1'])
     expect(hostsToTry(failed, ['mx1', 'mx2'], NOW + 30 * MINUTE_MS)).toEqual(['mx1', 'mx2'])
     expect(hostsToTry(run([['mx1', 'connected']], failed), ['mx1', 'mx2'], NOW)).toEqual(['mx1', 'mx2'])
-  })
-
-  test('with broken TLS are known for three days', () => {
-    const hosts = run([['mx1', 'tls failed']])
-    expect(hasBrokenTls(hosts, 'mx1', NOW + 72 * HOUR_MS - 1)).toBe(true)
-    expect(hasBrokenTls(hosts, 'mx1', NOW + 72 * HOUR_MS)).toBe(false)
-    expect(hasBrokenTls(hosts, 'mx2', NOW)).toBe(false)
-    expect(hasBrokenTls(run([['mx1', 'connected']], hosts), 'mx1', NOW)).toBe(true)
   })
 
   test('that work take no memory, and others only so much', () => {

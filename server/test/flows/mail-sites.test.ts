@@ -1,0 +1,45 @@
+/** Limits of mail sites hold for what mail hosts get, and projects see what became of it. Observed at the hosts. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type MailWorld, mailWorld } from '../mail-queue.ts'
+
+let w: MailWorld
+beforeAll(async () => {
+  w = await mailWorld()
+})
+afterAll(() => w[Symbol.asyncDispose]())
+
+const siteLabelled = async (label: string) =>
+  (await w.get('/api/client/mail-sites?limit=100')).body.results.find((one: { label: string }) => one.label === label)
+
+test('a site has its counts and its last reply', async () => {
+  w.internet.host('mx.one.example.org', {})
+  w.internet.domain('one.example.org', 'mx.one.example.org')
+  w.internet.host('mx.two.example.org', { script: { RCPT: '550 5.1.1 No such user' } })
+  w.internet.domain('two.example.org', 'mx.two.example.org')
+  w.internet.host('mx.three.example.org', { script: { RCPT: '451 4.3.0 Later' } })
+  w.internet.domain('three.example.org', 'mx.three.example.org')
+  for (const domain of ['one', 'one', 'two', 'three']) await w.mailTo(`${domain}.example.org`)
+  await w.events()
+  const counts = async (label: string) => (await siteLabelled(label)).last_24_hours
+  expect(await counts('mx.one.example.org')).toMatchObject({ delivered: 2, deferred: 0, bounced: 0 })
+  expect(await counts('mx.two.example.org')).toMatchObject({ delivered: 0, deferred: 0, bounced: 1, bounce_share: 1 })
+  expect(await counts('mx.three.example.org')).toMatchObject({ delivered: 0, deferred: 1, bounced: 0, deferral_share: 1 })
+  expect((await siteLabelled('mx.three.example.org')).last_reply).toBe('451 4.3.0 Later')
+  expect((await siteLabelled('mx.one.example.org')).last_reply).toBe(null)
+})
+
+test('a project delivers no more than it allows itself, and the rest later', async () => {
+  w.internet.host('mx.four.example.org', {})
+  w.internet.domain('four.example.org', 'mx.four.example.org')
+  await w.mailTo('four.example.org')
+  const delivered = async () => (await w.events()).filter(({ type }) => type === 'delivery.delivered').length
+  expect(await delivered()).toBe(1)
+  const { site } = await siteLabelled('mx.four.example.org')
+  expect((await w.put(`/api/client/mail-sites/${site}`, { limits: { mails_per_second: 1 / 60 } })).status).toBe(200)
+  for (let count = 0; count < 3; count++) await w.mailTo('four.example.org')
+  expect(await delivered()).toBe(1)
+  w.advance('1 minute')
+  expect(await delivered()).toBe(1)
+  w.advance('1 minute')
+  expect(await delivered()).toBe(1)
+})
