@@ -26,6 +26,7 @@ const SITES = 100
 /** The default limit of connections of a site. Both sides may open as many in all. */
 const CONNECTIONS_PER_SITE = 10
 const DOMAIN = 'example.com'
+const STALLED_MS = 60_000
 /** What a delivery without faults emits. */
 const EVENT_TYPES = [
   'queue.queue-message-authenticated',
@@ -80,7 +81,7 @@ async function signFor(call: Call, db: pg.Client): Promise<void> {
 }
 
 /** Sends a blast, and waits until the hosts have `expected` emails. Returns the rate from the first email to the last one. */
-async function deliverAll({ server, call, sink, list, provider_id }: Engine, latencyMs: number, expected: number) {
+async function deliverAll({ server, call, db, sink, list, provider_id }: Engine, latencyMs: number, expected: number) {
   await sink.ask({ is: 'reset', latencyMs })
   const campaign = await call('POST', '/api/client/campaigns', {
     type: 'blast',
@@ -94,14 +95,24 @@ async function deliverAll({ server, call, sink, list, provider_id }: Engine, lat
   const before = await cpuTimeOf(server)
   await call('PATCH', `/api/client/campaigns/${campaign.id}`, { state: 'scheduled' })
   let counts = await sink.ask({ is: 'counts' })
+  let newestAt = performance.now()
   while (counts.emails < expected) {
     await pause(100)
-    counts = await sink.ask({ is: 'counts' })
+    const next = await sink.ask({ is: 'counts' })
+    if (next.emails > counts.emails) newestAt = performance.now()
+    if (performance.now() - newestAt > STALLED_MS) throw new Error(`Only ${next.emails} of ${expected} emails came. ${await statesOf(db)}`)
+    counts = next
   }
   const cpu = cpuEach(before, await cpuTimeOf(server), expected)
   if (counts.emails > expected || counts.duplicates > 0)
     throw new Error(`The hosts have ${counts.emails} emails, and ${counts.duplicates} twice.`)
   return { ...counts, rate: expected / counts.seconds, cpu }
+}
+
+/** How many messages are in which state, and why. */
+async function statesOf(db: pg.Client): Promise<string> {
+  const { rows } = await db.query('select state, reason, count(*)::int as count from messages group by 1, 2 order by 3 desc limit 5')
+  return JSON.stringify(rows)
 }
 
 async function blast(engine: Engine, latencyMs: number, expected: number, name: string, theirs: Theirs): Promise<number> {
