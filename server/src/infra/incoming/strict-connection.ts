@@ -1,6 +1,6 @@
 /** The connection of smtp-server, stricter about lines and free in its enhanced status codes. */
 import type { Socket } from 'node:net'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { createLineCheck } from '../../lib/smtp/line-check.ts'
@@ -38,5 +38,3 @@ export class StrictServer extends SMTPServer {
     connection.init()
   }
 }
-
-export type { SMTPServerOptions }

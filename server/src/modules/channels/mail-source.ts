@@ -11,7 +11,7 @@ export const messageIdOf = ({ from }: Pick<Email, 'from'>, key: string): string 
   `<${key}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`
 
 /** The email with its headers and parts. Throws `HeaderError`. */
-export function bytesOf(email: Email, key: string, date: Date): Buffer {
+function bytesOf(email: Email, key: string, date: Date): Buffer {
   const boundary = key.replace(/[^A-Za-z0-9]/g, '').slice(0, BOUNDARY_LENGTH)
   return Buffer.concat([...composeMail({ ...email, to: [email.to], messageId: messageIdOf(email, key), date, boundary })])
 }

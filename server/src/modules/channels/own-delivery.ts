@@ -4,7 +4,7 @@ import type { SendingDomain } from '../domains/index.ts'
 import { domainOf, type Email } from './mail.ts'
 import { composedOf } from './mail-source.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
-import { unverifiedSender } from './sender-check.ts'
+import { unverifiedSender } from './unverified-sender.ts'
 
 /** A signed email with its envelope. `returnDomain` is the domain of its return paths; null if bounces go to the sender. */
 export type SignedMail = { from: string; to: string[]; content: Buffer; returnDomain: string | null }

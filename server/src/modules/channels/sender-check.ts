@@ -1,6 +1,7 @@
 /** Whether marketing may be sent from a domain, and the sentence that says what to do (D-MTA-43). Pure. */
 import type { SendingDomain } from '../domains/index.ts'
 import type { ProviderName } from './registry.ts'
+import { unverifiedSender } from './unverified-sender.ts'
 
 /** `blocks`: the provider refuses the email. Otherwise receivers may. */
 export type SenderProblem = { blocks: boolean; message: string }
@@ -18,9 +19,3 @@ export function senderProblemOf(fromDomain: string, sender: SendingDomain | unde
   if (sender?.is_verified || staysHere(provider)) return null
   return { blocks: OWN.includes(provider), message: unverifiedSender(fromDomain, sender) }
 }
-
-/** Why marketing is not sent from a domain, and what to do. */
-export const unverifiedSender = (fromDomain: string, sender: SendingDomain | undefined): string =>
-  sender === undefined
-    ? `\`${fromDomain}\` is not a domain of this project. Add it as \`sending_domain\` with \`POST /domains\`, publish its records and verify it.`
-    : `The domain \`${sender.domain}\` is not verified for emails from \`${fromDomain}\`. Publish its \`records\` and verify it.`

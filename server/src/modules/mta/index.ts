@@ -20,7 +20,6 @@ export {
   contentsOf,
   findMails,
   lockMails,
-  type MailShare,
   nextMailAt,
   nextMailLeaseEnd,
   projectsWithMail,
@@ -49,10 +48,10 @@ export { deliveryFor } from './reports/delivery-status.ts'
 export { lockReportedRecipients, type ReportedRecipient, saveBounce } from './reports/queries.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'
 export { type ReturnPath, readReturnPath, returnPathFor } from './return-path.ts'
-export { type Classification, classificationOf, classificationOfExpiry, LABELS, type Label } from './shaping/classifications.ts'
+export { type Classification, classificationOfExpiry } from './shaping/classifications.ts'
 export { classify } from './shaping/classify.ts'
 export { createProjectLimiter, type OwnLimits, type ProjectLimiter } from './shaping/project-limits.ts'
-export { expiresAt, isDelayNoticeDue, type MailPriority, nextAttempt, type RetrySchedule } from './shaping/retries.ts'
+export { expiresAt, isDelayNoticeDue, type MailPriority, nextAttempt } from './shaping/retries.ts'
 export { createScheduler, type Scheduler, siteEventOf } from './shaping/scheduler.ts'
 export { type Site, siteOf } from './shaping/sites.ts'
 export { tlsJobs } from './tls-results/jobs.ts'

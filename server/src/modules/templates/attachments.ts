@@ -13,7 +13,7 @@ export const ATTACHMENT_BYTES_MAX = 10_485_760
 export const ATTACHMENT_BODY_BYTES_MAX = 15_728_640
 const NAME_LENGTH_MAX = 255
 
-export const attachmentName = Line(NAME_LENGTH_MAX, { format: 'no-control', description: 'The name of the file.' })
+const attachmentName = Line(NAME_LENGTH_MAX, { format: 'no-control', description: 'The name of the file.' })
 
 const content = {
   content_type: Line(255, { format: 'no-control', description: 'The media type, such as `application/pdf`.' }),

@@ -18,7 +18,6 @@ export {
   nextPosition,
   numberEvents,
   type PastEvent,
-  type PastRange,
   projectsWithEvents,
   saveCursors,
 } from './cursors.queries.ts'

@@ -1,8 +1,7 @@
 /** Whether an SPF record lets this server send (RFC 7208), followed through its includes. */
 import { BlockList, isIP } from 'node:net'
 import { isSpf, type SpfTerm, spfTerms } from '../../tools/index.ts'
-import type { Finding } from '../dns-check.ts'
-import type { Answer } from './look-up.ts'
+import type { Answer, Finding } from '../dns-check.ts'
 import type { Ours } from './records.ts'
 
 /** Receivers stop after ten. */

@@ -12,7 +12,7 @@ export const DEFAULT_STEPS: readonly number[] = [50, 100, 500, 1000, 5000, 10_00
 const USED_SHARE = 0.5
 
 /** The highest number of emails of a day at a step; null after the last one. */
-export const ceilingAt = ({ steps }: Pick<WarmUpPlan, 'steps'>, step: number): number | null => steps[step] ?? null
+const ceilingAt = ({ steps }: Pick<WarmUpPlan, 'steps'>, step: number): number | null => steps[step] ?? null
 
 /** The step of a destination today: after a good day the next one, after a bad day the previous one. */
 export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string): number {
@@ -24,7 +24,7 @@ export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string)
 }
 
 /** Whether too many emails of the day bounced or were deferred. */
-export const isBad = (plan: WarmUpPlan, { sent, bounced, deferred }: Omit<WarmUpCounts, 'step' | 'day'>): boolean =>
+const isBad = (plan: WarmUpPlan, { sent, bounced, deferred }: Omit<WarmUpCounts, 'step' | 'day'>): boolean =>
   bounced * 100 > plan.bounce_percent_max * sent || deferred * 100 > plan.deferral_percent_max * sent
 
 /** The ceiling for the rest of the day: a day that goes badly ends where it is, once it can be judged. */

@@ -3,8 +3,7 @@ import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route } from '../.
 import { type Routing, routeOf } from '../../../infra/outgoing/mx/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
-import { domainOf } from '../../channels/index.ts'
-import { type WarmUpTarget, warmUpAllowance } from '../../domains/index.ts'
+import { warmUpAllowance } from '../../domains/index.ts'
 import {
   type ClaimedRecipient,
   classify,
@@ -21,6 +20,7 @@ import type { MailAttempt } from './events.ts'
 import type { Claimed } from './gate.ts'
 import type { Mailer } from './mailer.ts'
 import { decide, type Outcome } from './results.ts'
+import { warmUpTarget } from './warm-up-target.ts'
 
 /** Recipients of one email at one domain. */
 export type Group = { mail: MailRow; domain: string; recipients: ClaimedRecipient[] }
@@ -107,12 +107,6 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
 async function warmUpOf(ctx: ProjectCtx, { mail, recipients }: Group, site: Site): Promise<Outcome | null> {
   const { allowed, resumesAt } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
   return allowed < recipients.length ? { is: 'postponed', until: resumesAt, limit: 'warm-up' } : null
-}
-
-/** Where an email of a domain goes. With several own addresses, the connection chooses one of them later. */
-export function warmUpTarget({ config }: Pick<ProjectCtx, 'config'>, mail: MailRow, site: string): WarmUpTarget {
-  const [address = '', ...others] = config.MTA_SOURCE_ADDRESSES
-  return { fromDomain: domainOf(mail.mail_from), site, sourceAddress: others.length === 0 ? address : '' }
 }
 
 /** Where the email of a domain goes. The resolver remembers what it was told. */

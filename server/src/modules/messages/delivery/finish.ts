@@ -20,10 +20,10 @@ import { emit } from '../../webhook-events/index.ts'
 import { lockReported, type ReportedMessage, type ReportedState, saveReported } from '../reports/queries.ts'
 import { afterReport } from '../reports/transition.ts'
 import { messageEvent } from '../system-events.ts'
-import { warmUpTarget } from './attempt.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
 import type { Decided } from './results.ts'
 import { siteResultsOf } from './site-results.ts'
+import { warmUpTarget } from './warm-up-target.ts'
 
 /** Emails that this server delivers have no provider that reports on them. */
 const NO_PROVIDER = 0 as ProviderId

@@ -18,7 +18,7 @@ import { fromAddress, type Head, is8Bit, isUtf8Head, onlyValue, preparedMail, re
 import { recordRefusal } from './refusals.ts'
 
 /** The quota of recipients a day. */
-export const QUOTA = 'submitted-messages-per-day'
+const QUOTA = 'submitted-messages-per-day'
 
 type Submission = { id: MessageId; keyId: KeyId; mail: ReceivedMail; head: Head; from: string; messageId: string; date: Date }
 

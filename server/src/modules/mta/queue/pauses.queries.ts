@@ -3,7 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { OneOf } from '../../../lib/shapes.ts'
 
-export const PAUSE_SCOPES = ['project', 'campaign', 'site'] as const
+const PAUSE_SCOPES = ['project', 'campaign', 'site'] as const
 
 /** What is paused. `value` is the id of a campaign, or a site; empty for the whole project. */
 export const Pause = Type.Object({ scope: OneOf(PAUSE_SCOPES), value: Type.String() })

@@ -49,7 +49,7 @@ export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
 }
 
 /** The domain of an address, in lower case. */
-export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 const isDue = sql`state = 'queued' and not is_held`
 

@@ -14,7 +14,7 @@ export type ReplyRule = {
 }
 
 /** The first rule that applies counts. */
-export const REPLY_RULES: readonly ReplyRule[] = [
+const REPLY_RULES: readonly ReplyRule[] = [
   { name: 'yahoo-deferred', site: 'yahoo', phrases: ['[tss04]', '[ts04]'], does: { is: 'suspend', forMs: 2 * HOUR_MS } },
   {
     name: 'yahoo-slow-down',

@@ -3,14 +3,14 @@
  * other endpoints. Counted in pages that PostgreSQL reads, and observed at a receiver. WEBHOOKS_WAITING=1000000 makes it a million.
  */
 import { expect, test } from 'vitest'
-import { sql } from '../../src/infra/postgres/db.ts'
-import { type Ctx, inClaim, inTx, quickly } from '../../src/infra/runtime/ctx.ts'
-import type { EndpointId } from '../../src/lib/ids.ts'
-import { emit, eventsAfter, webhookEvents } from '../../src/modules/webhook-events/index.ts'
-import { insertWanted } from '../../src/modules/webhook-events/queries.ts'
-import { backlogsOf, claimDeliveries } from '../../src/modules/webhooks/deliveries.queries.ts'
-import { explaining, type Reading, rolledBack } from '../explain.ts'
-import { type World, world } from '../world.ts'
+import { explaining, type Reading, rolledBack } from '../../../test/explain.ts'
+import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { type Ctx, inClaim, inTx, quickly } from '../../infra/runtime/ctx.ts'
+import type { EndpointId } from '../../lib/ids.ts'
+import { emit, eventsAfter, webhookEvents } from '../webhook-events/index.ts'
+import { insertWanted } from '../webhook-events/queries.ts'
+import { backlogsOf, claimDeliveries } from './deliveries.queries.ts'
 
 const WAITING = Number(process.env.WEBHOOKS_WAITING ?? 100_000)
 const TYPE = 'delivery.null-mx'
