@@ -1,6 +1,6 @@
 import { job } from '../../infra/queue/jobs.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
-import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/times.ts'
 import { DISPATCH, nextCursorAt, purgeSubscriptions, purgeWebhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
@@ -35,6 +35,7 @@ async function purge(ctx: Ctx): Promise<number> {
 export const webhookJobs = [
   job({ ...DISPATCH, gatherMs: GATHER_MS, nextAt: nextCursorAt, retryMs: RETRY_MS, run: createDispatcher() }),
   job({ ...DELIVER, gatherMs: GATHER_MS, nextAt: deliveryQueries.nextAttemptAt, retryMs: RETRY_MS, run: deliverDue }),
-  job({ ...REPLAY, gatherMs: GATHER_MS, nextAt: nextReplayAt, retryMs: RETRY_MS, run: replayDue }),
+  // Replays are rare. One whose wake-up was lost may wait for a minute.
+  job({ ...REPLAY, gatherMs: GATHER_MS, idleMs: MINUTE_MS, nextAt: nextReplayAt, retryMs: RETRY_MS, run: replayDue }),
   job({ name: 'webhooks.purge', idleMs: HOUR_MS, run: purge }),
 ]
