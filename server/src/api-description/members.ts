@@ -271,6 +271,7 @@ export const MEMBERS: Record<string, string> = {
   'WebhookReply.url': 'The HTTPS URL to which signed payloads are sent.',
   event_id: 'The id of the event.',
   event_type: 'The event type.',
+  'QueuedRecipient.last_attempt': 'The latest attempt; null if there was none.',
   'MailSite.state_until': 'When the state ends by itself; null for `open` and `probing`.',
   'MailSite.project_limits': 'What the project set; null if it set nothing.',
   'MailSite.last_replied_at': 'When that reply came; null if there was none.',

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/http/route.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { newMessageId } from '../../src/modules/messages/index.ts'
-import { enqueueMail } from '../../src/modules/mta/index.ts'
+import { addTlsCounts, enqueueMail, recordSiteResults } from '../../src/modules/mta/index.ts'
 import { routes } from '../all-routes.ts'
 import { select } from '../select.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -42,7 +42,8 @@ type Ids = Record<
   | 'key'
   | 'locale'
   | 'name'
-  | 'version',
+  | 'version'
+  | 'site',
   string
 >
 
@@ -111,6 +112,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
   await w.drain()
   await as('POST', '/mail-queue/pause', {})
   await queueMail(tenant, name)
+  await deliverTo(tenant, name)
   const { results: deliveries } = await as('GET', `/webhooks/${endpoint.id}/deliveries`)
   const { results: messages } = await as('GET', '/sandbox/messages')
   const ids = {
@@ -132,7 +134,7 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     erasureId: await erase(w, tenant, `${name}-erased`),
   }
   const texts = Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)])) as Record<keyof typeof ids, string>
-  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', name: 'a.txt', version: '1' }
+  return { ...texts, projectId: String(tenant.projectId), userId: name, key: name, locale: 'en', name: 'a.txt', version: '1', site: name }
 }
 
 /** Puts an email into the mail queue. */
@@ -157,6 +159,13 @@ const queueMail = ({ ctx }: Tenant, name: string): Promise<void> =>
       },
     ]),
   )
+
+/** Counts a delivery to a mail site. */
+const deliverTo = ({ ctx }: Tenant, name: string): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    await recordSiteResults(ctx, [{ site: name, label: name, delivered: 1, deferred: 0, bounced: 0, last_reply: null }])
+    await addTlsCounts(ctx, [{ domain: `${name}.example.com`, policy: 'no-policy-found', result: 'starttls-not-supported' }])
+  })
 
 /** Creates a user and erases it. Returns the id of the receipt. */
 async function erase(w: World, { keys }: Tenant, name: string): Promise<string> {
@@ -244,6 +253,8 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'PATCH /api/client/webhooks/{endpointId}': { description: 'Taken over' },
     'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
     'POST /api/client/webhooks/{endpointId}/test': {},
+    'POST /api/client/webhooks/{endpointId}/replays': { since: '2026-11-19T00:00:00Z' },
+    'PUT /api/client/mail-sites/{site}': { limits: { mails_per_second: 5 } },
     'PATCH /api/client/providers/{providerId}': { name: 'Taken over' },
     'PATCH /api/client/domains/{domainId}': { is_default: true },
     'PUT /api/client/domains/{domainId}/warm-up': { is_active: false },

@@ -75,6 +75,35 @@ const whole = {
   ],
 }
 
+const attempt = {
+  attempt: 1,
+  at: SENT,
+  outcome: 'deferred',
+  host: 'mx1.example.com',
+  ip: '192.0.2.25',
+  code: 451,
+  enhanced_code: '4.7.1',
+  response: '451 4.7.1 Greylisted, try again in 5 minutes',
+  tls: 'TLSv1.3',
+}
+
+const queued = {
+  message_id: 88214,
+  campaign_id: 7,
+  source: 'message',
+  from: 'news@example.org',
+  recipient: 'ana@example.com',
+  domain: 'example.com',
+  site: 'mx1.example.com',
+  state: 'waiting',
+  attempts: 1,
+  next_attempt_at: '2026-11-23T10:05:41.000Z',
+  last_attempt: attempt,
+  created_at: SENT,
+  expires_at: '2026-11-24T10:00:04.000Z',
+  finished_at: null,
+}
+
 const activity = {
   id: 5120,
   type: 'email_clicked',
@@ -96,6 +125,12 @@ const tlsResult = {
 
 export const messageExamples = {
   TlsResult: tlsResult,
+  QueuedRecipient: queued,
+  MailQueuePage: { results: [queued], limit: 25, nextCursor: null, prevCursor: null },
+  MailQueuePauseList: { results: [{ campaign_id: 7 }, { site: 'google' }] },
+  MailQueuePause: { campaign_id: 7 },
+  MailQueueRetryInput: { campaign_id: 7, domain: 'example.com' },
+  MailQueueRetryReply: { recipients: 12 },
   ActivityItem: activity,
   Activity: { results: [activity], cursor: '5118' },
   MessageInput: input,

@@ -26,9 +26,9 @@ export const DeliveryAttempt = Exact({
     description: '`uncertain`: the host did not reply to the email, so it may have it; it is delivered again.',
   }),
   host: Type.Optional(Type.String({ description: 'The mail host.' })),
-  ip: Type.Optional(Type.String()),
+  ip: Type.Optional(Type.String({ description: 'The address of the mail host.' })),
   code: Type.Optional(Type.Integer({ description: 'The code of its reply.' })),
-  enhanced_code: Type.Optional(Type.String()),
+  enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of its reply (RFC 3463).' })),
   response: Type.Optional(Type.String({ description: 'Its reply.' })),
   tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
   detail: Type.Optional(Type.String({ description: 'What happened, where there was no reply.' })),
@@ -37,14 +37,16 @@ export const DeliveryAttempt = Exact({
 /** A recipient in the mail queue. */
 export const QueuedRecipient = Exact(
   {
-    message_id: IdOf<MessageId>(),
+    message_id: IdOf<MessageId>({ description: 'The message, or the email that was submitted over SMTP.' }),
     campaign_id: Nullable(IdOf<CampaignId>()),
     source: OneOf(['message', 'submission'], { description: 'A message of Carillon, or an email that was submitted over SMTP.' }),
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
     domain: Type.String(),
     site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
-    state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled']),
+    state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled'], {
+      description: 'What became of the recipient. `expired`: the time of the email ran out.',
+    }),
     attempts: Type.Integer(),
     next_attempt_at: Nullable(Timestamp),
     last_attempt: Nullable(DeliveryAttempt),
@@ -61,9 +63,9 @@ const MESSAGES_MAX = 1000
 /** Which waiting email: all of these conditions hold, and there is at least one. */
 export const MailChoice = Exact(
   {
-    message_ids: Type.Optional(Type.Array(IdOf<MessageId>(), { minItems: 1, maxItems: MESSAGES_MAX })),
+    message_ids: Type.Optional(Type.Array(IdOf<MessageId>(), { minItems: 1, maxItems: MESSAGES_MAX, description: 'The messages.' })),
     campaign_id: Type.Optional(IdOf<CampaignId>()),
-    site: Type.Optional(Line(NAME_LENGTH_MAX)),
+    site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A key of `GET /mail-sites`.' })),
     domain: Type.Optional(Line(NAME_LENGTH_MAX)),
   },
   { minProperties: 1 },
@@ -73,7 +75,7 @@ export type MailChoice = Static<typeof MailChoice>
 /** What to pause: a campaign, a site, or all email of the project without either. */
 export const PauseTarget = Exact({
   campaign_id: Type.Optional(IdOf<CampaignId>()),
-  site: Type.Optional(Line(NAME_LENGTH_MAX)),
+  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A key of `GET /mail-sites`.' })),
 })
 export type PauseTarget = Static<typeof PauseTarget>
 

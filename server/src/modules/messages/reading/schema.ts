@@ -84,7 +84,9 @@ export type Moment = Static<typeof Moment>
 const Delivery = Exact({
   recipient: Type.String({ description: 'Empty if the user was erased.' }),
   site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
-  state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled']),
+  state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled'], {
+    description: 'What became of the recipient. `claimed`: it is being delivered.',
+  }),
   next_attempt_at: Nullable(Timestamp),
   attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' }),
 })
