@@ -7,13 +7,14 @@ import { deliverDue, releaseMail } from './delivery/deliver.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
-import { nextDueAt, nextLeaseEnd } from './sending/queries.ts'
+import { nextDueAt, nextLeaseEnd, purgeSendAttempts } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 
 /** The wait for messages that are due and over a rate, or locked. */
 const SEND_RETRY_MS = 100
 const RELEASE_IDLE_MS = 5000
 const FOLD_IDLE_MS = 10_000
+const PURGE_IDLE_MS = 60_000
 
 function sendJob(parts: SenderParts, priority: Priority): Job {
   const complain = (ctx: ProjectCtx, ids: MessageId[]) => applyComplaints(ctx, parts.findSendingCampaigns, ids)
@@ -47,6 +48,7 @@ export function messageJobs(parts: SenderParts) {
     sendJob(parts, BULK),
     job({ name: 'mail.release', idleMs: RELEASE_IDLE_MS, nextAt: nextMailLeaseEnd, run: releaseMail }),
     ...deliverJobs(parts),
+    job({ name: 'messages.purge-attempts', idleMs: PURGE_IDLE_MS, run: purgeSendAttempts }),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),
   ]
 }

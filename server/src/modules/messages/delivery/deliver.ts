@@ -12,6 +12,7 @@ import {
   DELIVER_JOBS,
   findMails,
   type MailPriority,
+  nextMailLeaseEnd,
   projectLimitsOf,
   projectsWithMail,
   releaseMailLeases,
@@ -32,8 +33,9 @@ const RELEASED_AT_ONCE = 1000
 /** Claims one batch of recipients that are due, and begins to deliver to them. */
 export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriority): Promise<Started> {
   const room = Math.min(BATCH[priority], IN_FLIGHT_MAX[priority] - mailer.inFlight[priority])
-  const projects = room > 0 ? await projectsWithMail(quickly(ctx), priority, PROJECTS_MAX) : []
-  if (projects.length === 0) return { done: 0, finished: Promise.resolve(), wakesItself: true, ...(room <= 0 && { nextAt: null }) }
+  const waiting = room > 0 ? await projectsWithMail(quickly(ctx), priority, PROJECTS_MAX) : []
+  const projects = waiting.filter(({ due_at }) => due_at <= ctx.clock.now())
+  if (projects.length === 0) return nothing(waiting[0]?.due_at ?? null)
   await mailer.share(ctx)
   const limit = Math.ceil(room / projects.length)
   const claimedAt = ctx.clock.now()
@@ -98,8 +100,12 @@ async function deliverLeased(
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
-/** Releases recipients whose lease ended because their process stopped. Returns how many. */
-export async function releaseMail(ctx: Ctx): Promise<number> {
+const nothing = (nextAt: Date | null): Started => ({ done: 0, finished: Promise.resolve(), wakesItself: true, nextAt })
+
+/** Releases recipients whose lease ended because their process stopped. Returns how many, or when the next lease ends. */
+export async function releaseMail(ctx: Ctx): Promise<number | Started> {
+  const endsAt = await nextMailLeaseEnd(quickly(ctx))
+  if (!endsAt || endsAt > ctx.clock.now()) return nothing(endsAt)
   const released = await releaseMailLeases(quickly(ctx), RELEASED_AT_ONCE)
   if (released > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
   return released

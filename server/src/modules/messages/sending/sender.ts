@@ -90,11 +90,12 @@ async function sendBatch(ctx: Ctx, sender: Sender, { name, messages, limit, rate
   }
 }
 
-/** Releases messages whose lease ended because their sender stopped. Returns how many. */
-export async function releaseLeases(ctx: Ctx): Promise<number> {
+/** Releases messages whose lease ended because their sender stopped. Returns how many, or when the next lease ends. */
+export async function releaseLeases(ctx: Ctx): Promise<number | Started> {
+  const endsAt = await queries.nextLeaseEnd(quickly(ctx))
+  if (!endsAt || endsAt > ctx.clock.now()) return { done: 0, finished: Promise.resolve(), nextAt: endsAt }
   const released = await queries.releaseLeases(quickly(ctx), RELEASED_AT_ONCE)
   if (released > 0) for (const job of [...Object.values(SEND_JOBS), APPLY]) ctx.wake(job)
-  await queries.purgeSendAttempts(ctx)
   return released
 }
 

@@ -64,12 +64,12 @@ const waitingProjects = (priority: MailPriority) =>
 
 const WaitingProject = Type.Object({ project_id: IdOf<ProjectId>(), due_at: Instant })
 
-/** The projects with email that is due; longest waiting first. */
+/** The projects with email that waits, and when their next one is due; the first one first. */
 export const projectsWithMail = (ctx: Ctx, priority: MailPriority, limit: number) =>
   ctx.db.many(
     WaitingProject,
     sql`with recursive ${waitingProjects(priority)}
-        select project_id, due_at from waiting where due_at <= ${ctx.clock.now()} order by due_at, project_id limit ${limit}`,
+        select project_id, due_at from waiting order by due_at, project_id limit ${limit}`,
   )
 
 /** When the next email of a priority is due. */
