@@ -22,5 +22,6 @@ const row = ([name, { type, fallback, description, secret }]: [string, AnySettin
 
 function shown(fallback: unknown): string {
   if (fallback === undefined || (Array.isArray(fallback) && fallback.length === 0)) return 'none'
-  return code(Array.isArray(fallback) ? fallback.join(',') : String(fallback))
+  if (typeof fallback === 'object') return code(Array.isArray(fallback) ? fallback.join(',') : JSON.stringify(fallback))
+  return code(String(fallback))
 }

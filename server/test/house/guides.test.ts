@@ -111,6 +111,12 @@ test('every guide is in the overview of the documentation', () => {
   expect(guides.filter((page) => !overview.includes(`(${page}`))).toEqual([])
 })
 
+test('the defaults of settings are printed as they are written in the environment', () => {
+  const page = readPage('docs/reference/configuration.md')
+  expect(page).not.toContain('[object')
+  expect(page).toContain('| `MTA_LIMITS` | JSON | `{}` |')
+})
+
 test('requests are found', () => {
   expect(PAGES.flatMap(callsIn).length).toBeGreaterThan(150)
 })

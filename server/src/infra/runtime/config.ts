@@ -146,7 +146,10 @@ export const settings = {
     'Seconds after which the messages of a process that stopped responding are sent by another. A running process renews its lease.',
   ),
   MTA_PORT: port(25, 'Port of mail hosts. Another one than 25 is for tests.'),
-  MTA_SOURCE_ADDRESSES: list([], 'Own addresses from which email is delivered. Default: the system chooses.'),
+  MTA_SOURCE_ADDRESSES: list(
+    [],
+    'Addresses of this machine from which connections to mail hosts are opened, in turn. Default: the system chooses.',
+  ),
   MTA_QUEUE_MAX: wholeCount(
     20_000,
     'Emails of blasts of a project that may wait for their first attempt. Further messages are rendered when there is room.',
@@ -164,9 +167,12 @@ export const settings = {
   ),
   MTA_HOSTNAME: text(
     undefined,
-    'Public host name of this server for email: return paths lead to it, and SPF records name it. Default: the host of BASE_URL.',
+    'Public host name of this server for email: it greets mail hosts with it, and the records of sending domains refer to it. Default: the host of BASE_URL.',
   ),
-  MTA_ADDRESSES: list([], 'Public IP addresses that email comes from, for the SPF records of sending domains.'),
+  MTA_ADDRESSES: list(
+    [],
+    'Public addresses that email comes from, for SPF records. Those that MTA_HOSTNAME resolves to are allowed without being here.',
+  ),
   INBOUND_PORT: optionalPort(
     undefined,
     'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without it, it does not listen.',
