@@ -143,7 +143,6 @@ async function open(
       openMail({
         config,
         clock,
-        waiting: clock,
         random: Math.random,
         ca,
         baseUrl: started.address,

@@ -186,7 +186,6 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
       openMail({
         config,
         clock: worldClock,
-        waiting: systemClock,
         random: () => 0,
         ca: [cert],
         baseUrl: 'http://carillon.test',

@@ -6,7 +6,6 @@ import { type Internet, openInternet } from '../../../../test/internet/internet.
 import { belowOf, seedFrom } from '../../../../test/random.ts'
 import { createTestClock, type TestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
-import { systemClock } from '../../runtime/clock.ts'
 import { createSafeFetch } from '../safe-fetch.ts'
 import { createMailResolver, type MailResolver, type MailResolverOptions } from './mail-resolver.ts'
 import type { KeptPolicy } from './policies.ts'
@@ -38,7 +37,6 @@ const open = (options: Partial<MailResolverOptions> = {}) =>
     servers: [internet.dns.server],
     validates: false,
     clock,
-    waiting: systemClock,
     random: () => below(2 ** 20) / 2 ** 20,
     openFetch: (lookup) =>
       createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [internet.certificates.ca], userAgent: 'test', lookup }),
@@ -246,7 +244,6 @@ test('what is kept has a limit', async () => {
   const records = openRecords({
     servers: nameServers([internet.dns.server], clock),
     clock,
-    waiting: systemClock,
     signal: new AbortController().signal,
     cacheBytes: 20_000,
   })

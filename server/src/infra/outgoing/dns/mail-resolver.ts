@@ -30,8 +30,6 @@ export type MailResolverOptions = {
   /** The setting `DNS_VALIDATES`: whether the AD bit of the servers can be relied on. */
   validates: boolean
   clock: Clock
-  /** Measures the time limits of queries. It is the system’s clock in tests too. */
-  waiting: Pick<Clock, 'sleep'>
   random: () => number
   /** Opens the HTTPS client for policies, which finds hosts by the lookup that it gets. */
   openFetch: (lookup: HostLookup) => SafeFetch
@@ -46,10 +44,10 @@ const IMPLICIT_PREFERENCE = 0
 
 /** Opens a resolver with an empty cache. Disposing of it ends the queries that are under way. */
 export function createMailResolver(options: MailResolverOptions): MailResolver & AsyncDisposable {
-  const { validates, random, store, onError, clock, waiting, timeoutMs, policyPort } = options
+  const { validates, random, store, onError, clock, timeoutMs, policyPort } = options
   const closing = new AbortController()
   const servers = nameServers(options.servers, clock)
-  const records = openRecords({ servers, clock, waiting, signal: closing.signal, ...(timeoutMs !== undefined && { timeoutMs }) })
+  const records = openRecords({ servers, clock, signal: closing.signal, ...(timeoutMs !== undefined && { timeoutMs }) })
   const secured = (isSecure: boolean) => validates && isSecure
   const addresses = (host: string) => findAddresses(records, host, validates, random)
   const txt: MailResolver['txt'] = async (name) => {

@@ -3,7 +3,6 @@ import { type Internet, openInternet } from '../../../../test/internet/internet.
 import type { PolicyReply } from '../../../../test/internet/policy-host.ts'
 import { createTestClock, type TestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
-import { systemClock } from '../../runtime/clock.ts'
 import { createSafeFetch } from '../safe-fetch.ts'
 import { createMailResolver } from './mail-resolver.ts'
 import type { KeptPolicy } from './policies.ts'
@@ -30,7 +29,6 @@ const open = () =>
     servers: [internet.dns.server],
     validates: false,
     clock,
-    waiting: systemClock,
     random: () => 0,
     openFetch: (lookup) =>
       createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [internet.certificates.ca], userAgent: 'test', lookup }),

@@ -23,8 +23,6 @@ export type Records = {
 export type RecordsOptions = {
   servers: () => NameServer[]
   clock: Clock
-  /** Measures the time limits of queries, which servers outside know nothing of. */
-  waiting: Pick<Clock, 'sleep'>
   signal: AbortSignal
   timeoutMs?: number
   cacheBytes?: number
@@ -118,16 +116,17 @@ async function resolve(options: RecordsOptions, name: string, type: RecordType):
 }
 
 /** Asks one server, and if that does not answer the next one; the only one twice. */
-async function askServers({ servers, waiting, signal, timeoutMs = TIMEOUT_MS }: RecordsOptions, name: string, type: RecordType) {
+async function askServers({ servers, signal, timeoutMs = TIMEOUT_MS }: RecordsOptions, name: string, type: RecordType) {
   const all = servers()
   let said: Exclude<Said<RecordType>, { is: 'truncated' }> = { is: 'failed', reason: 'no name server' }
   for (let tries = 0; tries < TRIES && all.length > 0; tries++) {
     const question: Question = { name, type, id: randomInt(ID_END) }
     const over = new AbortController()
     const limit = AbortSignal.any([signal, over.signal])
-    void waiting.sleep(timeoutMs, limit).then(() => over.abort())
+    // Not by the clock of the context, which servers outside know nothing of.
+    const timer = setTimeout(() => over.abort(), timeoutMs)
     said = await ask(all[tries % all.length] as NameServer, question, limit)
-    over.abort()
+    clearTimeout(timer)
     if (said.is !== 'failed' || signal.aborted) break
   }
   return said

@@ -5,7 +5,6 @@ import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet } from '../../../../test/internet/internet.ts'
 import { createTestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
-import { systemClock } from '../../runtime/clock.ts'
 import { createMailResolver } from '../dns/mail-resolver.ts'
 import { createSafeFetch } from '../safe-fetch.ts'
 import { createMxClient } from './client.ts'
@@ -28,7 +27,6 @@ async function deliver(domain: string, isSecure = false): Promise<string[]> {
     servers: [internet.dns.server],
     validates: isSecure,
     clock,
-    waiting: systemClock,
     random: () => 0,
     openFetch: (lookup) => createSafeFetch({ policy, ca, userAgent: 'test', lookup }),
     store: { find: async () => null, save: async () => undefined },
