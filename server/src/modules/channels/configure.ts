@@ -7,7 +7,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
-import { openSecrets, outsideOf, sealContext } from './connections.ts'
+import { openSecrets, outsideOf, sealContext, toolsOf } from './connections.ts'
 import * as queries from './queries.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers, type Settings, splitSecrets } from './registry.ts'
 import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, ProviderTest } from './schema.ts'
@@ -82,7 +82,7 @@ export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<Pro
   const row = found(await queries.findProvider(ctx, id))
   const secrets = openSecrets(ctx, row)
   if (!secrets) return { works: false, message: 'The secrets of this provider cannot be decrypted any more. Set them again.' }
-  return providers[row.kind].test({ ...row.settings, ...secrets } as never, outsideOf(ctx, id))
+  return providers[row.kind].test({ ...row.settings, ...secrets } as never, toolsOf(ctx, id))
 }
 
 /** Runs `work` in a transaction, again if another one set a default at the same time. */

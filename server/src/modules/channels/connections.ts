@@ -92,12 +92,7 @@ type Ready = {
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
   const { repeatable, idempotent, atOnce, send } = providers[kind]
-  const outside: ProviderTools = {
-    ...outsideOf(ctx, id),
-    senderOf: (fromDomain) => sendingDomainOf(ctx, fromDomain),
-    reportAddressOf: (mail_id, domain) =>
-      ctx.config.INBOUND_PORT === undefined ? null : returnPathFor(ctx, { project_id: ctx.projectId, mail_id, recipient_no: 0 }, domain),
-  }
+  const outside = toolsOf(ctx, id)
   return {
     provider: kind,
     providerId: id,
@@ -135,10 +130,19 @@ const secretsUnreadable: ProviderResponse = {
   code: 'secrets',
 }
 
+/** The infrastructure that a provider of a project can use. */
+export const toolsOf = (ctx: ProjectCtx, id: ProviderId | null): ProviderTools => ({
+  ...outsideOf(ctx, id),
+  senderOf: (fromDomain) => sendingDomainOf(ctx, fromDomain),
+  reportAddressOf: (mail_id, domain) =>
+    ctx.config.INBOUND_PORT === undefined ? null : returnPathFor(ctx, { project_id: ctx.projectId, mail_id, recipient_no: 0 }, domain),
+})
+
 /** The infrastructure that a provider can use outside of a project, which has no domains. */
-export const outsideOf = ({ fetch, smtp, clock, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
+export const outsideOf = ({ fetch, smtp, mail, clock, config, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
   fetch,
   smtp,
+  mail: { ...mail, needsPublicName: config.production },
   clock,
   baseUrl: baseUrl(),
   callbackUrl: id === null ? '' : `${baseUrl()}/callbacks/providers/${id}`,

@@ -45,6 +45,7 @@ function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
   return {
     fetch: fakeProvider.fetch,
     smtp,
+    mail,
     clock,
     baseUrl: 'https://carillon.test',
     callbackUrl: CALLBACK_URL,
@@ -53,6 +54,15 @@ function outside(over: 'https' | 'relay' | 'nothing'): ProviderTools {
   }
 }
 
+const unused = async (): Promise<never> => {
+  throw new Error('No provider but `mta` needs mail hosts.')
+}
+const mail: ProviderTools['mail'] = {
+  name: 'carillon.test',
+  reach: unused,
+  resolver: { mx: unused, addresses: unused },
+  needsPublicName: false,
+}
 const policy = egressPolicy(['127.0.0.0/8'])
 const idle = createSmtpRelays({ policy })
 

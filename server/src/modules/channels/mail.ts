@@ -104,7 +104,7 @@ const senderProblem = (sender: string) =>
     : 'The sender of the email is not an email address. Correct `from` in its template, or `default_from` of the provider.'
 
 /** The valid addresses of a list, or of one mailbox. */
-const mailboxesIn = (list: string): Mailbox[] =>
+export const mailboxesIn = (list: string): Mailbox[] =>
   list === ''
     ? []
     : (alone(list) ?? addressparser(list, { flatten: true })).flatMap(({ name, address }) =>

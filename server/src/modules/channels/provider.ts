@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import type { PublicReply, RequestHeaders } from '../../infra/http/public-page.ts'
+import type { MailOutside } from '../../infra/outgoing/mail.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import type { FailedStage, Peer } from '../../infra/outgoing/smtp/connection.ts'
 import type { SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
@@ -88,6 +89,8 @@ export type ProviderTools = {
   clock: Clock
   baseUrl: string
   callbackUrl: string
+  /** Delivery to mail hosts, and whether this server needs a public name for it. */
+  mail: Pick<MailOutside, 'name' | 'reach'> & { resolver: Pick<MailOutside['resolver'], 'mx' | 'addresses'>; needsPublicName: boolean }
   /** The sending domain of the project for a From domain. */
   senderOf(fromDomain: string): Promise<SendingDomain | undefined>
   /** The address at a domain that takes bounces and complaints of an email; null if this server takes none. */

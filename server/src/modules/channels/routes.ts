@@ -76,7 +76,9 @@ export const providerRoutes = [
     method: 'POST',
     path: '/api/client/providers/{providerId}/test',
     summary: 'Test the connection and the credentials of a provider.',
-    description: 'No message is sent.',
+    description:
+      'No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts ' +
+      'connections, and the domain of `default_from` is verified. The message says what to do about each problem.',
     access: { secret: 'admin' },
     params,
     records: 'around_call',

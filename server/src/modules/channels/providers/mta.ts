@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
+import { checkDelivery } from '../delivery-check.ts'
 import * as mail from '../mail.ts'
 import { messageIdOf } from '../mail-source.ts'
 import { signedMail } from '../own-delivery.ts'
@@ -49,7 +50,7 @@ export const mta = provider({
       },
     }
   }),
-  test: async () => ({ works: true }),
+  test: checkDelivery,
 })
 
 const IS_ASCII = /^[\x20-\x7E]*$/

@@ -1,0 +1,91 @@
+/** The test of the provider `mta` (D-MTA-46): what has to work before email is delivered, and what to do if it does not. */
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import type { ProviderTools } from '../../src/modules/channels/provider.ts'
+import { mta } from '../../src/modules/channels/providers/mta.ts'
+import { REFUSING_ADDRESS } from '../internet/internet.ts'
+import { type MailWorld, mailWorld } from '../mail-queue.ts'
+
+const LIMIT_MS = 30_000
+
+/** A world whose provider has the sender `shop@example.com`. Returns what tests it. */
+async function checkedWorld(default_from = 'Shop <shop@example.com>') {
+  const w = await mailWorld()
+  const { id } = (await w.get('/api/client/providers')).body.results[0]
+  await w.patch(`/api/client/providers/${id}`, { settings: { default_from } })
+  return { w, check: async () => (await w.post(`/api/client/providers/${id}/test`)).body }
+}
+
+const refuse = (w: MailWorld, host: string) => w.internet.dns.set(host, { a: [], aaaa: [REFUSING_ADDRESS] })
+
+describe('the test of a provider that delivers email itself', () => {
+  test('works if a mail host of the sender’s domain accepts connections, and sends it nothing', async () => {
+    const { w, check } = await checkedWorld()
+    await using _ = w
+    w.internet.domain('example.com', 'mx.example.com')
+    expect(await check()).toEqual({ works: true })
+    expect(w.internet.mx.hosts.get('mx.example.com')?.mails).toHaveLength(0)
+  })
+
+  test('reaches a well-known domain if that of the sender has no mail host', async () => {
+    const { w, check } = await checkedWorld()
+    await using _ = w
+    w.internet.domain('gmail.com', 'mx.gmail.com')
+    expect(await check()).toEqual({ works: true })
+  })
+
+  test('says that the port is closed', async () => {
+    const { w, check } = await checkedWorld()
+    await using _ = w
+    w.internet.domain('example.com', 'mx.example.com')
+    refuse(w, 'mx.example.com')
+    expect(await check()).toEqual({
+      works: false,
+      message: expect.stringMatching(/^No mail host could be connected to: mx\.example\.com \(refused\)\. .* port 25/),
+    })
+  })
+
+  test('does not wait for name servers that are silent', { timeout: LIMIT_MS }, async () => {
+    const { w, check } = await checkedWorld()
+    await using _ = w
+    for (const name of ['example.com', 'gmail.com']) w.internet.dns.fault(name, 'timeout')
+    expect(await check()).toEqual({
+      works: false,
+      message: expect.stringMatching(/^The name servers find no mail hosts: .*Check the setting `DNS_SERVERS`/),
+    })
+  })
+
+  test('says that the domain of the sender is not verified, or none of the project', async () => {
+    const { w, check } = await checkedWorld()
+    await using _ = w
+    w.internet.domain('example.com', 'mx.example.com')
+    await w.db.run(sql`update domains set sending_verified_at = null where project_id = ${w.projectId}`)
+    expect(await check()).toEqual({ works: false, message: expect.stringContaining('Publish its `records` and verify it.') })
+    const { id } = (await w.get('/api/client/providers')).body.results[0]
+    await w.patch(`/api/client/providers/${id}`, { settings: { default_from: 'shop@elsewhere.example' } })
+    expect(await check()).toEqual({ works: false, message: expect.stringContaining('is not a domain of this project') })
+  })
+})
+
+describe('the name of the server, in production', () => {
+  const toolsWith = (w: MailWorld, name: string): ProviderTools =>
+    ({ ...w.ctx, mail: { ...w.ctx.mail, name, needsPublicName: true }, senderOf: async () => undefined }) as unknown as ProviderTools
+
+  test('is one that resolves to an address which the Internet reaches', async () => {
+    await using w = await mailWorld()
+    w.internet.domain('gmail.com', 'mx.gmail.com')
+    w.internet.dns.set('mail.example.com', { a: ['192.0.2.1'] })
+    w.internet.dns.set('public.example.com', { a: ['8.8.8.8'] })
+    const said = async (name: string) => mta.test({}, toolsWith(w, name))
+    expect(await said('public.example.com')).toEqual({ works: true })
+    const problems: [name: string, problem: string][] = [
+      ['[127.0.0.1]', 'This server has no public host name. '],
+      ['none.example.com', 'The host name `none.example.com` of this server cannot be resolved: '],
+      ['mail.example.com', 'The host name `mail.example.com` of this server resolves to 192.0.2.1, which is no public address. '],
+    ]
+    for (const [name, problem] of problems) {
+      expect(await said(name)).toEqual({ works: false, message: expect.stringContaining(problem) })
+      expect(await said(name)).toEqual({ works: false, message: expect.stringContaining('Set `MTA_HOSTNAME` to a public host name') })
+    }
+  })
+})
