@@ -21,19 +21,23 @@ export type Call = ReturnType<typeof caller>
 
 /** Saves users with addresses in a list, and creates a draft of a campaign for them over a relay. Returns the id of the campaign. */
 export async function prepareBlast(call: Call, users: number, relay: Relay): Promise<number> {
-  const names = Array.from({ length: users }, (_, at) => `person-${at}`)
-  const { id: list } = await call('POST', '/lists', { name: `Users of ${relay.port}`, type: 'static' })
-  for (let at = 0; at < names.length; at += USERS_AT_ONCE) {
-    const some = names.slice(at, at + USERS_AT_ONCE)
-    await call(
-      'POST',
-      '/users/batch',
-      some.map((name) => ({ external_id: name, email: `${name}@example.com` })),
-    )
-    await call('POST', `/lists/${list}/users`, { external_ids: some })
-  }
   const settings = { host: relay.host, port: relay.port, tls: 'none', connections: 5, default_from: 'shop@example.com' }
-  const { id: provider_id } = await call('POST', '/providers', { name: `Relay ${relay.port}`, kind: 'smtp', channel: 'email', settings })
+  const { id } = await call('POST', '/providers', { name: `Relay ${relay.port}`, kind: 'smtp', channel: 'email', settings })
+  return createBlast(
+    call,
+    Array.from({ length: users }, (_, at) => `person-${at}@example.com`),
+    id,
+  )
+}
+
+/** Saves users with these addresses in a list, each named by what is before the @, and creates a draft of a campaign for them. */
+export async function createBlast(call: Call, addresses: string[], provider_id: number): Promise<number> {
+  const { id: list } = await call('POST', '/lists', { name: `Users of ${provider_id}`, type: 'static' })
+  for (let at = 0; at < addresses.length; at += USERS_AT_ONCE) {
+    const some = addresses.slice(at, at + USERS_AT_ONCE).map((email) => ({ external_id: email.slice(0, email.indexOf('@')), email }))
+    await call('POST', '/users/batch', some)
+    await call('POST', `/lists/${list}/users`, { external_ids: some.map(({ external_id }) => external_id) })
+  }
   const types = await call('GET', '/subscriptions')
   const subscription_id = types.results.find(({ channel }: { channel: string }) => channel === 'email').id
   const send_at = new Date().toISOString()
