@@ -5,6 +5,7 @@
 
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { besides } from '../../../../test/besides.ts'
 import { run } from '../../../../test/blasts.ts'
 import { type FakeProvider, openFakeProvider } from '../../../../test/fake-provider.ts'
 import { answerOrders, order, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
@@ -18,7 +19,8 @@ import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts
 import { createInboxStreams } from '../../inbox/index.ts'
 import { type ClaimedMessage, TRANSACTIONAL } from '../schema.ts'
 import { claim } from './claim.ts'
-import { withLease } from './lease.ts'
+import { keepLease, withLease } from './lease.ts'
+import { renewLeases } from './queries.ts'
 import { createSender, sendQueue } from './sender.ts'
 
 const Row = Type.Object({
@@ -199,6 +201,29 @@ test('a process that was suspended asks the database after two thirds of its lea
     clock.advance('1 second')
     expect((await stillLeased(messages)).size).toBe(0)
   })
+})
+
+test('what a renewal did not find is not sent: the process was suspended, and another one has it', async () => {
+  await using w = await world()
+  const clock = createTestClock(w.clock.now())
+  const leased = { items: [1, 2], keyOf: (item: number) => item, renew: async () => [2] }
+  await keepLease({ ...w.ctx, clock }, leased, clock.now(), async ({ stillLeased }) => {
+    expect(await stillLeased([1, 2])).toEqual(new Set([1, 2]))
+    clock.advance('20 seconds')
+    await expect.poll(() => stillLeased([1, 2]), { timeout: 2000 }).toEqual(new Set([2]))
+  })
+})
+
+test('a lease that another transaction renews at the same time is held', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await waiting(w)
+  const { messages, at } = await claimMail(w)
+  const renewal = sql`update messages set lease_until = lease_until + interval '1 minute' where project_id = ${w.projectId}`
+  expect(await besides(w, renewal, () => renewLeases(w.ctx, messages, at))).toHaveLength(1)
+  w.advance('6 minutes')
+  await w.drain()
 })
 
 test('each project has leases of its own, and what is not claimed has none', async () => {

@@ -49,17 +49,21 @@ export async function keepLease<T, K>(
   const done = new AbortController()
   const length = leaseMs(ctx)
   let renewedAt = claimedAt
+  // What a renewal did not find has ended, or another process has it.
+  const lost = new Set<K>()
+  const stillHeld = (some: readonly T[]) => some.filter((item) => !lost.has(keyOf(item)))
   const renewSome = async (some: readonly T[]) => {
     const now = ctx.clock.now()
-    const keys = await renew(some, new Date(now.getTime() + length))
-    return { now, keys: new Set(keys) }
+    const keys = new Set(await renew(some, new Date(now.getTime() + length)))
+    for (const key of some.map(keyOf)) if (!keys.has(key)) lost.add(key)
+    return now
   }
   const renewing = keepRenewing()
   try {
     await work({
       async stillLeased(some) {
-        if (ctx.clock.now().getTime() - renewedAt.getTime() < length * CHECKED_AT) return new Set(some.map(keyOf))
-        return (await renewSome(some)).keys
+        if (ctx.clock.now().getTime() - renewedAt.getTime() >= length * CHECKED_AT) await renewSome(stillHeld(some))
+        return new Set(stillHeld(some).map(keyOf))
       },
     })
   } finally {
@@ -73,7 +77,7 @@ export async function keepLease<T, K>(
       await ctx.clock.sleep(length * RENEWED_AT, done.signal)
       if (done.signal.aborted) return
       try {
-        renewedAt = (await renewSome(items)).now
+        renewedAt = await renewSome(stillHeld(items))
       } catch (error) {
         ctx.log.warn({ err: error }, 'could not renew leases')
       }

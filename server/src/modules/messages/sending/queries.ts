@@ -112,14 +112,17 @@ export const renewLeases = (ctx: ProjectCtx, messages: readonly ClaimedMessage[]
   ctx.db.many(
     Renewed,
     sql`with held as materialized (
-          select r.tid
+          select h.id
           from unnest(${messages.map(({ id }) => id)}::bigint[], ${messages.map(({ lease_token }) => lease_token)}::uuid[]) as h(id, token)
           cross join lateral (
-            select ctid as tid, state, lease_token from messages where project_id = ${ctx.projectId} and id = h.id ${fence} for update
+            select state, lease_token from messages where project_id = ${ctx.projectId} and id = h.id ${fence} for update
           ) r
           where r.state = 'claimed' and r.lease_token = h.token
         )
-        update messages m set lease_until = ${leaseUntil} where ${among(sql`held`)} returning m.id`,
+        -- By id: a row that was changed while this waited for it lies elsewhere afterwards, where the statement does not see it.
+        update messages m set lease_until = ${leaseUntil}
+        where m.project_id = ${ctx.projectId} and m.id = any(array(select id from held))
+        returning m.id`,
   )
 
 /** The messages that are about to be given to a provider. If the sender dies now, they may have been sent. */

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import type { Pause } from './pauses.queries.ts'
-import { claimedMail } from './queries.ts'
+import { claimedMail, withKeysOf } from './queries.ts'
 import { ClaimedRecipient } from './schema.ts'
 
 /** Which waiting recipients: those of these emails, of a campaign, at a site, at a domain. All conditions hold. */
@@ -16,35 +16,38 @@ const isAmong = (ctx: ProjectCtx | InTx, { message_ids, campaign_id, site, domai
       and ${when(campaign_id, sql`campaign_id = ${campaign_id}`)} and ${when(site, sql`site = ${site}`)}
       and ${when(domain, sql`domain = ${domain}`)}`
 
-/** Takes waiting recipients to cancel them, held ones included: no process delivers to them meanwhile. */
+/**
+ * Takes waiting recipients to cancel them, held ones included: no process delivers to them meanwhile. Waits for those that are being changed,
+ * so that none is left out.
+ */
 export const claimToCancel = (ctx: InTx, filter: MailFilter, limit: number, leaseUntil: Date) =>
   ctx.db.many(
     ClaimedRecipient,
     sql`with taken as materialized (
-          select ctid as tid, gen_random_uuid() as token from mail_recipients
+          select mail_id, no, gen_random_uuid() as token from mail_recipients
           where ${isAmong(ctx, filter)}
           order by mail_id, no
           limit ${limit}
-          for update skip locked
+          for update
         )
         update mail_recipients r
         set state = 'claimed', attempts = r.attempts + 1, lease_token = taken.token, lease_until = ${leaseUntil}
         from taken
-        where r.ctid = taken.tid and r.project_id = ${ctx.projectId}
+        where ${withKeysOf(ctx, sql`taken`)}
         returning ${claimedMail}`,
   )
 
-/** Makes waiting recipients due now, held ones excepted. */
+/** Makes waiting recipients due now, held ones excepted, and waits for those that are being changed. */
 export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
   ctx.db.run(
     sql`with waiting as materialized (
-          select ctid as tid from mail_recipients
+          select mail_id, no from mail_recipients
           where ${isAmong(ctx, filter)} and not is_held and due_at > ${ctx.clock.now()}
           order by mail_id, no
           limit ${limit}
-          for update skip locked
+          for update
         )
-        update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where r.ctid = waiting.tid and r.project_id = ${ctx.projectId}`,
+        update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where ${withKeysOf(ctx, sql`waiting`)}`,
   )
 
 /** Returns held recipients to the queue. A pause that is left holds them again when they are due. */

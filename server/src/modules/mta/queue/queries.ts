@@ -76,7 +76,10 @@ export const projectsWithMail = (ctx: Ctx, priority: MailPriority, limit: number
 export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`with recursive ${waitingProjects(priority)} select min(due_at) as due_at from waiting`)
 
-/** Rows `r` that were locked, read where they lie. */
+/**
+ * Rows `r` that were locked, read where they lie. One that another transaction changed since the statement began lies elsewhere and is left
+ * out, so this is for statements that are run again while there is something to do.
+ */
 const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
 /** What a process reads of a recipient `r` that it claims. */
@@ -114,26 +117,34 @@ export const claimMail = (ctx: Ctx, priority: MailPriority, shares: MailShare[],
 
 const Key = Type.Object({ mail_id: IdOf<MessageId>(), no: Type.Integer() })
 
-/** The recipients of these that are claimed under their leases, locked, as a table `held`. */
+/**
+ * The recipients of these that are claimed under their leases, locked, as a table `held`. They are named by their keys: a row that another
+ * transaction changed while this one waited for it, as a renewal does, lies elsewhere afterwards, where the statement does not see it.
+ */
 const held = (ctx: Pick<ProjectCtx, 'projectId'>, rows: readonly Pick<ClaimedRecipient, 'mail_id' | 'no' | 'lease_token'>[]) =>
   sql`held as materialized (
-        select r.tid, h.place
+        select h.mail_id, h.no, h.place
         from unnest(${rows.map(({ mail_id }) => mail_id)}::bigint[], ${rows.map(({ no }) => no)}::smallint[],
                     ${rows.map(({ lease_token }) => lease_token)}::uuid[]) with ordinality as h(mail_id, no, token, place)
         cross join lateral (
-          select ctid as tid, state, lease_token from mail_recipients
+          select state, lease_token from mail_recipients
           where project_id = ${ctx.projectId} and mail_id = h.mail_id and no = h.no ${fence}
           for update
         ) r
         where r.state = 'claimed' and r.lease_token = h.token
       )`
 
+/** Rows `r` of a project with keys in a table that was locked. The emails are named once more so that the index is used. */
+export const withKeysOf = (ctx: Pick<ProjectCtx, 'projectId'>, rows: Sql) =>
+  sql`r.project_id = ${ctx.projectId} and r.mail_id = any(array(select mail_id from ${rows}))
+      and r.mail_id = ${rows}.mail_id and r.no = ${rows}.no`
+
 /** Extends leases. Returns the recipients that are still claimed. */
 export const renewMailLeases = (ctx: ProjectCtx, rows: readonly ClaimedRecipient[], leaseUntil: Date) =>
   ctx.db.many(
     Key,
     sql`with ${held(ctx, rows)}
-        update mail_recipients r set lease_until = ${leaseUntil} where ${among(sql`held`)} and r.project_id = ${ctx.projectId}
+        update mail_recipients r set lease_until = ${leaseUntil} from held where ${withKeysOf(ctx, sql`held`)}
         returning r.mail_id, r.no`,
   )
 
@@ -199,7 +210,7 @@ export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
                           ${results.map(({ is_held }) => is_held)}::boolean[],
                           ${results.map(({ history }) => history && JSON.stringify(history))}::jsonb[])
              with ordinality as s(state, due_at, site, untried, held, history, place)
-        where r.ctid = held.tid and s.place = held.place and r.project_id = ${ctx.projectId}
+        where ${withKeysOf(ctx, sql`held`)} and s.place = held.place
         returning r.mail_id, r.no`,
   )
 

@@ -1,0 +1,119 @@
+/** Statements on the mail queue that run while another transaction changes the same rows. */
+import { Type } from 'typebox'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { besides } from '../../../../test/besides.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
+import { claimToCancel, makeDue } from './control.queries.ts'
+import { enqueueMail } from './enqueue.ts'
+import { claimMail, releaseMailLeases, renewMailLeases, saveMailResults } from './queries.ts'
+import type { ClaimedRecipient, NewMail, RecipientResult } from './schema.ts'
+
+const MAILS = 3
+const BULK = 1
+const NONE = { journey_id: null, campaign_id: null, key_id: null, return_domain: null }
+
+let w: World
+let from = 0
+beforeEach(async () => {
+  w = await world()
+  const mails = Array.from(
+    { length: MAILS },
+    (): NewMail => ({
+      ...NONE,
+      id: ++from as MessageId,
+      source: 'submission',
+      priority: BULK,
+      mail_from: 'shop@example.com',
+      rfc_message_id: `<${from}@example.com>`,
+      to: [`user-${from}@example.org`],
+      content: Buffer.from('Hello'),
+      needs_8bit: false,
+      needs_smtp_utf8: false,
+      expires_at: new Date(w.clock.now().getTime() + DAY_MS),
+    }),
+  )
+  await inTx(w.ctx, (ctx) => enqueueMail(ctx, mails))
+  return () => w[Symbol.asyncDispose]()
+})
+
+const leaseUntil = () => new Date(w.clock.now().getTime() + MINUTE_MS)
+const claim = () => claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 10 }], leaseUntil())
+
+const delivered = ({ mail_id, no, lease_token }: ClaimedRecipient): RecipientResult => ({
+  mail_id,
+  no,
+  lease_token,
+  state: 'delivered',
+  due_at: null,
+  site: null,
+  is_untried: false,
+  is_held: false,
+  history: null,
+})
+
+const states = async () =>
+  (await w.db.many(Type.Object({ state: Type.String() }), sql`select state from mail_recipients where project_id = ${w.projectId}`)).map(
+    ({ state }) => state,
+  )
+const all = (state: string) => Array.from({ length: MAILS }, () => state)
+
+const renewal = () => sql`update mail_recipients set lease_until = lease_until + interval '1 minute' where project_id = ${w.projectId}`
+
+describe('what a statement finds changed by another transaction', () => {
+  test('results are saved while the lease is renewed', async () => {
+    const claimed = await claim()
+    const saved = await besides(w, renewal(), () => inTx(w.ctx, (ctx) => saveMailResults(ctx, claimed.map(delivered))))
+    expect(saved).toHaveLength(MAILS)
+    expect(await states()).toEqual(all('delivered'))
+  })
+
+  test('a lease that is renewed twice at the same time is held', async () => {
+    const claimed = await claim()
+    expect(await besides(w, renewal(), () => renewMailLeases(w.ctx, claimed, leaseUntil()))).toHaveLength(MAILS)
+  })
+
+  test('results are dropped if another process has the lease meanwhile', async () => {
+    const claimed = await claim()
+    const stolen = sql`update mail_recipients set lease_token = gen_random_uuid() where project_id = ${w.projectId}`
+    expect(await besides(w, stolen, () => inTx(w.ctx, (ctx) => saveMailResults(ctx, claimed.map(delivered))))).toEqual([])
+    expect(await states()).toEqual(all('claimed'))
+  })
+
+  test('email is cancelled while it is made due', async () => {
+    const due = sql`update mail_recipients set due_at = due_at - interval '1 second' where project_id = ${w.projectId}`
+    const cancelled = await besides(w, due, () => inTx(w.ctx, (ctx) => claimToCancel(ctx, {}, 10, leaseUntil())))
+    expect(cancelled).toHaveLength(MAILS)
+  })
+
+  test('email that a process claims meanwhile is not cancelled', async () => {
+    const claimed = sql`update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${leaseUntil()}
+                        where project_id = ${w.projectId}`
+    expect(await besides(w, claimed, () => inTx(w.ctx, (ctx) => claimToCancel(ctx, {}, 10, leaseUntil())))).toEqual([])
+  })
+
+  test('email is made due while a pause of it ends', async () => {
+    const later = sql`update mail_recipients set is_held = true, due_at = due_at + interval '1 hour' where project_id = ${w.projectId}`
+    await w.db.run(later)
+    const resumed = sql`update mail_recipients set is_held = false where project_id = ${w.projectId}`
+    await w.db.run(resumed)
+    expect(await besides(w, resumed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, 10)))).toBe(MAILS)
+    expect(await claim()).toHaveLength(MAILS)
+  })
+
+  test('a lease that is renewed at its end is not released', async () => {
+    await claim()
+    w.advance('1 minute')
+    await besides(w, renewal(), () => releaseMailLeases(w.ctx, 10))
+    expect(await states()).toEqual(all('claimed'))
+  })
+
+  test('two claims at the same time share what is due', async () => {
+    const both = await Promise.all([claim(), claim()])
+    const ids = both.flat().map(({ mail_id }) => mail_id)
+    expect([ids.length, new Set(ids).size]).toEqual([MAILS, MAILS])
+  })
+})
