@@ -1049,6 +1049,7 @@ CREATE INDEX mail_recipients_due ON mail_recipients USING btree (priority, proje
 CREATE INDEX mail_recipients_leased ON mail_recipients USING btree (lease_until) WHERE (state = 'claimed'::text);
 CREATE INDEX mail_recipients_of_campaign ON mail_recipients USING btree (project_id, campaign_id, mail_id, no) WHERE ((state = 'queued'::text) AND (campaign_id IS NOT NULL));
 CREATE INDEX mail_recipients_of_site ON mail_recipients USING btree (project_id, site, mail_id) WHERE (site IS NOT NULL);
+CREATE INDEX mail_recipients_submitted ON mail_recipients USING btree (project_id, lower((address COLLATE "C")), mail_id) WHERE ((campaign_id IS NULL) AND (address <> ''::text));
 CREATE INDEX mail_recipients_untried ON mail_recipients USING btree (project_id, size) WHERE ((state = 'queued'::text) AND (attempts = 0) AND (priority = 1));
 CREATE INDEX mail_recipients_waiting ON mail_recipients USING btree (project_id, mail_id, no) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 

@@ -9,7 +9,7 @@ import { eraseEvents } from './modules/events/index.ts'
 import { eraseImportData } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
-import { eraseMessages } from './modules/messages/index.ts'
+import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
@@ -24,6 +24,8 @@ async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
   await eraseOtherData(ctx, erased)
+  // Not when users are deleted for another reason: their applications still send to them.
+  await eraseSubmissions(ctx, erased)
   await suppressErased(ctx, erased)
   await finishErasure(ctx, id, removed)
   return 1

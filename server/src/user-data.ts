@@ -14,7 +14,7 @@ import { importStores } from './modules/imports/index.ts'
 import { inboxStores } from './modules/inbox/index.ts'
 import { journeyStores } from './modules/journeys/index.ts'
 import { listStores } from './modules/lists/index.ts'
-import { messageStores } from './modules/messages/index.ts'
+import { emailsOf, messageStores } from './modules/messages/index.ts'
 import { positionStores } from './modules/positions/index.ts'
 import { subscriptionStores, suppressionsWithSource } from './modules/subscriptions/index.ts'
 import { trackingStores } from './modules/tracking/index.ts'
@@ -69,6 +69,7 @@ async function* partsOf(ctx: ProjectCtx, user: UserRow): AsyncGenerator<string> 
   const ids = await idsWithMerged(ctx, user.id)
   yield `{"exported_at":${JSON.stringify(ctx.clock.now())},"user_id":${user.id}`
   for (const { name, pages } of USER_STORES) yield* member(name, pages(ctx, ids))
+  yield* member('emails', emailsOf(ctx, ids, [user]))
   yield* member('suppressions', onePage(await suppressionsWithSource(ctx, user)))
   yield '}\n'
 }

@@ -40,6 +40,17 @@ const ENVELOPE = ['MAIL FROM:<shop@example.com>', 'RCPT TO:<kim@example.com>', '
 const sandbox = async (w: World) => (await w.get('/api/client/sandbox/messages')).body.results as { id: number; recipient: string }[]
 
 describe('a submitted email', () => {
+  test('leaves the sandbox when a user with the address of a recipient is erased', async () => {
+    await using app = await submitting()
+    await app.w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kim@example.com' }])
+    await send(app.port, app.w.keys.smtpproxy, { ...MAIL, to: ['Kim@Example.com', 'lee@example.com'] })
+    await send(app.port, app.w.keys.smtpproxy, { ...MAIL, to: 'lee@example.com' })
+    await app.w.delete('/api/client/users/kim')
+    app.w.advance('1 minute')
+    await app.w.drain()
+    expect((await sandbox(app.w)).map(({ recipient }) => recipient)).toEqual(['lee@example.com'])
+  })
+
   test('is kept in the sandbox of a project without a provider, as it came', async () => {
     await using app = await submitting()
     const receiver = await app.w.receiver()

@@ -36,9 +36,9 @@ const NAMING: Record<string, string> = {
   idempotency_records: 'replies, which repeat profiles, for 24 hours',
   erased_ids: 'keyed hashes of ids, until the queue has passed the erasure',
   mail_messages:
-    'the content of an email while it waits to be delivered; an erasure deletes that of messages, and does not reach submitted email',
+    'the content of an email while it waits to be delivered; an erasure deletes it, that of submitted email once no other recipient waits',
   mail_recipients:
-    'the addresses of these emails, which stay after delivery; an erasure clears those of messages, and does not reach submitted email',
+    'the addresses of these emails, which are exported; an erasure clears those of messages, and of submitted email by the address of the user',
   mail_sites: 'the last reply of a destination, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
@@ -101,7 +101,7 @@ test('a table with users that is in neither is found', async () => {
 })
 
 test('the members of an export are those that are documented', () => {
-  expect([...USER_STORES.map(({ name }) => name), 'suppressions']).toEqual(Object.keys(EXPORTED))
+  expect([...USER_STORES.map(({ name }) => name), 'emails', 'suppressions']).toEqual(Object.keys(EXPORTED))
 })
 
 test('an erased user is in no table but the exceptions', async () => {

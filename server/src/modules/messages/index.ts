@@ -55,7 +55,7 @@ export {
 } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
-export { enqueueMessages, eraseMessages, mergeMessages } from './service.ts'
+export { emailsOf, enqueueMessages, eraseMessages, eraseSubmissions, mergeMessages } from './service.ts'
 export { submissionProtocol } from './submission/protocol.ts'
 export { messageStores } from './user-data.queries.ts'
 export { viewPages as messagePages } from './view/pages.ts'

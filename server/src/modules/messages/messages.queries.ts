@@ -176,7 +176,7 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
 const MailId = Type.Object({ id: IdOf<MessageId>() })
 
 /** The messages of these users that this server delivers itself. */
-export const mailsOf = async (ctx: InTx, userIds: UserId[]): Promise<MessageId[]> => {
+export const mailsOf = async (ctx: InTx | ProjectCtx, userIds: UserId[]): Promise<MessageId[]> => {
   const rows = await ctx.db.many(
     MailId,
     sql`select id from messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and provider = 'mta' order by id`,

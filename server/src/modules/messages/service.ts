@@ -1,13 +1,13 @@
-import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { eraseInbox, mergeInbox } from '../inbox/index.ts'
-import { eraseMail } from '../mta/index.ts'
+import { eraseMail, eraseSubmittedMail, exportMail } from '../mta/index.ts'
 import type { UserMerge } from '../users/index.ts'
 import { emit, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
 import { eraseAttachments } from './requests/attachments.queries.ts'
 import { eraseRequests } from './requests/queries.ts'
-import { eraseSandboxMessages } from './sandbox/queries.ts'
+import { eraseSandboxMessages, eraseSubmittedSandboxMessages } from './sandbox/queries.ts'
 import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 
 /** Creates messages from intents, one for each cause. They are sent after the commit. */
@@ -47,3 +47,18 @@ export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void>
   await eraseSandboxMessages(ctx, userIds)
   await eraseInbox(ctx, userIds)
 }
+
+/** Removes what applications submitted to these addresses over SMTP, which is of no user. Run it after `eraseMessages`. */
+export async function eraseSubmissions(ctx: InTx, users: { email: string | null }[]): Promise<void> {
+  const addresses = addressesOf(users)
+  if (addresses.length === 0) return
+  await eraseSubmittedMail(ctx, addresses)
+  await eraseSubmittedSandboxMessages(ctx, addresses)
+}
+
+/** Email that this server delivers to users: that of their messages, and what applications submitted to their addresses. */
+export async function* emailsOf(ctx: ProjectCtx, userIds: UserId[], users: { email: string | null }[]) {
+  yield* exportMail(ctx, await queries.mailsOf(ctx, userIds), addressesOf(users))
+}
+
+const addressesOf = (users: { email: string | null }[]): string[] => users.flatMap(({ email }) => email?.toLowerCase() ?? [])

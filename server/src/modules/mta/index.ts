@@ -12,6 +12,7 @@ export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, type ProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
 export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
 export { enqueueMail } from './queue/enqueue.ts'
+export { eraseSubmittedMail } from './queue/erase-submitted.ts'
 export { findPauses, type Pause } from './queue/pauses.queries.ts'
 export {
   type CompletedMail,
@@ -44,6 +45,7 @@ export {
   type PastAttempt,
   type RecipientResult,
 } from './queue/schema.ts'
+export { exportMail } from './queue/user-data.queries.ts'
 export { deliveryFor } from './reports/delivery-status.ts'
 export { lockReportedRecipients, type ReportedRecipient, saveBounce } from './reports/queries.ts'
 export type { Feedback, MailReport, ReportedDelivery } from './reports/schema.ts'

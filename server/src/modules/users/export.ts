@@ -24,6 +24,7 @@ export const EXPORTED: Record<string, string> = {
   past_journey_entrances: 'Where the user was in journeys.',
   journey_calls: 'Calls of webhook steps that are under way.',
   imports: 'What imports changed, for 24 hours.',
+  emails: 'Email that this server delivers, with its attempts; also what applications submitted to the address over SMTP.',
   suppressions: 'Suppressions of the addresses of the user.',
 }
 

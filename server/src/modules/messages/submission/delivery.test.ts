@@ -2,10 +2,12 @@
 import { Resolver } from 'node:dns/promises'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { createTransport, type SendMailOptions } from 'nodemailer'
+import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type MailWorld, mailWorld, typesOf } from '../../../../test/mail-queue.ts'
 import { bounceMail, complaintMail, smtpSend } from '../../../../test/reports.ts'
 import { authenticator } from '../../../authenticator.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { openMailListeners } from '../../../mail-listeners.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 
@@ -190,5 +192,35 @@ describe('a report on a submitted email', () => {
     await smtpSend(inbound, to, bounceMail({ action: 'delayed', status: '4.2.2', diagnostic: '452 4.2.2 Full' }))
     expect(await w.events()).toMatchObject([{ type: 'delivery.dsn-temp-fail', data: { to: `kim@${domain}`, asynchronous: true } }])
     expect(await queued()).toEqual([[`kim@${domain}`, 'submission']])
+  })
+})
+
+describe('the user with the address of a submitted email', () => {
+  test('has it in the export, and an erasure removes the user from it, and its content when no other recipient waits', async () => {
+    w.internet.host(`mx.busy-${domain}`, { script: { RCPT: '451 4.2.1 Later' } })
+    w.internet.domain(domain, `mx.busy-${domain}`)
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: `kim@${domain}` }])
+    await send({ to: `Kim@${domain}` })
+    await send({ to: [`kim@${domain}`, `lee@${domain}`] })
+    await w.events()
+    const { emails } = (await w.get('/api/client/users/kim/export')).body
+    expect(emails).toMatchObject([
+      { recipient: `Kim@${domain}`, from: `hello@${SENDER}`, state: 'queued', attempts: [{ outcome: 'deferred' }] },
+      { recipient: `kim@${domain}`, state: 'queued' },
+    ])
+    await w.delete('/api/client/users/kim')
+    w.advance('1 minute')
+    await w.drain()
+    const rows = await w.db.many(
+      Type.Object({ address: Type.String(), state: Type.String(), is_kept: Type.Boolean() }),
+      sql`select r.address, r.state, m.content is not null as is_kept from mail_recipients r
+          join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
+          where r.project_id = ${w.projectId} and r.domain = ${domain} order by r.mail_id, r.no`,
+    )
+    expect(rows).toEqual([
+      { address: '', state: 'cancelled', is_kept: false },
+      { address: '', state: 'cancelled', is_kept: true },
+      { address: `lee@${domain}`, state: 'queued', is_kept: true },
+    ])
   })
 })
