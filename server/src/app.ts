@@ -60,12 +60,13 @@ const WORKER_CONNECTIONS = 12
 /** Starts a process with this role. Resolves when it is ready. */
 export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
   await using opening = new AsyncDisposableStack()
+  // First of all: what a process that starts at the same time writes is for that one to show.
+  const stored = storedCredentials(given.DATA_DIR)
+  const unshown = await stored.unshown()
   const { ctx, url, started } = await openMigrated(given, clock, opening)
   const { config, log } = ctx
   void ctx.threads.warmUp(await storesMjml(ctx))
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
-  const stored = storedCredentials(config.DATA_DIR)
-  const unshown = await stored.unshown()
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)

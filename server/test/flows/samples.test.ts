@@ -152,11 +152,14 @@ async function journeys(w: World, send: Send) {
 async function sending(send: Send) {
   await send('setSendingPolicy')
   await send('updateProvider', { providerId: (await send('createProvider')).body.id })
-  await send('updateDomain', { domainId: (await send('createDomain')).body.id })
+  const { id: domainId } = (await send('createDomain')).body
+  await send('updateDomain', { domainId })
+  await send('setDomainWarmUp', { domainId })
   const { id: endpointId } = (await send('createWebhook')).body
   await send('rotateWebhookSecret', { endpointId })
   await send('testWebhook', { endpointId })
   await send('setMailSite')
+  for (const id of ['pauseMailQueue', 'resumeMailQueue', 'retryMailQueue', 'cancelMailQueue']) await send(id)
   await send('createWebhookReplay', { endpointId })
   await send('updateWebhook', { endpointId })
 }
