@@ -1,5 +1,6 @@
 /** Several processes deliver from one mail queue. Observed at the mail hosts. */
 import { expect, test, vi } from 'vitest'
+import { rowsOf } from '../child-server.ts'
 import type { MxScript } from '../internet/mx-host.ts'
 import { type MailGroup, prepareMailBlast, queueOf, startMailGroup } from './mail-blast.ts'
 
@@ -29,11 +30,53 @@ const taken = ({ internet }: MailGroup) =>
     .flatMap(({ to }) => to)
     .sort()
 
+/** The transactions that are open, besides the one that counts them. */
+const transactionsIn = async ({ group }: MailGroup): Promise<number> => {
+  const [row] = await rowsOf<{ open: number }>(
+    group.databaseUrl,
+    `select count(*)::int as open from pg_stat_activity
+     where datname = current_database() and xact_start is not null and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  )
+  return row?.open ?? 0
+}
+
 test('two processes deliver from one queue: each recipient is accepted once', { timeout: 120_000 }, async () => {
   await using own = await startMailGroup(['all', 'all'])
   const { addresses } = await blastOver(own, 10)
   await delivered(own)
   expect(taken(own)).toEqual(addresses)
+})
+
+test('a process that is suspended for longer than its lease takes nothing from the one that continued', { timeout: 120_000 }, async () => {
+  await using own = await startMailGroup(['api'])
+  const suspended = await own.group.start('worker')
+  // It is suspended while the hosts reply to none of the emails that it delivers, and so between its transactions.
+  const { addresses } = await blastOver(own, 2000)
+  const contents = () =>
+    own.internet.mx.hosts.values().reduce((sum, { commands }) => sum + commands.filter(({ line }) => line === 'DATA').length, 0)
+  await vi.waitFor(() => expect(contents()).toBeGreaterThanOrEqual(DOMAINS * 2), WAIT)
+  await vi.waitFor(async () => expect(await transactionsIn(own)).toBe(0), WAIT)
+  process.kill(suspended.pid, 'SIGSTOP')
+  const { mails, hosts } = own.internet.mx
+  const made = new Map([...hosts.values()].map(({ name, counts }) => [name, counts.made]))
+  const before = mails().length
+  for (const host of own.internet.mx.hosts.values()) host.behaviour = {}
+  await using _ = await own.group.start('worker')
+  await delivered(own)
+  const savedBy = () => rowsOf(own.group.databaseUrl, 'select address, attempts, history from mail_recipients order by mail_id')
+  const saved = await savedBy()
+  const connections = [...hosts.values()].map(({ counts }) => counts.made)
+  process.kill(suspended.pid, 'SIGCONT')
+  expect((await suspended.end('SIGTERM')).code).toBe(0)
+  expect(await savedBy(), 'the results of the suspended process are dropped').toEqual(saved)
+  expect([...new Set(taken(own))]).toEqual(addresses)
+  // Its connections had one email in flight each, and as many waited for them.
+  const over = mails()
+    .slice(before)
+    .filter(({ host, connection }) => connection <= (made.get(host) ?? 0))
+  const admitted = made.values().reduce((sum, count) => sum + 2 * count, 0)
+  expect(over.length, 'what was not in flight is not sent').toBeLessThanOrEqual(admitted)
+  expect([...hosts.values()].map(({ counts }) => counts.made)).toEqual(connections)
 })
 
 test('a restart with a full queue, whose hosts deferred everything: all is delivered, once', { timeout: 120_000 }, async () => {

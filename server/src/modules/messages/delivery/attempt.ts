@@ -80,7 +80,10 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
   const entry = await queues.enter(site, mail.priority)
-  if (entry.is === 'postponed') return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded: mailer.exceeded(ctx, site) })
+  if (entry.is === 'postponed') {
+    const exceeded = entry.limit === 'connections' ? mailer.exceeded(ctx, site) : null
+    return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded })
+  }
   try {
     const warming = await warmUpOf(ctx, group, site)
     if (warming) return attemptOf(ctx, group, { ...wait, outcome: warming })

@@ -1,0 +1,147 @@
+/** Who waits for whom in the mail queue: projects, priorities and blasts that are larger than the queue. `MAIL_BULK=20000` makes a long test. */
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
+import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
+import type { MessageId } from '../../src/lib/ids.ts'
+import { DAY_MS } from '../../src/lib/times.ts'
+import { enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
+import { blastTo, listOf, schedule } from '../blasts.ts'
+import { type MailWorld, mailWorld } from '../mail-queue.ts'
+
+const BULK = Number(process.env.MAIL_BULK ?? 2000)
+const FEW = 10
+const [TRANSACTIONAL_PRIORITY, BULK_PRIORITY] = [0, 1] as const
+
+let ids = 0
+
+/** Emails to a domain in the queue of a project. */
+async function queued(ctx: ProjectCtx, priority: MailPriority, domain: string, count: number): Promise<void> {
+  const mails = Array.from(
+    { length: count },
+    (): NewMail => ({
+      id: ++ids as MessageId,
+      source: 'submission',
+      priority,
+      campaign_id: null,
+      journey_id: null,
+      key_id: null,
+      mail_from: 'shop@example.com',
+      return_domain: null,
+      rfc_message_id: `<${ids}@example.com>`,
+      to: [`user-${ids}@${domain}`],
+      content: Buffer.from('Subject: Hello\r\n\r\nHello\r\n'),
+      needs_8bit: false,
+      needs_smtp_utf8: false,
+      expires_at: new Date(ctx.clock.now().getTime() + DAY_MS),
+    }),
+  )
+  await inTx(ctx, (tx) => enqueueMail(tx, mails))
+}
+
+/** A domain with a host that takes so long to accept an email. */
+function domainOf(w: MailWorld, name: string, acceptMs = 0): string {
+  const domain = `${name}.example.org`
+  w.internet.host(`mx.${domain}`, { acceptMs })
+  w.internet.domain(domain, `mx.${domain}`)
+  return domain
+}
+
+const acceptedAt = (w: MailWorld, domain: string) => w.internet.mx.hosts.get(`mx.${domain}`)?.counts.accepted ?? 0
+
+test('a large queue to a slow host delays no transactional email, and no email of another project', {
+  timeout: 60_000 + BULK * 20,
+}, async () => {
+  await using w = await mailWorld()
+  const other = await w.other()
+  const [slow, quick, others] = [domainOf(w, 'slow', 10), domainOf(w, 'quick'), domainOf(w, 'others')]
+  await queued(w.ctx, BULK_PRIORITY, slow, BULK)
+  const bulk = w.drain('mail.deliver-bulk')
+  await w.internet.mx.accepted(1)
+  await queued(w.ctx, TRANSACTIONAL_PRIORITY, quick, FEW)
+  await queued(other.ctx, BULK_PRIORITY, others, FEW)
+  await Promise.all([bulk, w.drain('mail.deliver'), w.drain('mail.deliver-bulk')])
+  for (let rounds = 0; acceptedAt(w, slow) < BULK / 5 && rounds < BULK; rounds++) {
+    w.advance('5 seconds')
+    await w.drain('mail.deliver', 'mail.deliver-bulk')
+  }
+  const order = w.internet.mx.mails().map(({ host }) => host)
+  expect([acceptedAt(w, quick), acceptedAt(w, others)]).toEqual([FEW, FEW])
+  expect(acceptedAt(w, slow)).toBeGreaterThanOrEqual(BULK / 5)
+  for (const domain of [quick, others]) {
+    const before = order.slice(0, order.lastIndexOf(`mx.${domain}`)).filter((host) => host === `mx.${slow}`)
+    expect(before.length, `emails of the large queue before the last one to ${domain}`).toBeLessThan(BULK / 10)
+  }
+})
+
+const Depth = Type.Object({ untried: Type.Integer(), all: Type.Integer() })
+
+const depthOf = (w: MailWorld) =>
+  w.db.one(
+    Depth,
+    sql`select count(*) filter (where state = 'queued' and attempts = 0) as untried, count(*) as all from mail_recipients
+        where project_id = ${w.projectId}`,
+  )
+
+test('a blast that is larger than the queue waits for room, and is claimed no more often than that takes', {
+  timeout: 120_000,
+}, async () => {
+  const [most, users] = [50, 300]
+  await using w = await mailWorld({ MTA_QUEUE_MAX: String(most) })
+  w.internet.host('mx.example.com')
+  w.internet.domain('example.com', 'mx.example.com')
+  const list = await listOf(w, ...Array.from({ length: users }, (_, at) => `user-${at}`))
+  await w.post('/api/client/mail-queue/pause', {})
+  await schedule(w, await blastTo(w, [list]))
+  // The queue is full and stays so, because nothing of it is delivered.
+  const sending = ['campaigns.launch', 'campaigns.load', 'messages.send-bulk']
+  for (let rounds = 0; rounds < 20; rounds++) {
+    await w.drain(...sending)
+    expect(await depthOf(w)).toEqual({ untried: most, all: most })
+    w.advance('1 second')
+  }
+  await w.post('/api/client/mail-queue/resume', {})
+  let highest = 0
+  for (let rounds = 0; rounds < 200 && w.internet.mx.mails().length < users; rounds++) {
+    await w.drain()
+    highest = Math.max(highest, (await depthOf(w)).untried)
+    w.advance('1 second')
+  }
+  await w.drain()
+  expect(w.internet.mx.mails().flatMap(({ to }) => to)).toHaveLength(users)
+  expect(new Set(w.internet.mx.mails().flatMap(({ to }) => to)).size).toBe(users)
+  expect(highest).toBeLessThanOrEqual(2 * most)
+  const attempts = await w.db.one(
+    Type.Object({ messages: Type.Integer(), emails: Type.Integer() }),
+    sql`select (select max(attempts) from messages where project_id = ${w.projectId}) as messages,
+               (select max(attempts) from mail_recipients where project_id = ${w.projectId}) as emails`,
+  )
+  expect(attempts).toEqual({ messages: 1, emails: 1 })
+})
+
+describe('the notice that a site has as many connections as it may have', () => {
+  const notices = async (w: MailWorld) =>
+    (await w.events()).filter(({ type }) => type === 'delivery.concurrency-limit-exceeded').map(({ data }) => data)
+  /** More than wait for a place at one site. */
+  const MANY = 80
+
+  test('comes at most once a minute for a site', async () => {
+    await using w = await mailWorld({ MTA_LIMITS: '{"*": {"connections": 1}}' })
+    const domain = domainOf(w, 'narrow', 2)
+    await queued(w.ctx, BULK_PRIORITY, domain, MANY)
+    expect(await notices(w)).toMatchObject([{ host: expect.any(String), limit: 1 }])
+    w.advance('59 seconds')
+    await queued(w.ctx, BULK_PRIORITY, domain, MANY)
+    expect(await notices(w)).toEqual([])
+    w.advance('1 second')
+    await queued(w.ctx, BULK_PRIORITY, domain, MANY)
+    expect(await notices(w)).toHaveLength(1)
+  })
+
+  test('does not come for email that waits for the rate of a site', async () => {
+    await using w = await mailWorld({ MTA_LIMITS: '{"*": {"mails_per_second": 0.1}}' })
+    await queued(w.ctx, BULK_PRIORITY, domainOf(w, 'rare'), FEW)
+    expect(await notices(w)).toEqual([])
+    expect(w.internet.mx.mails().length).toBeLessThan(FEW)
+  })
+})
