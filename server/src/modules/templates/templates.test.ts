@@ -154,7 +154,7 @@ describe('a preview', () => {
       html: '<html lang="fr"><p>&lt;Kim&gt;</p><a href="https://example.com/unsubscribe">Stop</a>',
       text: '<Kim>\n\nStop (https://example.com/unsubscribe)',
     }
-    expect(body).toEqual({ locale: 'fr', variant: 'A', content, size_bytes: content.html.length, findings: [] })
+    expect(body).toEqual({ locale: 'fr', variant: 'A', content, attachments: [], size_bytes: content.html.length, findings: [] })
     expect((await w.post(`${campaign.path}/preview`, { user: 'kim', locale: 'en-GB' })).body.content.text).toBe('en')
     expect((await w.post(`${campaign.path}/preview`, { user: 'nobody' })).status).toBe(404)
   })
