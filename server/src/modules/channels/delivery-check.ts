@@ -3,7 +3,7 @@ import { type EgressPolicy, isAllowedAddress } from '../../lib/egress.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { domainOf, mailboxesIn } from './mail.ts'
 import type { ProviderTools } from './provider.ts'
-import { senderProblemOf } from './sender-check.ts'
+import { unverifiedSender } from './unverified-sender.ts'
 
 /** The domain of a provider of mailboxes, whose hosts are tried if those of the sender’s domain are not reached. */
 const KNOWN_DOMAIN = 'gmail.com'
@@ -20,8 +20,8 @@ export async function checkDelivery(
     hostsProblem(mail, fromDomain === null ? [KNOWN_DOMAIN] : [fromDomain, KNOWN_DOMAIN]),
     fromDomain === null ? undefined : senderOf(fromDomain),
   ])
-  const unverified = fromDomain === null ? null : senderProblemOf(fromDomain, sender, 'mta')
-  const problems = [name, hosts, unverified?.message].filter((problem) => typeof problem === 'string')
+  const unverified = fromDomain === null || sender?.is_verified ? null : unverifiedSender(fromDomain, sender)
+  const problems = [name, hosts, unverified].filter((problem) => typeof problem === 'string')
   return problems.length === 0 ? { works: true } : { works: false, message: problems.join(' ') }
 }
 

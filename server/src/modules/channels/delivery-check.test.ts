@@ -1,10 +1,10 @@
 /** The test of the provider `mta` (D-MTA-46): what has to work before email is delivered, and what to do if it does not. */
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/infra/postgres/db.ts'
-import type { ProviderTools } from '../../src/modules/channels/provider.ts'
-import { mta } from '../../src/modules/channels/providers/mta.ts'
-import { REFUSING_ADDRESS } from '../internet/internet.ts'
-import { type MailWorld, mailWorld } from '../mail-queue.ts'
+import { REFUSING_ADDRESS } from '../../../test/internet/internet.ts'
+import { type MailWorld, mailWorld } from '../../../test/mail-queue.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import type { ProviderTools } from './provider.ts'
+import { mta } from './providers/mta.ts'
 
 const LIMIT_MS = 30_000
 
