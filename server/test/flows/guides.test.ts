@@ -16,7 +16,7 @@ const NEEDS: Record<string, string> = {
   'Needs an account at Google.': 'The key file comes from a Google account. Tests of the provider use recorded replies of the service.',
   'Needs an account at Apple.': 'The key file comes from an Apple account. Tests of the provider use recorded replies of the service.',
   'Needs access to the mail hosts of the Internet.':
-    'The test of the provider connects to mail hosts. flows/mta-check.test.ts makes it with mail hosts on loopback.',
+    'The test of the provider connects to mail hosts. channels/delivery-check.test.ts makes it with mail hosts on loopback.',
   'Needs an account at an SMTP relay.': 'A test of a provider connects to its host. The provider itself is created by the block before.',
 }
 
