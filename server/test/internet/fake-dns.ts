@@ -105,7 +105,11 @@ async function listenOnBoth() {
     const udp = createSocket('udp4').bind(0, '127.0.0.1')
     await once(udp, 'listening')
     const tcp = createServer()
-    const outcome = Promise.race([once(tcp, 'listening').then(() => true), once(tcp, 'error').then(() => false)])
+    // `once` rejects when there is an error instead.
+    const outcome = once(tcp, 'listening').then(
+      () => true,
+      () => false,
+    )
     tcp.listen(udp.address().port, '127.0.0.1')
     if (await outcome) return { udp, tcp, port: (tcp.address() as AddressInfo).port }
     udp.close()
