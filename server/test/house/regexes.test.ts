@@ -33,7 +33,8 @@ const BUILT: Record<string, RegExp> = {
   'server/src/lib/markup/reduce-html.ts: new RegExp(`([ \\\\t\\\\r\\\\n\\\\f]+|${liquid})`)': /([ \t\r\n\f]+|_lq0tag\d+z)/,
   'server/src/lib/markup/reduce-html.ts: new RegExp(`(${liquid})`)': /(_lq0tag\d+z)/,
   "server/src/modules/templates/mjml/wrap.ts: new RegExp(`${source}(?:\\\\s*${source})*`, 'g')": /_lq0tag(\d+)z(?:\s*_lq0tag(\d+)z)*/g,
-  "server/src/modules/tools/generate/locales.ts: new RegExp(`^${spellings(code)}$`, 'iu')": /^sr[_-]RS[_-]latin$/iu,
+  "server/src/modules/tools/generate/locales.ts: new RegExp(`^${spellings(code)}$`, 'u')":
+    /^[Ss][Rr][_-][Rr][Ss][_-][Ll][Aa][Tt][Ii][Nn]$/u,
   'server/src/modules/tools/schema.ts: LOCALE_PATTERN': /^(af[_-]ZA|ar|en|en[_-]AU|en[_-]AU[_-]ocker)$/iu,
 }
 

@@ -14,14 +14,16 @@ export const LOCALES = [
 
 export type LocaleCode = (typeof LOCALES)[number]
 
-const spellings = (code: string) => code.replaceAll('_', '[_-]')
+/** Each letter in both cases, because clients that validate by the schema may not know the modifier `(?i:)`. */
+const spellings = (code: string) =>
+  Array.from(code, (letter) => (letter === '_' ? '[_-]' : `[${letter.toUpperCase()}${letter.toLowerCase()}]`)).join('')
 
 /** Matches every accepted spelling of every code: any case, and `-` or `_`. */
-export const LOCALE_PATTERN = `^(?i:${LOCALES.map(spellings).join('|')})$`
+export const LOCALE_PATTERN = `^(${LOCALES.map(spellings).join('|')})$`
 
 /** The canonical code of a locale. `asked` must match `LOCALE_PATTERN`. */
 export function canonicalLocale(asked: string): LocaleCode {
-  const code = LOCALES.find((code) => new RegExp(`^${spellings(code)}$`, 'iu').test(asked))
+  const code = LOCALES.find((code) => new RegExp(`^${spellings(code)}$`, 'u').test(asked))
   if (!code) throw new Error('The locale does not match LOCALE_PATTERN.')
   return code
 }
