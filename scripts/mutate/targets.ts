@@ -20,6 +20,8 @@ const JOURNEYS = [
   ...['journeys', 'journeys-care', 'journey-month'].map((name) => `server/test/flows/${name}.test.ts`),
   ...['by-hand', 'insight', 'versions', 'sweeps'].map((name) => `${MODULES}/journeys/${name}`),
 ]
+const DIRECT = [`${MODULES}/campaigns/direct`, `${MODULES}/messages/reading`]
+const DELIVERY = ['mail-queue', 'mail-events', 'own-delivery', 'mail-sites'].map((name) => `server/test/flows/${name}.test.ts`)
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
 /** The most valuable are first. */
@@ -81,6 +83,26 @@ export const TARGETS: Target[] = [
   { source: `${MODULES}/rules/conditions`, tests: RULES },
   { source: `${MODULES}/rules/check.ts`, tests: RULES },
   { source: `${MODULES}/rules/compile.ts`, tests: RULES },
+
+  { source: `${MODULES}/activity`, tests: [`${MODULES}/activity`] },
+  ...['check', 'queries', 'service', 'targets', 'trigger'].map((name) => ({
+    source: `${MODULES}/campaigns/direct/${name}.ts`,
+    tests: DIRECT,
+  })),
+  { source: `${MODULES}/messages/requests`, tests: DIRECT },
+  { source: `${MODULES}/messages/reading`, tests: [`${MODULES}/messages/reading`, `${MODULES}/campaigns/direct`] },
+
+  { source: `${MODULES}/mta/queue`, tests: [`${MODULES}/mta/queue`, ...DELIVERY] },
+  ...['classify', 'hosts', 'limits', 'project-limits', 'rate', 'reply-rules', 'retries', 'scheduler', 'site-state', 'sites'].map(
+    (name) => ({
+      source: `${MODULES}/mta/shaping/${name}.ts`,
+      tests: [`${MODULES}/mta/shaping`],
+    }),
+  ),
+  { source: `${MODULES}/messages/delivery`, tests: DELIVERY },
+  { source: `${INFRA}/outgoing/mx`, tests: [`${INFRA}/outgoing/mx`] },
+  { source: `${INFRA}/outgoing/dns`, tests: [`${INFRA}/outgoing/dns`] },
+  { source: `${LIB}/dkim`, tests: [`${LIB}/dkim`] },
 
   { source: `${LIB}/cursor.ts`, tests: [`${LIB}/cursor.test.ts`, `${INFRA}/http/paging.test.ts`] },
   { source: `${LIB}/egress.ts`, tests: [`${LIB}/egress.test.ts`, `${INFRA}/outgoing/safe-fetch.test.ts`] },
