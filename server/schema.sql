@@ -615,6 +615,7 @@ create table imports (
   file_sha256 text,
   rows_total bigint,
   key_id bigint,
+  accepted_position bigint not null default 0,
   constraint imports_pkey PRIMARY KEY (project_id, id),
   constraint imports_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint imports_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),

@@ -6,14 +6,14 @@ import type { Ctx, InTx } from './infra/runtime/ctx.ts'
 import type { UserId } from './lib/ids.ts'
 import { eraseActivity } from './modules/activity/index.ts'
 import { eraseEvents } from './modules/events/index.ts'
-import { eraseImportData } from './modules/imports/index.ts'
+import { eraseImportData, oldestImportPosition } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
 import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
-import { eraseUsers as eraseUserRows, findErasable, finishErasure, idsWithMerged } from './modules/users/index.ts'
+import { eraseUsers as eraseUserRows, findErasable, finishErasure, forgetErasedIds, idsWithMerged } from './modules/users/index.ts'
 import { countUserData } from './user-data.ts'
 
 /** Erases the users whose erasure was requested, from every module. */
@@ -30,6 +30,9 @@ async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   await finishErasure(ctx, id, removed)
   return 1
 }
+
+/** Forgets the ids of erased users when nothing that was accepted before is left: in the queue, or in imports. */
+export const forgetErased = async (ctx: Ctx): Promise<number> => forgetErasedIds(ctx, await oldestImportPosition(ctx))
 
 /** Deletes what the other modules store about users whose rows were deleted. The caller holds the lock on lists. */
 export async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeof eraseUserRows>>): Promise<void> {

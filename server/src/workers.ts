@@ -1,6 +1,6 @@
 /** All jobs, one line for each module. */
 
-import { eraseUsers } from './erasures.ts'
+import { eraseUsers, forgetErased } from './erasures.ts'
 import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
@@ -32,6 +32,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   job({ ...APPLY, nextAt: nextWorkAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
   job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
   job({ ...ERASE, run: eraseUsers }),
+  job({ name: 'users.forget-erased', idleMs: HOUR_MS, run: forgetErased }),
   ...userJobs,
   job({ ...IMPORT, nextAt: nextImportAt, run: importUsers }),
   job({ ...UNDO_IMPORT, nextAt: nextUndoAt, run: undoImports }),

@@ -1,11 +1,13 @@
 /** An erasure overtakes accepted requests: nothing that was accepted before it creates the user again (D-UREAD-4). */
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
+import { forgetErased } from '../../src/erasures.ts'
 import { sql } from '../../src/infra/postgres/db.ts'
 import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
+import { deleteUser } from '../../src/modules/users/service.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })
@@ -103,6 +105,72 @@ describe('what was accepted before an erasure', () => {
     w.advance('2 minutes')
     await w.drain()
     expect(await rows()).toEqual([])
+  })
+})
+
+describe('an import that was accepted before an erasure', () => {
+  const FILE =
+    'external_id,anonymous_id,email\nkim,,kim@example.com\nlee,visitor,lee@example.com\n,visitor,visitor@example.com\nkim,,no-address\n'
+
+  /** Has a file accepted, and returns its path. It is imported by the next `drain`. */
+  async function acceptFile(w: World, raw = FILE): Promise<string> {
+    const { body: list } = await w.post('/api/client/lists', { name: `Import ${raw.length}`, type: 'static' })
+    const path = `/api/client/lists/${list.id}/import`
+    const { status, body, text } = await w.request('POST', path, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+    expect(status, text).toBe(202)
+    return `${path}s/${body.id}`
+  }
+
+  test('refuses the rows of the user with the reason, and keeps nothing of them', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'visitor' }])
+    const path = await acceptFile(w)
+    await erase(w, 'kim')
+    await w.drain()
+    expect(await users(w)).toEqual(['lee'])
+    expect((await w.get('/api/client/users/lee')).body).toMatchObject({ email: 'lee@example.com', anonymous_id: null })
+    expect((await w.get(path)).body).toMatchObject({ state: 'finished', rows: 4, created: 1, failed: 3 })
+    const errors = (await w.get(`${path}/errors`)).text
+    expect(errors.match(/The user of the row was erased after the import was accepted/g)).toHaveLength(2)
+    for (const cell of ['kim,', 'visitor', 'no-address']) expect(errors).not.toContain(cell)
+  })
+
+  test('refuses them also hours later, and when the user has signed up again', async () => {
+    await using w = await world()
+    await w.users('kim')
+    const path = await acceptFile(w, 'external_id,email\nkim,old@example.com\n')
+    await erase(w, 'kim')
+    await w.users('kim')
+    w.advance('3 hours')
+    await forgetErased(w.ctx)
+    await w.drain()
+    expect((await w.get('/api/client/users/kim')).body).toMatchObject({ email: 'kim@example.com' })
+    expect((await w.get(path)).body).toMatchObject({ state: 'finished', failed: 1 })
+    await acceptFile(w, 'external_id,email\nkim,new@example.com\n')
+    await w.drain()
+    expect((await w.get('/api/client/users/kim')).body).toMatchObject({ email: 'new@example.com' })
+  })
+
+  test('refuses them when the erasure commits while a batch waits for the user', async () => {
+    await using w = await world({ own: true })
+    await w.users('kim')
+    const path = await acceptFile(w, 'external_id,email\nkim,kim@example.com\nnew,\n')
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const { promise: deleted, resolve: isDeleted } = Promise.withResolvers<void>()
+    const erasing = inTx(w.ctx, async (ctx) => {
+      await deleteUser(ctx, 'kim')
+      isDeleted()
+      await released
+    })
+    await deleted
+    const imported = w.drain()
+    const waiting = () => w.db.value(Count, sql`select count(*) as count from pg_locks where not granted`)
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 })
+    release()
+    await Promise.all([erasing, imported])
+    await w.drain()
+    expect(await users(w)).toEqual(['new'])
+    expect((await w.get(path)).body).toMatchObject({ created: 1, failed: 1 })
   })
 })
 

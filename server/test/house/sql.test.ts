@@ -47,6 +47,7 @@ const MAY: Record<string, string> = {
   'imports.importToPurge': 'finds the projects that have work',
   'imports.importsToUndo': 'finds the projects that have work',
   'imports.importsWithOldChanges': 'finds the projects that have work',
+  'imports.oldestImportPosition': 'a position in the queue of all projects',
   'imports.purgeUploads': 'purges by age, over all projects',
   'inbox.findExpired': 'finds the messages that have expired, of all projects',
   'keys.findCredentials': 'the key identifies the project',

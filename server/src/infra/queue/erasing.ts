@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
-import type { Ctx, InTx } from '../runtime/ctx.ts'
+import type { Ctx, InTx, ProjectCtx } from '../runtime/ctx.ts'
 
 /** Deletes the parked items of these users, by external id. */
 export const eraseParked = (ctx: InTx, externalIds: string[]) =>
@@ -16,6 +16,10 @@ export const newestPosition = (ctx: InTx): Promise<number> =>
     Position,
     sql`select coalesce(pg_sequence_last_value(pg_get_serial_sequence('queue_entries', 'position')::regclass), 0) as position`,
   )
+
+/** A position of its own for work that is accepted now and not in the queue: after all entries so far, and before later ones. */
+export const takePosition = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Position, sql`select nextval(pg_get_serial_sequence('queue_entries', 'position')) as position`)
 
 /** The position of the oldest entry of all projects; null without one. */
 export const oldestPosition = (ctx: Ctx): Promise<number | null> =>

@@ -8,6 +8,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { findList } from '../lists/index.ts'
 import type { UserChanges } from '../users/index.ts'
 import { dryRun } from './dry-run.ts'
+import { withoutErasedCells } from './erased-rows.ts'
 import { failureOf } from './failures.ts'
 import { FIRST_ROWS_MAX, firstRowsOf } from './first-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
@@ -69,10 +70,15 @@ export async function claimImportBatch(ctx: InTx, { id, read }: ReadImport): Pro
   if (read.problem !== undefined)
     return lastBatch(claimed, `${read.problem} The rows before it were imported. Correct the file and upload it again.`)
   const position = claimed.position + read.consumed
+  const refused = await withoutErasedCells(
+    ctx,
+    claimed,
+    read.rows.filter((row) => 'faults' in row),
+  )
   return {
     claimed,
     rows: read.rows.filter((row) => 'profile' in row),
-    refused: read.rows.filter((row) => 'faults' in row).map((row): Outcome => ({ ...row, is: 'failed' })),
+    refused: refused.map((row): Outcome => ({ ...row, is: 'failed' })),
     position,
     line: read.line,
     end: position === claimed.bytes ? { state: 'finished', reason: null } : null,

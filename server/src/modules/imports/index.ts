@@ -8,7 +8,7 @@
 export { claimImportBatch, countFailedBatch, finishImportBatch, type ReadImport, readImport, saveImportedUsers } from './batch.ts'
 export { IMPORT, UNDO_IMPORT } from './job-names.ts'
 export { importJobs } from './jobs.ts'
-export { type DueImport, importsDue, nextImportAt } from './queries.ts'
+export { type DueImport, importsDue, nextImportAt, oldestImportPosition } from './queries.ts'
 export { importRoutes } from './routes.ts'
 export { eraseImportData, type ImportToUndo, importsToUndo, nextUndoAt } from './undo.queries.ts'
 export { claimUndo, countFailedUndo, undoChanges } from './undo.ts'

@@ -82,10 +82,14 @@ export const insertChunk = (ctx: ProjectCtx, id: ImportId, no: number, bytes: Bu
   )
 
 /** Queues an import whose file is complete. */
-export const queueImport = (ctx: ProjectCtx, id: ImportId, { sha256, rows }: { sha256: string; rows: number }) =>
+export const queueImport = (
+  ctx: ProjectCtx,
+  id: ImportId,
+  { sha256, rows, position }: { sha256: string; rows: number; position: number },
+) =>
   ctx.db.first(
     ImportRow,
-    sql`update imports set state = 'queued', file_sha256 = ${sha256}, rows_total = ${rows}
+    sql`update imports set state = 'queued', file_sha256 = ${sha256}, rows_total = ${rows}, accepted_position = ${position}
         where project_id = ${ctx.projectId} and id = ${id} and state = 'receiving' returning ${columns}`,
   )
 
@@ -119,18 +123,22 @@ export const importsDue = (ctx: Ctx) =>
 /** When the next batch is due: now, if an import is not over, because the batch may have to wait for the ingest queue. */
 export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await importsDue(ctx)).length > 0 ? ctx.clock.now() : null)
 
+/** Where the oldest import that is not over was accepted; null without one. */
+export const oldestImportPosition = (ctx: Ctx): Promise<number | null> =>
+  ctx.db.value(Nullable(Type.Integer()), sql`select min(accepted_position) as position from imports where state in ('queued', 'running')`)
+
 /** An import that is not over, without a lock. */
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,
-    sql`select ${columns}, line, key_id from imports where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')`,
+    sql`select ${columns}, line, key_id, accepted_position from imports where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')`,
   )
 
 /** Locks an import for one batch, unless another process has it. The lock ends with the transaction. */
 export const claimImport = (ctx: InTx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,
-    sql`select ${columns}, line, key_id from imports
+    sql`select ${columns}, line, key_id, accepted_position from imports
         where project_id = ${ctx.projectId} and id = ${id} and state in ('queued', 'running')
         for update skip locked`,
   )

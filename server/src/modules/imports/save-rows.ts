@@ -5,7 +5,16 @@ import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import { addMembers } from '../lists/index.ts'
 import { subscribeNew } from '../subscriptions/index.ts'
-import { type Profile, resolveIds, type UserChanges, type UserUpdate, upsertUsers } from '../users/index.ts'
+import {
+  type ErasedIds,
+  type Profile,
+  requireSameErasures,
+  resolveIds,
+  type UserChanges,
+  type UserUpdate,
+  upsertUsers,
+} from '../users/index.ts'
+import { withoutErasedRows } from './erased-rows.ts'
 import { identifyRows, runsOf } from './identify-rows.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import type { ClaimedImport } from './schema.ts'
@@ -22,16 +31,17 @@ export type SavedRows = {
 /** Saves the profiles of rows in their order. */
 export async function saveRows(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<SavedRows> {
   const waves: SavedWave[] = []
-  const unidentified: Outcome[] = []
+  const refused: Outcome[] = []
   // A row without ids belongs to the user who has its address after the rows before it.
   for (const run of runsOf(rows)) {
     const identified = await identifyRows(ctx, run)
-    unidentified.push(...identified.failed)
-    for (const wave of wavesOf(identified.rows)) waves.push(await saveWave(ctx, claimed, wave))
+    const kept = await withoutErasedRows(ctx, claimed, identified.rows)
+    refused.push(...identified.failed, ...kept.refused)
+    for (const wave of wavesOf(kept.rows)) waves.push(await saveWave(ctx, claimed, wave, kept.erased))
   }
   const changes = waves.map((wave) => wave.changes)
   const ids = waves.flatMap(({ userIds }) => userIds)
-  return { outcomes: [...unidentified, ...waves.flatMap(({ outcomes }) => outcomes)], changes, userIds: afterMerges(ids, changes) }
+  return { outcomes: [...refused, ...waves.flatMap(({ outcomes }) => outcomes)], changes, userIds: afterMerges(ids, changes) }
 }
 
 function afterMerges(ids: UserId[], changes: UserChanges[]): UserId[] {
@@ -45,12 +55,13 @@ function afterMerges(ids: UserId[], changes: UserChanges[]): UserId[] {
 
 type SavedWave = { outcomes: Outcome[]; changes: UserChanges; userIds: UserId[] }
 
-async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): Promise<SavedWave> {
+async function saveWave(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[], erased: ErasedIds): Promise<SavedWave> {
   const isKnown = claimed.update_existing ? () => false : await knownAmong(ctx, rows)
   const at = ctx.clock.now()
   const updates = rows.map(({ profile }): UserUpdate => ({ profile: isKnown(profile) ? nameOf(profile) : profile, at }))
   const upserted = await upsertUsers(ctx, updates)
   const created = new Set(upserted.changes.changes.filter(({ is_new }) => is_new).map(({ user_id }) => user_id))
+  if (created.size > 0) await requireSameErasures(ctx, erased)
   const changed = changedBy(upserted.changes)
   const outcomes = rows.map(({ row, profile }, index): Outcome => {
     const outcome = upserted.outcomes[index]

@@ -169,5 +169,10 @@ export const ImportRow = Type.Object({
 export type ImportRow = Static<typeof ImportRow>
 
 /** An import that is locked for a batch. */
-export const ClaimedImport = Type.Object({ ...ImportRow.properties, line: Type.Integer(), key_id: Nullable(IdOf<KeyId>()) })
+export const ClaimedImport = Type.Object({
+  ...ImportRow.properties,
+  line: Type.Integer(),
+  key_id: Nullable(IdOf<KeyId>()),
+  accepted_position: Type.Integer(),
+})
 export type ClaimedImport = Static<typeof ClaimedImport>

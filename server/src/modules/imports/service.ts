@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import type { BodyStream, Download, Received } from '../../infra/http/route.ts'
+import { takePosition } from '../../infra/queue/erasing.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, faultsError, missing } from '../../lib/errors.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
@@ -131,7 +132,7 @@ async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOp
 
 /** Queues the import of a stored file. */
 export async function startImport(ctx: ProjectCtx, { id, ...file }: Upload): Promise<Import> {
-  const row = await queries.queueImport(ctx, id, file)
+  const row = await queries.queueImport(ctx, id, { ...file, position: await takePosition(ctx) })
   if (!row) throw new Error('The upload was deleted before its import was queued.')
   ctx.wake(IMPORT)
   return present(row)

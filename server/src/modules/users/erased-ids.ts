@@ -47,6 +47,10 @@ export async function erasedIdsOf(ctx: InTx, updates: UserUpdate[], upTo: number
   }
 }
 
+/** The same, up to the last erasure so far. */
+export const erasedSince = async (ctx: InTx, updates: UserUpdate[]): Promise<ErasedIds> =>
+  erasedIdsOf(ctx, updates, (await identityEpoch(ctx)).erased_position)
+
 function namesIn({ profile: { external_id, anonymous_id }, user_id }: UserUpdate): [kind: string, name: string][] {
   const names: [string, string | undefined][] = [
     ['e', external_id],
@@ -75,6 +79,11 @@ export async function requireSameErasures(ctx: InTx, { upTo }: ErasedIds): Promi
 /** Another process may be about to append what it accepted before an erasure. */
 const KEPT_MS = HOUR_MS
 
-/** Forgets ids when everything that was accepted before their erasure has been applied. */
-export const forgetErasedIds = async (ctx: Ctx): Promise<number> =>
-  queries.purgeErasedIds(ctx, new Date(ctx.clock.now().getTime() - KEPT_MS), await oldestPosition(ctx))
+/**
+ * Forgets ids when everything that was accepted before their erasure has been applied. `oldestElsewhere` is the oldest position of what is not
+ * in the queue.
+ */
+export async function forgetErasedIds(ctx: Ctx, oldestElsewhere: number | null): Promise<number> {
+  const oldest = [await oldestPosition(ctx), oldestElsewhere].filter((position) => position !== null)
+  return queries.purgeErasedIds(ctx, new Date(ctx.clock.now().getTime() - KEPT_MS), oldest.length === 0 ? null : Math.min(...oldest))
+}
