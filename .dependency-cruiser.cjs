@@ -11,6 +11,7 @@ const ARROWS = {
   events: ['users'],
   ingest: ['users', 'events'],
   activity: ['users', 'events'],
+  audit: ['projects'],
   inbox: ['users'],
   subscriptions: ['users', 'projects'],
   lists: ['rules', 'positions', 'users', 'events', 'subscriptions', 'projects'],
@@ -24,7 +25,7 @@ const ARROWS = {
   campaigns: ['messages', 'templates', 'lists', 'rules', 'channels', 'domains', 'tracking', 'subscriptions', 'events', 'users', 'projects'],
   positions: [],
   journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
-  webhooks: ['webhook-events'],
+  webhooks: ['webhook-events', 'audit'],
 }
 
 const TESTS = '[.]test[.]ts$'

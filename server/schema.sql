@@ -223,6 +223,46 @@ create table attributes (
   constraint attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table audit_chains (
+  organization_id bigint not null,
+  project_id bigint not null,
+  position bigint not null,
+  hash text not null,
+  constraint audit_chains_pkey PRIMARY KEY (project_id, organization_id)
+);
+
+create table audit_entries (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  project_id bigint,
+  position bigint not null,
+  action text not null,
+  object_type text not null,
+  object_id text,
+  object_name text,
+  actor_type text not null,
+  actor_id bigint,
+  actor_name text,
+  via text not null,
+  request_id text,
+  before json,
+  after json,
+  details json,
+  previous_hash text not null,
+  hash text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint audit_entries_pkey PRIMARY KEY (id),
+  constraint audit_entries_actor_type_check CHECK ((actor_type = ANY (ARRAY['key'::text, 'member'::text, 'system'::text]))),
+  constraint audit_entries_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'system'::text])))
+);
+CREATE INDEX audit_entries_by_action ON audit_entries USING btree (project_id, action, created_at, id);
+CREATE INDEX audit_entries_by_actor ON audit_entries USING btree (project_id, actor_type, actor_id, created_at, id);
+CREATE INDEX audit_entries_by_age ON audit_entries USING btree (created_at);
+CREATE INDEX audit_entries_by_object ON audit_entries USING btree (project_id, object_type, object_id, created_at, id);
+CREATE INDEX audit_entries_by_position ON audit_entries USING btree (project_id, organization_id, "position");
+CREATE INDEX audit_entries_by_time ON audit_entries USING btree (project_id, created_at, id);
+CREATE INDEX audit_entries_of_organisation ON audit_entries USING btree (organization_id, created_at, id);
+
 create table campaign_audiences (
   campaign_id bigint not null,
   project_id bigint not null,

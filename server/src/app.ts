@@ -33,6 +33,7 @@ import { egressPolicy } from './lib/egress.ts'
 import { VERSION } from './lib/versions.ts'
 import { listenProblem } from './listen-problem.ts'
 import { openMailListeners } from './mail-listeners.ts'
+import { recordWrite } from './modules/audit/index.ts'
 import { isForCustomDomain } from './modules/domains/index.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
@@ -175,7 +176,7 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
   const lag = createEventLoopLag()
-  const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, baseUrl })
+  const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, baseUrl })
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
   addStaticPages(app, docsPages({ document, baseUrl }), async (headers) => !(await isForCustomDomain(ctx, headers)))
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })

@@ -7,10 +7,11 @@ import { existsSync } from 'node:fs'
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from './infra/runtime/config.ts'
-import { type Ctx, inTx } from './infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
 import { StartError } from './lib/start-error.ts'
 import { LATEST_VERSION } from './lib/versions.ts'
+import { recordAction } from './modules/audit/index.ts'
 import { generateKey, saveKey } from './modules/keys/index.ts'
 import { findFirstProject, insertOrganisation, lockBootstrap } from './modules/projects/index.ts'
 import { createProjectIn } from './verbs.ts'
@@ -33,18 +34,26 @@ export async function bootstrap(ctx: Ctx, keep: (credentials: Credentials) => Pr
     await lockBootstrap(ctx)
     const first = await findFirstProject(ctx)
     if (first) {
-      await addConfiguredKeys(ctx, first.organization_id, first.id)
+      await addConfiguredKeys(bySystem(ctx, first.organization_id), first.organization_id, first.id)
       return null
     }
     const organisationId = await insertOrganisation(ctx, 'Default', LATEST_VERSION)
     const project = await createProjectIn(ctx, organisationId, { name: 'Default', locale: 'en', timezone: 'UTC' })
-    const credentials = await addKeys(ctx, organisationId, project.id)
+    const { name, locale, timezone } = project
+    await recordAction(bySystem(ctx, organisationId), project.id, 'project.created', project.id, { after: { name, locale, timezone } })
+    const credentials = await addKeys(bySystem(ctx, organisationId), organisationId, project.id)
     await keep(credentials)
     return credentials
   })
 }
 
-async function addKeys(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId): Promise<Credentials> {
+/** What the audit log says of the first start. */
+const bySystem = (ctx: InTx<Ctx>, organisationId: OrganisationId): InTx<Ctx> => ({
+  ...ctx,
+  origin: { via: 'system', requestId: null, organisationId },
+})
+
+async function addKeys(ctx: InTx<Ctx>, organisationId: OrganisationId, projectId: ProjectId): Promise<Credentials> {
   const credentials: Partial<Credentials> = {}
   for (const key of KEYS) {
     const value = ctx.config[key.setting] ?? generateKey(key.prefix, ctx.secrets.random)
@@ -54,23 +63,33 @@ async function addKeys(ctx: Ctx, organisationId: OrganisationId, projectId: Proj
   return credentials as Credentials
 }
 
-async function addConfiguredKeys(ctx: Ctx, organisationId: OrganisationId, projectId: ProjectId): Promise<void> {
+async function addConfiguredKeys(ctx: InTx<Ctx>, organisationId: OrganisationId, projectId: ProjectId): Promise<void> {
   for (const key of KEYS) {
     const value = ctx.config[key.setting]
     if (value) await addKey(ctx, key, value, organisationId, projectId)
   }
 }
 
-const addKey = (ctx: Ctx, { scope, role }: (typeof KEYS)[number], value: string, organisationId: OrganisationId, projectId: ProjectId) =>
-  saveKey(ctx, value, {
+async function addKey(
+  ctx: InTx<Ctx>,
+  { scope, role }: (typeof KEYS)[number],
+  value: string,
+  organisationId: OrganisationId,
+  ofProject: ProjectId,
+): Promise<void> {
+  const projectId = scope === 'organisation' ? null : ofProject
+  const name = 'First key'
+  const saved = await saveKey(ctx as unknown as Ctx, value, {
     organisationId,
-    projectId: scope === 'organisation' ? null : projectId,
+    projectId,
     scope,
     role,
-    name: 'First key',
+    name,
     description: null,
     isSystemKey: false,
   })
+  if (saved) await recordAction(ctx, projectId, 'key.created', saved.id, { after: { name, scope, role } })
+}
 
 /**
  * The first credentials in `DATA_DIR`, where only the owner can read them. A second file beside them says that they have not been shown: a

@@ -5,6 +5,7 @@ import type { Route } from './infra/http/route.ts'
 import type { Appender } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
+import { auditRoutes } from './modules/audit/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { domainRoutes } from './modules/domains/index.ts'
@@ -44,6 +45,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...campaignRoutes({ archiveCampaign, onUsersSaved }),
   ...journeyRoutes({ stepReferenceFaults }),
   ...activityRoutes,
+  ...auditRoutes,
   ...messageRoutes({ findSendingCampaigns }),
   ...providerRoutes,
   ...domainRoutes(),

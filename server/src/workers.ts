@@ -8,6 +8,7 @@ import { APPLY, backlog } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { activityJobs } from './modules/activity/index.ts'
+import { auditJobs } from './modules/audit/index.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
 import { domainJobs } from './modules/domains/index.ts'
 import { eventJobs } from './modules/events/index.ts'
@@ -45,6 +46,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
   ...activityJobs,
+  ...auditJobs,
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,

@@ -27,6 +27,7 @@ import { createThreads, type Threads } from '../src/infra/threads/pool.ts'
 import type { Clock } from '../src/lib/clock.ts'
 import { egressPolicy } from '../src/lib/egress.ts'
 import { matches } from '../src/lib/validate.ts'
+import { recordWrite } from '../src/modules/audit/index.ts'
 import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
@@ -210,6 +211,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     routes: allRoutes({ appender: createAppender(db, () => ctx.wake(APPLY)), listening: createInboxStreams() }),
     pages: allPages({ engagementBuffer }),
     authenticator,
+    recordWrite,
     baseUrl: () => 'http://carillon.test',
     lag,
     onReply: checkReply,

@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { type Ctx, inTx } from '../src/infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../src/lib/ids.ts'
 import { matches } from '../src/lib/validate.ts'
+import { recordWrite } from '../src/modules/audit/index.ts'
 import {
   createInboxStreams,
   deliverToInbox,
@@ -74,7 +75,16 @@ export async function startInbox(w: World, closing: AsyncDisposableStack, onEnga
         return result
       }),
   })
-  const app = createHttpServer({ ctx, routes, pages: [], authenticator, baseUrl: ctx.baseUrl, lag: () => 0, onReply: checkReply })
+  const app = createHttpServer({
+    ctx,
+    routes,
+    pages: [],
+    authenticator,
+    recordWrite,
+    baseUrl: ctx.baseUrl,
+    lag: () => 0,
+    onReply: checkReply,
+  })
   closing.defer(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
+import { type Ctx, inTx } from '../infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../lib/ids.ts'
 import { ORGANISATION_ROLES, ROLES } from '../lib/roles.ts'
+import { recordAction } from '../modules/audit/index.ts'
 import { generateKey, saveKey } from '../modules/keys/index.ts'
 import { findFirstProject, findProject } from '../modules/projects/index.ts'
 import { type Command, CommandError } from './command.ts'
@@ -22,14 +24,13 @@ export const run: Command['run'] = async ([action, ...args], env) => {
     const owner = project ? await findProject(ctx, Number(project) as ProjectId).catch(() => undefined) : await findFirstProject(ctx)
     if (!owner) throw new CommandError('The project does not exist. Start the server once to create the first one.')
     const value = generateKey(wanted.prefix, ctx.secrets.random)
-    await saveKey(ctx, value, {
-      organisationId: owner.organization_id as OrganisationId,
-      projectId: wanted.scope === 'organisation' ? null : owner.id,
-      scope: wanted.scope,
-      role: wanted.role,
-      name,
-      description: null,
-      isSystemKey: false,
+    const organisationId = owner.organization_id as OrganisationId
+    const projectId = wanted.scope === 'organisation' ? null : owner.id
+    const { prefix: _, ...given } = { ...wanted, name }
+    await inTx({ ...ctx, origin: { via: 'cli', requestId: null, organisationId } }, async (ctx) => {
+      const key = { ...given, organisationId, projectId, description: null, isSystemKey: false }
+      const saved = await saveKey(ctx as unknown as Ctx, value, key)
+      if (saved) await recordAction(ctx, projectId, 'key.created', saved.id, { after: given })
     })
     process.stdout.write(`${value}\n`)
   })

@@ -12,6 +12,7 @@ import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
 import type { Clock } from '../lib/clock.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { trimEndMatching } from '../lib/text.ts'
+import { CLI_USER_AGENT, VERSION } from '../lib/versions.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
 import { verifySignature } from '../modules/webhooks/index.ts'
 import { callApi, firstKey, parsed } from './call-api.ts'
@@ -83,7 +84,12 @@ export async function listen(options: ListenOptions, { dataDir, print, clock }: 
   const authority = await loadOrCreateAuthority(dataDir, now())
   // Any address is allowed, because the user of the command line chose it.
   const fetch = opening.use(
-    createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), ca: [authority.cert], userAgent: 'Carillon-Listen/1.0', anyPort: true }),
+    createSafeFetch({
+      policy: egressPolicy(['0.0.0.0/0', '::/0']),
+      ca: [authority.cert],
+      userAgent: `${CLI_USER_AGENT}${VERSION}`,
+      anyPort: true,
+    }),
   )
   let secret = ''
   const printer = opening.use(inOrder(({ body }) => printEvent(body, print), clock))

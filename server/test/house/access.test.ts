@@ -192,6 +192,7 @@ const SENDERS_AND_READERS: Callers = { ...NO_CALLERS, secret: 'support smtpproxy
 const EDITORS: Callers = { ...NO_CALLERS, secret: 'editor publisher admin' }
 const PUBLISHERS: Callers = { ...NO_CALLERS, secret: 'publisher admin' }
 const ADMINS: Callers = { ...NO_CALLERS, secret: 'admin' }
+const ADMINS_AND_ORGANISATIONS: Callers = { ...NO_CALLERS, secret: 'admin', organisation: 'admin owner' }
 const END_USERS: Callers = { ...NO_CALLERS, publishable: ['through', '401 user_token_missing'] }
 const UTILITIES: Callers = { ...EVERY_ROLE, organisation: 'member admin owner' }
 const ORGANISATION_READS: Callers = { ...NO_CALLERS, organisation: 'member admin owner' }
@@ -273,6 +274,8 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/sandbox/messages', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages/{messageId}', EVERY_ROLE],
   ['GET', '/api/client/activity', EVERY_ROLE],
+  ['GET', '/api/client/audit', ADMINS_AND_ORGANISATIONS],
+  ['GET', '/api/client/audit/check', ADMINS_AND_ORGANISATIONS],
   ['GET', '/api/client/mail-sites', EVERY_ROLE],
   ['GET', '/api/client/mail-sites/{site}', EVERY_ROLE],
   ['GET', '/api/client/webhooks', EVERY_ROLE],

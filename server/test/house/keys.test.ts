@@ -22,6 +22,7 @@ const MAY: Record<string, string> = {
   api_keys_pkey: 'keys of organisations have no project',
   api_keys_hash_key: 'the hash of the key finds the project',
   api_keys_organization_id_fkey: 'keys of organisations have no project',
+  audit_entries_pkey: 'entries of organisations have no project',
   domains_verified: 'a verified host is unique among all projects, and finds its project',
 }
 

@@ -142,6 +142,8 @@ campaigns POST /api/client/campaigns/{campaignId}/trigger
 D-MSG-2 POST /api/client/messages
 D-MSG-2 POST /api/client/messages/batch
 D-MSG-6 GET /api/client/activity
+D-CON-20 GET /api/client/audit
+D-CON-22 GET /api/client/audit/check
 D-MSG-3 GET /api/client/messages
 D-MSG-3 GET /api/client/messages/{messageId}
 consent GET /api/client/page-theme

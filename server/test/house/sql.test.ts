@@ -4,6 +4,7 @@ import { isStatement, type Template, templatesOf } from './statements.ts'
 
 /** Statements without a project, and the reason. The statements of `projects` are exempt, because they find projects. */
 const MAY: Record<string, string> = {
+  'audit.purgeEntries': 'purges by age, over all projects',
   'campaigns.findPendingActions': 'finds the projects that have work',
   'campaigns.findDue': 'finds the projects that have work',
   'campaigns.findRunning': 'finds the projects that have work',

@@ -20,6 +20,23 @@ const project = {
   ...since,
 }
 
+const auditEntry = {
+  id: 5120,
+  project_id: 1,
+  position: 412,
+  action: 'campaign.updated',
+  object: { type: 'campaign', id: '7', name: 'Spring sale' },
+  actor: { type: 'key', id: 9, name: 'Shop server' },
+  via: 'api',
+  request_id: 'req_01KAFW6V7Q3M8Z5N4P2R9S0T1X',
+  before: { state: 'draft' },
+  after: { state: 'scheduled' },
+  details: null,
+  previous_hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  hash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+  created_at: CHANGED,
+}
+
 const smtp = {
   ...of(3),
   name: 'Mail relay',
@@ -188,6 +205,9 @@ export const projectExamples = {
     last_24_hours: { delivered: 9120, deferred: 240, bounced: 640, deferral_share: 0.024, bounce_share: 0.064 },
   },
   MailSiteInput: { limits: { mails_per_second: 20 } },
+
+  AuditEntry: auditEntry,
+  AuditCheck: { is_intact: true, entries: 4120, first_wrong: null },
 
   Webhook: endpoint,
   WebhookReply: { ...endpoint, signing_secret: 'whsec_CoAuvM6Z2mSTNPajX1uBUHxlcmvZVVSDENVQkdO40xU=' },

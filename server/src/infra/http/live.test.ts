@@ -28,7 +28,15 @@ async function stage(events: Events): Promise<Stage> {
     run: async (_, { live }) => ({ events: events(live) }),
   })
   const { authenticator } = await import('../../authenticator.ts')
-  const app = createHttpServer({ ctx: w.ctx, routes: [live], pages: [], authenticator, baseUrl: w.ctx.baseUrl, lag: () => 0 })
+  const app = createHttpServer({
+    ctx: w.ctx,
+    routes: [live],
+    pages: [],
+    authenticator,
+    recordWrite: async () => undefined,
+    baseUrl: w.ctx.baseUrl,
+    lag: () => 0,
+  })
   closing.defer(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   await w.users('ana')

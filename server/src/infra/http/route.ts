@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../lib/errors.ts'
 import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { Config } from '../runtime/config.ts'
-import type { Caller, CallerCtx, Ctx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
+import type { Caller, CallerCtx, Ctx, InTx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import type { Listing, PageRequest } from './paging.ts'
 
@@ -27,6 +27,8 @@ export type Credential =
   | {
       kind: 'secret' | 'publishable'
       keyId: KeyId
+      /** The name of the key, for the audit log. */
+      name: string
       /** The origins that may use a publishable key; all of them if there are none. */
       allowedOrigins: string[]
       role: Role
@@ -35,7 +37,7 @@ export type Credential =
       project: ProjectDefaults
       apiVersion: string
     }
-  | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
+  | { kind: 'organisation'; keyId: KeyId; name: string; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
 
 /** Passed in by `app.ts`, because infra must not import the keys module. Both functions throw a 401 `ApiError`. */
 export type Authenticator = {
@@ -43,6 +45,20 @@ export type Authenticator = {
   authenticate(ctx: Ctx, key: string): Promise<Credential>
   /** Returns the signed-in user, in the project of the credential. */
   userOf(ctx: Ctx, credential: Credential & { projectId: ProjectId }, token: string): Promise<UserId>
+}
+
+/** Passed in by `app.ts`, because infra must not import the audit module. Records a write in its transaction. */
+export type RecordWrite = (ctx: InTx<Ctx>, write: RecordedWrite) => Promise<void>
+
+/** What was done to an object, with its state before and after. */
+export type RecordedWrite = {
+  /** Null for an object of the organisation. */
+  projectId: ProjectId | null
+  action: string
+  object: { type: string; id: string | null }
+  before: Record<string, unknown> | undefined
+  after: Record<string, unknown> | undefined
+  details?: Record<string, unknown>
 }
 
 type CtxOf<A extends Access> = A extends { secret: Role; organisation: OrganisationRole }
@@ -56,6 +72,32 @@ type CtxOf<A extends Access> = A extends { secret: Role; organisation: Organisat
         : A extends { publishable: 'anonymous' }
           ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' | 'anonymous' }>>
           : ProjectCtx<Extract<Caller, { kind: 'secret' }>>
+
+/** What a route that writes tells the audit log: what it changes, or why that is not recorded. */
+export type Audit = AuditedWrite | { none: string }
+
+/** A write that is recorded in its transaction. Made by `audits` of `audited.ts`. */
+export type AuditedWrite = {
+  /** The kind of object, in the words of the API. */
+  object: string
+  /** What was done to it, such as `updated`. */
+  action: string
+  /** What finds the object. Undefined before it was created. */
+  keyOf(input: AuditedInput, reply?: unknown): unknown
+  /** The id of the object in the audit log. */
+  idOf(key: never): string | null
+  /** The state of the object as the API shows it; without it, `details` are recorded. Throws 404 when it does not exist. */
+  read?(ctx: never, key: never): Promise<object>
+  /** Members that change by themselves, such as counts. */
+  ignored: readonly string[]
+  /** Recorded for an action that changes no members of the object. */
+  details?(input: AuditedInput, reply: unknown): object
+  /** Whether it is recorded when nothing changed, because what it does is not in the state. */
+  always: boolean
+}
+
+/** The parts of a request that the audit log needs. */
+export type AuditedInput = { params: Record<string, unknown>; query: unknown; body: unknown }
 
 /** A path parameter, with the function that reads it. */
 export type PathParam<T> = { read(text: string, name: string): T; schema: TSchema }
@@ -160,6 +202,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
    * queue, which is the only effect; the reply is 204. `around_call`: before and after, for operations that wait for other servers.
    */
   records?: 'with_append' | 'around_call'
+  /** Of routes that write: what the audit log records, or why it records nothing (`house/audit.test.ts`). */
+  audit?: Audit
   /** Served while the server is overloaded too. */
   essential?: true
   /** Codes of errors that the shape of the route does not show, for the API reference. */

@@ -5,10 +5,12 @@ import { ApiError, fault } from '../../lib/errors.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { networkOf } from '../../lib/networks.ts'
 import { atLeast, organisationAtLeast, type Role } from '../../lib/roles.ts'
-import type { Caller, Ctx } from '../runtime/ctx.ts'
+import { CLI_USER_AGENT } from '../../lib/versions.ts'
+import type { Actor, Caller, Ctx, Origin } from '../runtime/ctx.ts'
 import { childWhenUsed } from '../runtime/log.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
+import { recorded } from './audited.ts'
 import { checkMediaType, parseJson, parsePairs, readBody, readsBody, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
@@ -16,7 +18,7 @@ import { errorReply } from './error-reply.ts'
 import { HandlerRefusal, isIdempotent, isStoredRefusal, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
-import type { Access, Authenticator, Credential, Download, Live, LiveCall, Received, Route } from './route.ts'
+import type { Access, Authenticator, Credential, Download, Live, LiveCall, Received, RecordWrite, Route } from './route.ts'
 import { type OpenBody, openBody, receive } from './streamed.ts'
 import { versionOf } from './version.ts'
 
@@ -30,13 +32,17 @@ export type Exchange = {
 }
 
 /** The parts of the server that `serve` needs. */
-export type Serving = { ctx: Ctx; authenticator: Authenticator; limits: RateLimits; baseUrl: () => string }
+export type Serving = { ctx: Ctx; authenticator: Authenticator; recordWrite: RecordWrite; limits: RateLimits; baseUrl: () => string }
 
 /** A reply: JSON that can be stored and replayed, or else a file or a live reply. */
 export type Served = StoredReply | { download: Download; type: string } | { live: (signal: AbortSignal) => Promise<Live> }
 
 /** Serves one request. Anything thrown becomes an error reply. */
-export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, route: CompiledRoute, exchange: Exchange): Promise<Served> {
+export async function serve(
+  { ctx, authenticator, recordWrite, limits, baseUrl }: Serving,
+  route: CompiledRoute,
+  exchange: Exchange,
+): Promise<Served> {
   const { request } = exchange
   const credential = await authenticate(ctx, authenticator, limits, exchange)
   Object.assign(exchange.headers, spendRateLimits(ctx, limits, route, credential, request))
@@ -53,7 +59,8 @@ export async function serve({ ctx, authenticator, limits, baseUrl }: Serving, ro
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received =
     body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream, charset: body.open.charset }))
-  const work = (ctx: Ctx, record?: ReplyRecord) => handle(ctx, route, { ...body, received, record }, exchange, baseUrl())
+  const work = (ctx: Ctx, record?: ReplyRecord) =>
+    handle(ctx, route, { ...body, received, record }, exchange, { recordWrite, baseUrl: baseUrl() })
   // Awaited here, because `received` is disposed of when this function returns.
   if (key === undefined) return await work(inner)
   exchange.headers['idempotency-key'] = key
@@ -215,11 +222,16 @@ async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): 
   throw fault('parameter_missing', 'body', 'This operation needs a JSON body.')
 }
 
-function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId }: Exchange): Ctx {
-  const log = childWhenUsed(ctx.log, { request_id: requestId, key_id: credential.keyId })
-  if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, organisationId: credential.organisationId })
-  return Object.assign({}, ctx, { log, caller, projectId: credential.projectId, project: credential.project })
+function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId, request }: Exchange): Ctx {
+  const { keyId, name, organisationId } = credential
+  const log = childWhenUsed(ctx.log, { request_id: requestId, key_id: keyId })
+  const actor: Actor = { kind: 'key', id: keyId, name }
+  const origin: Origin = { via: isCommandLine(request) ? 'cli' : 'api', requestId, organisationId }
+  if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, actor, origin, organisationId })
+  return Object.assign({}, ctx, { log, caller, actor, origin, projectId: credential.projectId, project: credential.project })
 }
+
+const isCommandLine = (request: FastifyRequest) => single(request, 'user-agent')?.startsWith(CLI_USER_AGENT) === true
 
 /** Checks the parameters, then runs the handler. */
 async function handle(
@@ -227,12 +239,13 @@ async function handle(
   route: CompiledRoute,
   { value, raw, received, record }: Omit<Body, 'open'> & { received: Received | undefined; record: ReplyRecord | undefined },
   exchange: Exchange,
-  baseUrl: string,
+  { recordWrite, baseUrl }: { recordWrite: RecordWrite; baseUrl: string },
 ): Promise<StoredReply> {
   const { def } = route
   const input = inputOf(route, exchange, value)
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
-  const result = await run(def as Route, ctx, { ...input, raw, received, record }, baseUrl)
+  const work = (ctx: Ctx) => run(def as Route, ctx, { ...input, raw, received, record }, baseUrl)
+  const result = await recorded(ctx, def as Route, input, recordWrite, work)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : JSON.stringify(result), location }

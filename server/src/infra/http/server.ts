@@ -24,7 +24,7 @@ import { refuseUnderOverload } from './overload.ts'
 import type { PublicPage } from './public-page.ts'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import { recordRequest } from './record-request.ts'
-import type { Authenticator, Download, Route } from './route.ts'
+import type { Authenticator, Download, RecordWrite, Route } from './route.ts'
 import { type Exchange, type Served, serve } from './serve.ts'
 import { addPublicPages } from './serve-public-pages.ts'
 
@@ -33,6 +33,8 @@ export type HttpOptions = {
   routes: Route[]
   pages: PublicPage[]
   authenticator: Authenticator
+  /** Records the writes of routes that declare them for the audit log. */
+  recordWrite: RecordWrite
   baseUrl: () => string
   /** How late the event loop runs. Over a limit, only essential requests are served. */
   lag: EventLoopLag

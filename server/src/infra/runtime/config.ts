@@ -128,6 +128,7 @@ export const settings = {
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Events that are older, in hours, are stored but trigger no messages.'),
   EVENT_RETENTION_MONTHS: count(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),
+  AUDIT_RETENTION_DAYS: wholeCount(400, 'Age in days at which entries of the audit log are deleted. 0 keeps them forever.'),
   JOURNEY_HISTORY_DAYS: count(90, 'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept.'),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,

@@ -39,7 +39,20 @@ export type Ctx = {
    * transaction, after the commit. Call it wherever work for a job is written.
    */
   wake(job: JobName): void
+  /** Who acts; absent outside of requests, where it is the system. */
+  actor?: Actor
+  /** Where a request or a command came from; absent for the system’s own work. */
+  origin?: Origin
+  /** In a transaction: what `afterCommit` runs when it has committed. */
+  committed?: (() => void)[]
 }
+
+/** Who acts, for the audit log: an API key, a member in the console, or the system. */
+export type Actor = { kind: 'key' | 'member' | 'system'; id: number | null; name: string | null }
+
+/** The way that a write came. */
+export const WAYS = ['api', 'console', 'cli', 'system'] as const
+export type Origin = { via: (typeof WAYS)[number]; requestId: string | null; organisationId: OrganisationId }
 
 /** The key, and perhaps the user token, of the request. Jobs are `system`. */
 export type Caller =
@@ -66,10 +79,18 @@ export type InTx<C extends Ctx = ProjectCtx> = Omit<C, 'db'> & { db: TxDb }
 export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
   const woken = new Map<string, JobName>()
   const wake = (job: JobName) => void woken.set(job.name, job)
-  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake } as InTx<C>))
+  const committed: (() => void)[] = []
+  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake, committed } as InTx<C>))
   // Inside an outer transaction, this passes them on to it.
   for (const job of woken.values()) ctx.wake(job)
+  for (const after of committed) afterCommit(ctx, after)
   return result
+}
+
+/** Runs `work` once what was written is visible: after the commit of the transaction, or at once outside of one. For caches. */
+export function afterCommit(ctx: Pick<Ctx, 'committed'>, work: () => void): void {
+  if (ctx.committed) ctx.committed.push(work)
+  else work()
 }
 
 /**

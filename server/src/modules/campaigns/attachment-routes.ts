@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
@@ -11,14 +12,26 @@ import {
   TemplateAttachmentWhole,
   variantNumber,
 } from '../templates/index.ts'
-import { getTemplateAttachment, listTemplateAttachments, putTemplateAttachment, removeTemplateAttachment } from './template-attachments.ts'
-import { templateLocale, templateQuery } from './template-place.ts'
+import {
+  attachmentState,
+  getTemplateAttachment,
+  listTemplateAttachments,
+  putTemplateAttachment,
+  removeTemplateAttachment,
+} from './template-attachments.ts'
+import { placeIn, templateIdOf, templateLocale, templateQuery } from './template-place.ts'
 
 const params = { campaignId: pathId<CampaignId>(), locale: templateLocale }
 
 type Named = { params: { campaignId: CampaignId; locale: string }; query: { variant?: string | undefined } }
 
 const placeOf = ({ params: { campaignId, locale }, query }: Named) => ({ campaignId, locale, variant: variantNumber(query.variant) })
+
+const attachmentAudit = audits('template_attachment', {
+  keyOf: ({ params, query }) => ({ ...placeIn(params, query), name: String(params.name) }),
+  idOf: ({ name, ...place }) => `${templateIdOf(place)}/${name}`,
+  read: attachmentState,
+})
 
 /** The files of email templates. */
 export const attachmentRoutes = [
@@ -51,6 +64,7 @@ export const attachmentRoutes = [
     description:
       'Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB. They are copied with the campaign and deleted with the template.',
     access: { secret: 'editor' },
+    audit: attachmentAudit('updated'),
     params: { ...params, name: pathAttachment },
     query: templateQuery,
     body: TemplateAttachmentInput,
@@ -64,6 +78,7 @@ export const attachmentRoutes = [
     summary: 'Delete an attachment of a template.',
     description: 'Messages that are sent from now on do not have it.',
     access: { secret: 'editor' },
+    audit: attachmentAudit('deleted'),
     params: { ...params, name: pathAttachment },
     query: templateQuery,
     status: 204,

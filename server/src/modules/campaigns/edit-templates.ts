@@ -25,6 +25,13 @@ export async function listTemplates(ctx: ProjectCtx, id: CampaignId): Promise<Te
   return (await templatesOf(ctx, [campaign.id])).map(present)
 }
 
+/** A template. Throws 404. */
+export async function getTemplate(ctx: ProjectCtx, { campaignId, locale, variant }: TemplatePlace): Promise<Template> {
+  const row = (await templatesOf(ctx, [campaignId])).find((row) => row.locale === locale && row.variant === variant)
+  if (!row) throw missing('template')
+  return present(row)
+}
+
 /** Creates or replaces a template. Throws 400 and 422 if the channel cannot send the content, 403, 404. */
 export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: unknown): Promise<SavedTemplate> {
   const campaign = await getCampaign(ctx, place.campaignId)

@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
@@ -27,6 +28,11 @@ import { templateRoutes } from './template-routes.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
+const state = { read: async (ctx: ProjectCtx, id: CampaignId) => presentCampaign(ctx, await getCampaign(ctx, id)), ignored: ['delivery'] }
+const campaignAudit = audits('campaign', { ...state, id: 'campaignId' })
+/** A copy has its id in the reply; the path has that of the original. */
+const campaignCopyAudit = audits('campaign', state)
+
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
 /** Functions that need modules that depend on this one. */
@@ -53,6 +59,7 @@ const ofCampaigns = (verbs: Verbs) => [
     summary: 'Create a campaign.',
     description: 'The new campaign is a draft. Its channel is the channel of the subscription type.',
     access: { secret: 'editor' },
+    audit: campaignAudit('created'),
     body: CampaignInput,
     reply: Campaign,
     status: 201,
@@ -76,6 +83,7 @@ const ofCampaigns = (verbs: Verbs) => [
     description:
       'Members that are left out do not change. Set `state` to schedule a blast (`scheduled`) or make it a draft again (`draft`), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` withdraws the unsent messages of a blast that is being sent: the blast is `aborting` until no message is in flight, and then `scheduled`. Users who already got it do not get it again. Setting `state`, or changing a campaign that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
+    audit: campaignAudit('updated'),
     params,
     body: CampaignChanges,
     reply: Campaign,
@@ -87,6 +95,7 @@ const ofCampaigns = (verbs: Verbs) => [
     summary: 'Archive a campaign.',
     description: 'An active campaign is aborted first. Archiving a campaign that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
+    audit: campaignAudit('deleted'),
     params,
     query: ForceQuery,
     status: 204,
@@ -99,6 +108,7 @@ const ofCampaigns = (verbs: Verbs) => [
     summary: 'Copy a campaign with its templates into a new draft.',
     description: 'The copy has no `send_at`.',
     access: { secret: 'editor' },
+    audit: campaignCopyAudit('duplicated'),
     params,
     reply: Campaign,
     status: 201,
@@ -126,6 +136,7 @@ const ofProgress = [
     description:
       'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; every reply has `is_paused` and `paused_at`. Pausing again changes nothing.',
     access: { secret: 'publisher' },
+    audit: campaignAudit('paused'),
     params,
     reply: Campaign,
     run: async (ctx, { params }) => presentCampaign(ctx, await pauseCampaign(ctx, params.campaignId)),
@@ -137,6 +148,7 @@ const ofProgress = [
     description:
       'A blast that came due during the pause is launched at once. Messages that came due are sent at once unless they have expired.',
     access: { secret: 'publisher' },
+    audit: campaignAudit('resumed'),
     params,
     reply: Campaign,
     run: async (ctx, { params }) => presentCampaign(ctx, await resumeCampaign(ctx, params.campaignId)),
@@ -147,6 +159,7 @@ const ofProgress = [
     summary: 'Send a running trigger campaign to a user, without an event.',
     description: 'The `event_rule` is not evaluated. Subscriptions and suppressions apply as usual.',
     access: { secret: 'publisher' },
+    audit: { none: 'a message is not configuration' },
     params,
     body: DirectTrigger,
     reply: DirectlyTriggered,

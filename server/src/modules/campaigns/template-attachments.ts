@@ -33,6 +33,13 @@ export async function getTemplateAttachment(ctx: ProjectCtx, place: TemplatePlac
   return found
 }
 
+/** A file of a template without its content. Throws 404. */
+export async function attachmentState(ctx: ProjectCtx, { name, ...place }: TemplatePlace & { name: string }): Promise<TemplateAttachment> {
+  const found = (await listTemplateAttachments(ctx, place)).find((file) => file.name === name)
+  if (!found) throw missing('attachment')
+  return found
+}
+
 /** Creates or replaces a file of a template. Throws 400, 403, 404, and 422 beyond the limits and on channels other than email. */
 export async function putTemplateAttachment(
   ctx: ProjectCtx,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
@@ -16,12 +17,18 @@ import {
   TestReport,
   variantNumber,
 } from '../templates/index.ts'
-import { listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
+import { getTemplate, listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
 import { getCampaign } from './service.ts'
-import { templateLocale, templateQuery } from './template-place.ts'
+import { placeIn, templateIdOf, templateLocale, templateQuery } from './template-place.ts'
 import { sendTests } from './test-sends.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
+
+const templateAudit = audits('template', {
+  keyOf: ({ params, query }) => placeIn(params, query),
+  idOf: templateIdOf,
+  read: getTemplate,
+})
 
 /** The templates of a campaign: reading, writing, previewing, checking and testing them. */
 export const templateRoutes = [
@@ -42,6 +49,7 @@ export const templateRoutes = [
     description:
       'Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.',
     access: { secret: 'editor' },
+    audit: templateAudit('updated'),
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     body: Content,
@@ -54,6 +62,7 @@ export const templateRoutes = [
     summary: 'Remove the template of a locale.',
     description: 'Messages that were sent do not change.',
     access: { secret: 'editor' },
+    audit: templateAudit('deleted'),
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     status: 204,
@@ -66,6 +75,7 @@ export const templateRoutes = [
     description:
       'Renders a stored template, or the one in `template`, which is not saved. The values are those of `user`, as far as this key may read them, those in `data`, or made-up ones. Unsubscribe links in a preview do not work.',
     access: { secret: 'support' },
+    audit: { none: 'nothing is saved' },
     params,
     body: PreviewInput,
     reply: Preview,
@@ -88,6 +98,7 @@ export const templateRoutes = [
     description:
       'The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links lead on, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.',
     access: { secret: 'editor' },
+    audit: { none: 'test messages are not configuration' },
     bucket: 'egress',
     params,
     body: TestInput,

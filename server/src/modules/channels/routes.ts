@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
@@ -6,6 +7,8 @@ import { providerListing } from './queries.ts'
 import { ConfiguredProvider, ConfiguredProviders, ProviderChanges, ProviderInput, ProviderKinds, ProviderTest } from './schema.ts'
 
 const params = { providerId: pathId<ProviderId>() }
+
+const providerAudit = audits('provider', { id: 'providerId', read: getProvider })
 
 export const providerRoutes = [
   route({
@@ -33,6 +36,7 @@ export const providerRoutes = [
     summary: 'Create a provider.',
     description: 'The first provider of a channel becomes its default. Without a provider, the messages of a channel go to the sandbox.',
     access: { secret: 'admin' },
+    audit: providerAudit('created'),
     body: ProviderInput,
     reply: ConfiguredProvider,
     status: 201,
@@ -56,6 +60,7 @@ export const providerRoutes = [
     description:
       'Settings that the request does not contain, such as secrets, stay unchanged. `is_default` replaces the previous default of the channel.',
     access: { secret: 'admin' },
+    audit: providerAudit('updated'),
     params,
     body: ProviderChanges,
     reply: ConfiguredProvider,
@@ -68,6 +73,7 @@ export const providerRoutes = [
     description:
       'Its secrets are deleted at once. Campaigns that use it send with the default provider of their channel, or without one to the sandbox.',
     access: { secret: 'admin' },
+    audit: providerAudit('deleted'),
     params,
     status: 204,
     run: (ctx, { params }) => deleteProvider(ctx, params.providerId),
@@ -80,6 +86,7 @@ export const providerRoutes = [
       'No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts ' +
       'connections, and the domain of `default_from` is verified. The message says what to do about each problem.',
     access: { secret: 'admin' },
+    audit: { none: 'a test changes nothing' },
     params,
     records: 'around_call',
     reply: ProviderTest,

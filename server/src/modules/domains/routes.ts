@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { DownloadOf, type Route, route } from '../../infra/http/route.ts'
 import { createResolver } from '../../infra/outgoing/dns/system.ts'
 import type { DomainId } from '../../lib/ids.ts'
@@ -11,6 +12,9 @@ import { WarmUp, WarmUpInput } from './warm-up/schema.ts'
 import { getWarmUp, setWarmUp } from './warm-up/service.ts'
 
 const params = { domainId: pathId<DomainId>() }
+
+const domainAudit = audits('domain', { id: 'domainId', read: getDomain })
+const warmUpAudit = audits('warm_up', { id: 'domainId', read: getWarmUp, ignored: ['sites'] })
 
 /** `resolver` creates a resolver for each check. */
 export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolver(config)): Route[] => [
@@ -31,6 +35,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     description:
       'The domain is used once it is verified: publish `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.',
     access: { secret: 'admin' },
+    audit: domainAudit('created'),
     body: DomainInput,
     reply: Domain,
     status: 201,
@@ -53,6 +58,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     summary: 'Change whether a custom domain is the default of the project.',
     description: 'Campaigns without a domain use the default. Setting it replaces the previous default.',
     access: { secret: 'admin' },
+    audit: domainAudit('updated'),
     params,
     body: DomainChanges,
     reply: Domain,
@@ -64,6 +70,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     summary: 'Delete a custom domain.',
     description: 'Links that were sent keep working as long as the host points to this server.',
     access: { secret: 'admin' },
+    audit: domainAudit('deleted'),
     params,
     status: 204,
     run: (ctx, { params }) => deleteDomain(ctx, params.domainId),
@@ -75,6 +82,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     description:
       'The reply contains the result and, if it failed, the problem. A verified domain whose records are gone is not used any more. The checks in the background do that when three in a row have failed.',
     access: { secret: 'admin' },
+    audit: { none: 'it stores what the DNS says' },
     params,
     records: 'around_call',
     reply: Domain,
@@ -87,6 +95,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     description:
       'The reply lists the records of the new keys too. The present keys sign until those are found. Then the new ones do, and the records of the old ones must stay for seven days. While new keys wait for their records, no further ones are made.',
     access: { secret: 'admin' },
+    audit: domainAudit('keys_rotated', { always: true }),
     params,
     reply: Domain,
     run: (ctx, { params }) => rotateKeys(ctx, params.domainId),
@@ -118,6 +127,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     description:
       'While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It concerns email that this server delivers itself (provider `mta`).',
     access: { secret: 'admin' },
+    audit: warmUpAudit('updated'),
     params,
     body: WarmUpInput,
     reply: WarmUp,

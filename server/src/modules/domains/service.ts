@@ -1,7 +1,7 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Download } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { organisationalDomain } from '../../lib/dmarc.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { DomainId, ProjectId } from '../../lib/ids.ts'
@@ -51,7 +51,7 @@ export async function createDomain(ctx: ProjectCtx, input: DomainInput): Promise
     if (pairs.length > 0) await keys.insertKeys(ctx, row.id, pairs)
     return input.is_default ? makeDefault(ctx, row.id, true) : row
   })
-  forgetDomains()
+  forgetDomains(ctx)
   return shown(ctx, row)
 }
 
@@ -90,7 +90,7 @@ function checkNames(ctx: ProjectCtx, { host, sending_domain }: DomainInput): { h
 export async function updateDomain(ctx: ProjectCtx, id: DomainId, { is_default }: DomainChanges): Promise<Domain> {
   if (is_default === undefined) return getDomain(ctx, id)
   const row = await inTx(ctx, (ctx) => makeDefault(ctx, id, is_default))
-  forgetDomains()
+  forgetDomains(ctx)
   return shown(ctx, row)
 }
 
@@ -106,7 +106,7 @@ export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void>
     await keys.deleteKeys(ctx, id)
     await deleteWarmUp(ctx, id)
   })
-  forgetDomains()
+  forgetDomains(ctx)
 }
 
 /**
@@ -143,9 +143,9 @@ async function* partsOf(text: string): AsyncGenerator<string> {
 const usable = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
 
 /** Forgets what is cached of domains, after a change. */
-export function forgetDomains(): void {
-  usable.forget()
-  forgetSenders()
+export function forgetDomains(ctx: ProjectCtx): void {
+  afterCommit(ctx, usable.forget)
+  afterCommit(ctx, forgetSenders)
 }
 
 /**

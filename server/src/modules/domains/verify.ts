@@ -31,7 +31,7 @@ async function check(ctx: ProjectCtx, id: DomainId, resolver: DomainResolver, by
     domain === null ? null : lookUpSending(domain, selectors, oursOf(ctx), resolver),
   ])
   const { row, all, lost } = await inTx(ctx, (ctx) => saveFindings(ctx, id, host, findings, answers, FAILURES_MAX[by]))
-  forgetDomains()
+  forgetDomains(ctx)
   for (const what of lost) {
     ctx.log.warn({ domain_id: id, what }, 'a domain is not verified any more')
     ctx.metrics.domainUnverified(what)

@@ -1,4 +1,6 @@
+import { audits } from '../../infra/http/audited.ts'
 import { DownloadOf, route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ImportId, ListId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
@@ -10,6 +12,17 @@ import { cancelImport, downloadFailures, getImport, listImports, receiveFile, st
 const ofList = { listId: pathId<ListId>() }
 const ofImport = { ...ofList, importId: pathId<ImportId>() }
 
+const importAudit = audits('import', {
+  keyOf: ({ params }, reply) => {
+    const importId = (params.importId ?? (reply as Import | undefined)?.id) as ImportId | undefined
+    return importId === undefined ? undefined : { listId: params.listId as ListId, importId }
+  },
+  idOf: ({ importId }) => String(importId),
+  read: (ctx: ProjectCtx, { listId, importId }) => getImport(ctx, listId, importId),
+  // Rows of the file are of users.
+  ignored: ['first_rows', 'progress'],
+})
+
 export const importRoutes = [
   route({
     method: 'POST',
@@ -18,6 +31,7 @@ export const importRoutes = [
     description:
       'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be imported as it is after correction.',
     access: { secret: 'editor' },
+    audit: importAudit('started'),
     params: ofList,
     query: ImportQuery,
     stream: {
@@ -58,6 +72,7 @@ export const importRoutes = [
     summary: 'Cancel an import.',
     description: 'The rows imported so far are kept. Undo the import to remove them.',
     access: { secret: 'editor' },
+    audit: importAudit('cancelled'),
     params: ofImport,
     reply: Import,
     run: (ctx, { params }) => cancelImport(ctx, params.listId, params.importId),
@@ -69,6 +84,7 @@ export const importRoutes = [
     description:
       'Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have events, devices, a consent or a static list of their own by now. Values that it changed become what they were, members that it added leave the list, and subscriptions that it stored are stored no longer. Whatever changed since stays, and so do ids that the import linked and users that it merged.',
     access: { secret: 'editor' },
+    audit: importAudit('undone'),
     params: ofImport,
     reply: Import,
     status: 202,

@@ -61,6 +61,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
     summary: 'Mark all unread inbox messages of the signed-in user as read.',
     description: 'Archived messages do not change.',
     access: { publishable: 'user' },
+    audit: { none: 'the user reads messages' },
     reply: AllRead,
     run: async (ctx) => {
       const result = await readAll(ctx, ctx.caller.userId)
@@ -74,6 +75,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
     summary: 'Mark an inbox message of the signed-in user as seen, read, clicked or archived.',
     description: 'Members that are left out do not change. `seen_at` and `clicked_at` keep the time of the first action.',
     access: { publishable: 'user' },
+    audit: { none: 'the user reads messages' },
     params: { messageId: pathId<MessageId>() },
     body: ReadStateChanges,
     reply: InboxMessage,

@@ -13,6 +13,7 @@ export const ingestRoutes = (appender: Appender) => [
     description:
       'The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events, or events of the signed-in user, with a user token, and may introduce a limited number of event names, keys of `data` and user attributes a day.',
     access: { secret: 'editor', publishable: 'anonymous' },
+    audit: { none: 'events are not configuration' },
     body: EventBatch,
     status: 204,
     records: 'with_append',
@@ -26,6 +27,7 @@ export const ingestRoutes = (appender: Appender) => [
     description:
       'The array is accepted or refused as a whole. 204 means that it is stored durably. Updates are applied in order, usually within a second.',
     access: { secret: 'editor' },
+    audit: { none: 'users are not configuration' },
     body: UserBatch,
     status: 204,
     records: 'with_append',

@@ -2,6 +2,7 @@ import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
+import { journeyAudit } from './audited.ts'
 import { backtestRoutes } from './backtests/routes.ts'
 import { byHandRoutes } from './by-hand/routes.ts'
 import { insightRoutes } from './insight/routes.ts'
@@ -33,6 +34,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     summary: 'Create a journey.',
     description: 'By default the journey is a draft. The statuses `live` and `off` need `publisher`.',
     access: { secret: 'editor' },
+    audit: journeyAudit('created'),
     body: JourneyInput,
     reply: Journey,
     status: 201,
@@ -69,6 +71,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
       'A draft that becomes `live` is published; a journey that was `off` goes on with the version that it had. A journey with users inside cannot become a draft. ' +
       'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
+    audit: journeyAudit('updated'),
     params,
     body: JourneyChanges,
     reply: Journey,
@@ -80,6 +83,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     summary: 'Archive a journey.',
     description: 'Users inside exit with the reason `archived`. Archiving a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
+    audit: journeyAudit('deleted'),
     params,
     status: 204,
     run: (ctx, { params }) => archiveJourney(ctx, params.journeyId),

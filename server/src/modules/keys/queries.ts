@@ -35,7 +35,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
 export const findCredentials = (ctx: Ctx, hashes: string[]) =>
   ctx.db.many(
     CredentialRow,
-    sql`select k.hash, k.id, k.organization_id, k.project_id, k.scope, k.role, k.allowed_origins, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
+    sql`select k.hash, k.id, k.name, k.organization_id, k.project_id, k.scope, k.role, k.allowed_origins, p.locale, p.timezone, coalesce(p.api_version, o.api_version) as api_version
         from api_keys k
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id

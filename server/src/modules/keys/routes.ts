@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { KeyId, ProjectId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
@@ -10,6 +11,8 @@ import { archiveKey, createKey, getKey, listKeys, updateKey } from './service.ts
 const params = { keyId: pathId<KeyId>() }
 const location = (key: Key) => `/api/client/keys/${key.id}`
 
+const keyAudit = audits('key', { id: 'keyId', read: getKey })
+
 export const keyRoutes = [
   route({
     method: 'POST',
@@ -17,6 +20,7 @@ export const keyRoutes = [
     summary: 'Create an API key.',
     description: 'Only this reply contains the full `value`.',
     access: { secret: 'admin' },
+    audit: keyAudit('created'),
     body: KeyCreate,
     reply: Key,
     status: 201,
@@ -30,6 +34,7 @@ export const keyRoutes = [
     summary: 'Create an API key for a project of the organisation.',
     description: 'A project that was created over the API has no key; create its first one here.',
     access: { organisation: 'admin' },
+    audit: keyAudit('created'),
     params: { projectId: pathId<ProjectId>() },
     body: KeyCreate,
     reply: Key,
@@ -68,6 +73,7 @@ export const keyRoutes = [
     description:
       'The value and its prefix do not change with the scope, but only the scope decides what the key may do. A published `pk_` key that becomes `secret` is a leaked secret.',
     access: { secret: 'admin' },
+    audit: keyAudit('updated'),
     params,
     body: KeyChanges,
     reply: Key,
@@ -79,6 +85,7 @@ export const keyRoutes = [
     summary: 'Archive an API key.',
     description: 'All processes refuse it within five seconds.',
     access: { secret: 'admin' },
+    audit: keyAudit('deleted'),
     params,
     status: 204,
     run: (ctx, { params }) => archiveKey(ctx, params.keyId),

@@ -69,6 +69,7 @@ export type KeyRow = Static<typeof KeyRow>
 export const CredentialRow = Type.Object({
   hash: Type.String(),
   id: IdOf<KeyId>(),
+  name: Type.String(),
   organization_id: IdOf<OrganisationId>(),
   project_id: Nullable(IdOf<ProjectId>()),
   scope: Type.Unsafe<'public' | 'secret' | 'organisation'>({ type: 'string' }),

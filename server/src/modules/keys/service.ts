@@ -1,7 +1,7 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Credential } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
-import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { gathered } from '../../infra/runtime/gathered.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
@@ -34,13 +34,14 @@ export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {
 }
 
 function toCredential(row: CredentialRow): Credential {
-  const { id: keyId, organization_id: organisationId, api_version: apiVersion } = row
+  const { id: keyId, name, organization_id: organisationId, api_version: apiVersion } = row
   if (row.scope === 'organisation' || row.project_id === null) {
-    return { kind: 'organisation', keyId, organisationId, role: row.role as OrganisationRole, apiVersion }
+    return { kind: 'organisation', keyId, name, organisationId, role: row.role as OrganisationRole, apiVersion }
   }
   return {
     kind: row.scope === 'secret' ? 'secret' : 'publishable',
     keyId,
+    name,
     allowedOrigins: row.allowed_origins,
     organisationId,
     role: row.role as Role,
@@ -89,7 +90,7 @@ export async function getKey(ctx: ProjectCtx, id: KeyId): Promise<Key> {
 export async function updateKey(ctx: ProjectCtx, id: KeyId, changes: KeyChanges): Promise<Key> {
   const row = await queries.updateKey(ctx, id, changes)
   if (!row) throw missing('key')
-  credentials.forget()
+  afterCommit(ctx, credentials.forget)
   return masked(row)
 }
 
@@ -99,7 +100,7 @@ export async function archiveKey(ctx: ProjectCtx, id: KeyId): Promise<void> {
   if (key.is_system_key)
     throw new ApiError('permission_denied', 'This key is managed by the system and cannot be archived.', { reason: 'system_key' })
   await queries.archiveKey(ctx, id)
-  credentials.forget()
+  afterCommit(ctx, credentials.forget)
 }
 
 const masked = ({ prefix, last4, ...row }: KeyRow): Key => ({ ...row, value: maskKey(prefix, last4) })

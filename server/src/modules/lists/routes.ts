@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
@@ -15,6 +16,14 @@ import { Added, List, ListChanges, ListInput, Preview, PreviewInput, Removed, Se
 import { createList, getList, listLists, presentList, presentLists, recountList, updateList } from './service.ts'
 
 const params = { listId: pathId<ListId>() }
+
+const listAudit = audits('list', {
+  id: 'listId',
+  read: async (ctx: ProjectCtx, id: ListId) => {
+    const { name, type, rule, created_at, updated_at } = await getList(ctx, id)
+    return { name, type, rule, created_at, updated_at }
+  },
+})
 
 /** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
@@ -47,6 +56,7 @@ const ofLists = (verbs: Verbs) => [
     summary: 'Create a list.',
     description: 'A static list starts empty. A dynamic list is built in the background; it is complete when its `state` is `ready`.',
     access: { secret: 'editor' },
+    audit: listAudit('created'),
     body: ListInput,
     reply: List,
     status: 201,
@@ -75,6 +85,7 @@ const ofLists = (verbs: Verbs) => [
     summary: 'Change a list.',
     description: 'Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.',
     access: { secret: 'editor' },
+    audit: listAudit('updated'),
     params,
     body: ListChanges,
     reply: List,
@@ -90,6 +101,7 @@ const ofLists = (verbs: Verbs) => [
     description:
       'Refused while the rule of another list refers to it, a campaign that is scheduled or being sent uses it, or a live journey does. With `force=true`, journeys do not stop it: their conditions on the list are false from then on.',
     access: { secret: 'editor' },
+    audit: listAudit('deleted'),
     params,
     query: ForceQuery,
     status: 204,
@@ -116,6 +128,7 @@ const ofMembers = [
     summary: 'Add up to 100 users to a static list.',
     description: 'Give `user_ids` or `external_ids`. Users who are already in the list are counted as `unchanged`.',
     access: { secret: 'editor' },
+    audit: { none: 'the members of a list are users' },
     params,
     body: Selection,
     reply: Added,
@@ -127,6 +140,7 @@ const ofMembers = [
     summary: 'Remove up to 100 users from a static list.',
     description: 'Give `user_ids` or `external_ids` in the body.',
     access: { secret: 'editor' },
+    audit: { none: 'the members of a list are users' },
     params,
     body: Selection,
     reply: Removed,
@@ -151,6 +165,7 @@ const ofRules = (verbs: Verbs) => [
     summary: 'Count the users who match a rule.',
     description: 'Saves nothing. Each condition is also counted on its own.',
     access: { secret: 'support' },
+    audit: { none: 'nothing is saved' },
     body: PreviewInput,
     reply: Preview,
     run: async (ctx, { body }) => previewRule(ctx, body.rule, await verbs.referencedCampaigns(ctx, [body.rule])),
@@ -161,6 +176,7 @@ const ofRules = (verbs: Verbs) => [
     summary: 'Recount a static list, or rebuild a dynamic list.',
     description: 'If a dynamic list is already being built, that build continues.',
     access: { secret: 'editor' },
+    audit: { none: 'it counts again by the same rule' },
     params,
     reply: List,
     status: 202,

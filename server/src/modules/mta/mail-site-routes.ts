@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import { siteListing } from './mail-sites.queries.ts'
 import { MailSite, MailSiteInput, MailSites } from './mail-sites.schema.ts'
@@ -16,6 +18,11 @@ const params = {
     },
   },
 }
+
+const mailSiteAudit = audits('mail_site', {
+  keyOf: ({ params }) => String(params.site),
+  read: async (ctx: ProjectCtx, site) => ({ limits: (await getMailSite(ctx, site)).limits }),
+})
 
 export const mailSiteRoutes = [
   route({
@@ -46,6 +53,7 @@ export const mailSiteRoutes = [
     description:
       'The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.',
     access: { secret: 'admin' },
+    audit: mailSiteAudit('updated'),
     params,
     body: MailSiteInput,
     reply: MailSite,

@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -8,6 +9,8 @@ import { ListedProject, Project, ProjectChanges, ProjectInput } from './schema.t
 import { getProject, listProjects, presentProject, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
+
+const audit = audits('project', { id: 'projectId', read: async (ctx: OrganisationCtx, id: ProjectId) => getProject(ctx, id) })
 
 /** Verbs that need other modules: subscription types of a new project, providers of an existing one. */
 type Verbs = {
@@ -24,6 +27,7 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     description:
       'The project starts with one public subscription type for each channel. Until it has providers, its messages go to the sandbox.',
     access: { organisation: 'admin' },
+    audit: audit('created'),
     body: ProjectInput,
     reply: Project,
     status: 201,
@@ -56,6 +60,7 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     summary: 'Change a project.',
     description: 'Members that are left out do not change.',
     access: { organisation: 'admin' },
+    audit: audit('updated'),
     params,
     body: ProjectChanges,
     reply: Project,

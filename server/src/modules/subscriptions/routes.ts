@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
@@ -17,6 +18,8 @@ import {
 import { changeUserSubscriptions, createSubscription, getSubscription, listSubscriptions, listUserSubscriptions } from './service.ts'
 import { suppressionRoutes } from './suppressions/routes.ts'
 import { themeRoutes } from './theme/routes.ts'
+
+const subscriptionAudit = audits('subscription', { id: 'subscriptionId', read: getSubscription })
 
 const params = { subscriptionId: pathId<SubscriptionId>() }
 
@@ -43,6 +46,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
       '`requires_confirmation`, users who subscribe get the event `subscription_confirmation_requested`. Its `data.confirm_url` is ' +
       'the confirmation link, for a trigger campaign to send.',
     access: { secret: 'admin' },
+    audit: subscriptionAudit('created'),
     body: SubscriptionInput,
     reply: Subscription,
     status: 201,
@@ -68,6 +72,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
       '`requires_confirmation` applies at once too: users in state 1 get no messages until they confirm, and this change sends no ' +
       'confirmation requests.',
     access: { secret: 'admin' },
+    audit: subscriptionAudit('updated'),
     params,
     body: SubscriptionChanges,
     reply: Subscription,
@@ -92,6 +97,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
       'state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or ' +
       'by text message, because a user token does not prove that an address belongs to the user.',
     access: { publishable: 'user' },
+    audit: { none: 'consents of users have their own log' },
     body: OwnSubscriptionChanges,
     reply: Page(UserSubscription),
     run: (ctx, { body, requestId }) => changeUserSubscriptions(ctx, { id: ctx.caller.userId, isThemself: true }, body, requestId),
@@ -121,6 +127,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
       'including those of users who unsubscribed from everything: `suppression` of the reply has the reason, and ' +
       '`/api/client/suppressions` lifts it.',
     access: { secret: 'editor' },
+    audit: { none: 'consents of users have their own log' },
     params: { userId: pathUser },
     body: UserSubscriptionChanges,
     reply: Page(UserSubscription),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
+import { audits } from '../../infra/http/audited.ts'
 import { type Download, route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { fault } from '../../lib/errors.ts'
+import { fault, missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
 import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
@@ -35,6 +36,15 @@ const AttributeInput = Exact({
 })
 const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
 
+const attributeAudit = audits('attribute', {
+  keyOf: ({ params }) => String(params.key),
+  read: async (ctx: ProjectCtx, key) => {
+    const found = (await listAttributes(ctx)).find((rule) => rule.key === key)
+    if (!found) throw missing('attribute')
+    return found
+  },
+})
+
 /** Verbs that need other modules: what they store about merged users moves too. */
 type Verbs = {
   saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult>
@@ -49,6 +59,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     summary: 'Create or update up to 100 users and report on each one.',
     description: 'Items are applied in order. An invalid item is reported, and the others are saved.',
     access: { secret: 'editor' },
+    audit: { none: 'users are not configuration' },
     essential: true,
     body: UserBatch,
     reply: BatchResult,
@@ -92,6 +103,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
       'The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says ' +
       'when it was done and what was removed. Export the user first if its data is wanted.',
     access: { secret: 'editor' },
+    audit: { none: 'an erasure has a receipt' },
     params,
     status: 204,
     location: (receipt) => `/api/client/users/erasures/${(receipt as Erasure).id}`,
@@ -127,6 +139,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     summary: 'Create a short-lived user token.',
     description: 'Send it in the header `X-Service-User-Token` with a publishable key.',
     access: { secret: 'editor' },
+    audit: { none: 'a token of a user is not configuration' },
     params,
     reply: Session,
     status: 201,
@@ -140,6 +153,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     description:
       'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves.',
     access: { secret: 'editor', publishable: 'user' },
+    audit: { none: 'devices belong to users' },
     body: DeviceInput,
     reply: Device,
     errors: ['resource_missing'],
@@ -167,6 +181,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     summary: 'Set which roles can read an attribute of `data`.',
     description: 'A member that is left out gets its default: every role, not hidden, not for users. The attribute need not exist yet.',
     access: { secret: 'admin' },
+    audit: attributeAudit('updated'),
     params: { key: pathAttribute },
     body: AttributeInput,
     reply: Attribute,
@@ -181,6 +196,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     summary: 'Delete an attribute from the register, so that every role can read it.',
     description: 'The values of users do not change.',
     access: { secret: 'admin' },
+    audit: attributeAudit('deleted'),
     params: { key: pathAttribute },
     status: 204,
     run: (ctx, { params }) => deleteAttribute(ctx, params.key),

@@ -1,6 +1,6 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { cached } from '../../infra/runtime/cache.ts'
-import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import * as attributeQueries from './attributes.queries.ts'
@@ -30,13 +30,13 @@ export const listAttributes = (ctx: ProjectCtx) => attributeQueries.listAttribut
 
 export async function saveAttribute(ctx: ProjectCtx, key: string, rule: Omit<AttributeRule, 'key'>): Promise<void> {
   await attributeQueries.saveAttribute(ctx, key, rule)
-  attributeRules.forget()
+  afterCommit(ctx, attributeRules.forget)
 }
 
 /** Deletes an attribute from the register. Throws 404. */
 export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<void> {
   if ((await attributeQueries.deleteAttribute(ctx, key)) === 0) throw missing('attribute')
-  attributeRules.forget()
+  afterCommit(ctx, attributeRules.forget)
 }
 
 /** The reply to a batch, from the outcomes of its updates: a result for each item. */

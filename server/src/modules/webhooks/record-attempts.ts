@@ -2,6 +2,7 @@
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
+import { recordAction } from '../audit/index.ts'
 import { lookNow, unsubscribe } from '../webhook-events/index.ts'
 import type { ClaimedDelivery, DeliveryResult } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
@@ -78,6 +79,8 @@ async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, r
     await unsubscribe(ctx, projectId, endpointId)
     await deliveryQueries.cancelDeliveries(ctx, projectId, endpointId)
     await cancelReplays(ctx, projectId, endpointId)
+    const after = { status: 'disabled', disabled_reason: reason }
+    await recordAction(ctx, projectId, 'webhook.updated', endpointId, { before: { status: 'active' }, after })
     ctx.log.warn({ project_id: projectId, endpoint_id: endpointId, reason }, 'webhook endpoint suspended')
   })
 }

@@ -1,3 +1,4 @@
+import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
@@ -35,6 +36,8 @@ import {
 
 const params = { endpointId: pathId<EndpointId>() }
 
+const webhookAudit = audits('webhook', { id: 'endpointId', read: getEndpoint })
+
 export const webhookRoutes = [
   route({
     method: 'POST',
@@ -42,6 +45,7 @@ export const webhookRoutes = [
     summary: 'Create a webhook endpoint.',
     description: 'The endpoint is active immediately. Only this reply (and its idempotent replays) contains the `signing_secret`.',
     access: { secret: 'admin' },
+    audit: webhookAudit('created'),
     body: EndpointInput,
     reply: EndpointWithSecret,
     status: 201,
@@ -76,6 +80,7 @@ export const webhookRoutes = [
     description:
       'An endpoint that is `inactive` or `disabled` gets no events, and they are not sent later. Its pending deliveries are cancelled. `active` resumes it and resets its failure counters.',
     access: { secret: 'admin' },
+    audit: webhookAudit('updated'),
     params,
     body: EndpointChanges,
     reply: Endpoint,
@@ -87,6 +92,7 @@ export const webhookRoutes = [
     summary: 'Delete a webhook endpoint.',
     description: 'Its pending deliveries are cancelled.',
     access: { secret: 'admin' },
+    audit: webhookAudit('deleted'),
     params,
     status: 204,
     run: (ctx, { params }) => deleteEndpoint(ctx, params.endpointId),
@@ -98,6 +104,7 @@ export const webhookRoutes = [
     description:
       'During the grace period, events are signed with the old secret too, so that receivers can be updated. At most five old secrets can be in their grace period.',
     access: { secret: 'admin' },
+    audit: webhookAudit('secret_rotated', { always: true }),
     params,
     body: Rotation,
     reply: EndpointWithSecret,
@@ -111,6 +118,7 @@ export const webhookRoutes = [
     description:
       'The payload is the sample of the event type, with `"test": true`. The endpoint must be active, but need not be subscribed to the type.',
     access: { secret: 'admin' },
+    audit: { none: 'a test event is not configuration' },
     params,
     body: TestRequest,
     reply: Queued,
@@ -134,6 +142,7 @@ export const webhookRoutes = [
     summary: 'Send a delivery to a webhook endpoint again.',
     description: 'The event id stays the same. The endpoint must be active.',
     access: { secret: 'admin' },
+    audit: webhookAudit('delivery_resent', { always: true, details: ({ params }) => ({ delivery_id: params.deliveryId }) }),
     params: { ...params, deliveryId: pathId<DeliveryId>() },
     reply: Delivery,
     status: 202,
@@ -146,6 +155,7 @@ export const webhookRoutes = [
     description:
       'The events of the given time and types are delivered again, oldest first, in the background, with the same ids; new events do not wait for them. Events that no endpoint was subscribed to when they occurred were not stored. The endpoint must be active, and can have one replay at a time.',
     access: { secret: 'admin' },
+    audit: webhookAudit('replayed', { always: true, details: (_, reply) => reply as object }),
     params,
     body: ReplayInput,
     reply: Replay,

@@ -13,6 +13,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
     description:
       'Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage says what becomes of it. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.',
     access: { secret: 'publisher', smtpproxy: true },
+    audit: { none: 'a message is not configuration' },
     body: MessageInput,
     bodyBytesMax: ATTACHMENT_BODY_BYTES_MAX,
     reply: SentMessage,
@@ -27,6 +28,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
     summary: 'Send up to 100 messages.',
     description: 'Each item is a message as createMessage takes it, and has its own result: an invalid item does not stop the others.',
     access: { secret: 'publisher', smtpproxy: true },
+    audit: { none: 'messages are not configuration' },
     body: MessageBatch,
     bodyBytesMax: ATTACHMENT_BODY_BYTES_MAX,
     reply: SentMessages,

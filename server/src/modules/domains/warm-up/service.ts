@@ -1,4 +1,4 @@
-import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { afterCommit, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { DomainId } from '../../../lib/ids.ts'
 import { findDomain } from '../queries.ts'
@@ -27,7 +27,7 @@ export async function setWarmUp(ctx: ProjectCtx, id: DomainId, input: WarmUpInpu
     throw fault('validation_failed', 'steps', 'The values of `steps` must not fall.')
   }
   await inTx(ctx, (ctx) => queries.saveWarmUp(ctx, id, plan))
-  forgetPlans()
+  afterCommit(ctx, forgetPlans)
   return getWarmUp(ctx, id)
 }
 

@@ -17,6 +17,7 @@ export const backtestRoutes = [
       'Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. ' +
       'A project runs one backtest at a time and starts at most 10 in 24 hours; then the reply is 429.',
     access: { secret: 'editor' },
+    audit: { none: 'it only computes' },
     params,
     body: BacktestInput,
     reply: Backtest,
@@ -40,6 +41,7 @@ export const backtestRoutes = [
     summary: 'Cancel a backtest of a journey.',
     description: 'One that is finished loses its result.',
     access: { secret: 'editor' },
+    audit: { none: 'it ends a computation' },
     params: one,
     status: 204,
     run: (ctx, { params }) => cancelBacktest(ctx, params.journeyId, params.backtestId),

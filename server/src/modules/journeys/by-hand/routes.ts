@@ -1,6 +1,7 @@
 import { route } from '../../../infra/http/route.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { pathId, pathUser } from '../../../lib/path-params.ts'
+import { journeyAudit } from '../audited.ts'
 import { drainJourney, holdJourney, resumeJourney, stopJourney } from '../control.ts'
 import { Journey } from '../schema.ts'
 import { enterJourney, moveUser, removeUser, retryStep, skipStep } from './entrances.ts'
@@ -8,6 +9,8 @@ import { Concerned, DrainInput, Entered, EntranceInput, EntranceQuery, MoveInput
 
 const params = { journeyId: pathId<JourneyId>() }
 const userParams = { ...params, userId: pathUser }
+
+const OF_A_USER = { none: 'where a user is has its own trail' }
 
 /** Endpoints that switch a journey or move its users. */
 export const byHandRoutes = [
@@ -17,6 +20,7 @@ export const byHandRoutes = [
     summary: 'Switch a journey off and let its users finish.',
     description: 'No user enters any more. With `within`, users who are still inside after that time exit with the reason `drained`.',
     access: { secret: 'publisher' },
+    audit: journeyAudit('drained'),
     params,
     body: DrainInput,
     reply: Journey,
@@ -30,6 +34,7 @@ export const byHandRoutes = [
     summary: 'Switch a journey off and let all its users exit.',
     description: 'They exit in the background with the reason `stopped`. Messages that were not sent yet are aborted.',
     access: { secret: 'publisher' },
+    audit: journeyAudit('stopped'),
     params,
     reply: Journey,
     status: 202,
@@ -43,6 +48,7 @@ export const byHandRoutes = [
     description:
       'Users who come to a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.',
     access: { secret: 'publisher' },
+    audit: journeyAudit('held'),
     params,
     reply: Journey,
     errors: ['validation_failed'],
@@ -54,6 +60,7 @@ export const byHandRoutes = [
     summary: 'Let the users of a held journey go on.',
     description: 'What became due meanwhile happens now, in the order in which it became due.',
     access: { secret: 'publisher' },
+    audit: journeyAudit('resumed'),
     params,
     reply: Journey,
     errors: ['validation_failed'],
@@ -66,6 +73,7 @@ export const byHandRoutes = [
     description:
       'The rules of the entrance and the settings of the journey apply, so that the user may not enter: see getJourneyUserExplain. An unknown user is refused.',
     access: { secret: 'publisher' },
+    audit: OF_A_USER,
     params,
     body: EntranceInput,
     reply: Entered,
@@ -79,6 +87,7 @@ export const byHandRoutes = [
     summary: 'Move a user to a step.',
     description: 'The step is one of the version that the user is on. What the user waits for at the present step ends.',
     access: { secret: 'publisher' },
+    audit: OF_A_USER,
     params: userParams,
     body: MoveInput,
     reply: Concerned,
@@ -92,6 +101,7 @@ export const byHandRoutes = [
     summary: 'Let a user skip the present step.',
     description: 'The user leaves by the default path. A step without one cannot be skipped.',
     access: { secret: 'publisher' },
+    audit: OF_A_USER,
     params: userParams,
     body: OptionalEntrance,
     reply: Concerned,
@@ -105,6 +115,7 @@ export const byHandRoutes = [
     summary: 'Decide again about a user at the present step.',
     description: 'For users whose decision failed: `parked` is set where the user is read.',
     access: { secret: 'publisher' },
+    audit: OF_A_USER,
     params: userParams,
     body: OptionalEntrance,
     reply: Concerned,
@@ -118,6 +129,7 @@ export const byHandRoutes = [
     summary: 'Remove a user from a journey.',
     description: 'The user exits with the reason `removed`. What is known of earlier entrances stays.',
     access: { secret: 'publisher' },
+    audit: OF_A_USER,
     params: userParams,
     query: EntranceQuery,
     reply: Concerned,

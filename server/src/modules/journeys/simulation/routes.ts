@@ -16,6 +16,7 @@ export const simulationRoutes = [
       'The graph runs with the decisions of live journeys, and time jumps from one thing that happens to the next. Nothing is written, sent or called. ' +
       'Earlier entrances of the user, other journeys, caps and quiet hours are left out.',
     access: { secret: 'editor' },
+    audit: { none: 'nothing is saved' },
     params,
     body: SimulationInput,
     reply: SimulationResult,

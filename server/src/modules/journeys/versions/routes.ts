@@ -2,6 +2,7 @@ import { route } from '../../../infra/http/route.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
+import { journeyAudit } from '../audited.ts'
 import { Steps, StepsInput } from '../schema.ts'
 import { getSteps, replaceSteps } from './drafts.ts'
 import { previewPublication, publish } from './publish.ts'
@@ -34,6 +35,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
       'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. ' +
       'Users see the steps when the journey is published; only a live journey that was never published goes live with them at once, or the request is refused with its faults. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
+    audit: journeyAudit('updated'),
     params,
     body: StepsInput,
     reply: Steps,
@@ -46,6 +48,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     description:
       'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. While they do, another publication is refused.',
     access: { secret: 'publisher' },
+    audit: journeyAudit('published', { always: true, details: ({ body }) => body as object }),
     params,
     body: PublishInput,
     reply: Publication,
@@ -58,6 +61,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     summary: 'Show what a publication would do.',
     description: 'The reply is that of publishJourney, with all faults in `faults`. Nothing changes.',
     access: { secret: 'publisher' },
+    audit: { none: 'nothing is saved' },
     params,
     body: PublishInput,
     reply: Publication,

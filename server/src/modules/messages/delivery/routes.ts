@@ -1,3 +1,4 @@
+import { audits } from '../../../infra/http/audited.ts'
 import { route } from '../../../infra/http/route.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { mailListing } from '../../mta/index.ts'
@@ -6,6 +7,9 @@ import { ChangedRecipients, MailChoice, MailQueueQuery, PausedTargets, PauseTarg
 import { filterOf, listMailQueue, listPauses, pauseOf } from './service.ts'
 
 const path = '/api/client/mail-queue'
+
+const mailQueueAudit = audits('mail_queue', { keyOf: () => 'mail_queue', idOf: () => null })
+const details = ({ body }: { body: unknown }) => body as object
 
 export const mailQueueRoutes = [
   route({
@@ -36,6 +40,7 @@ export const mailQueueRoutes = [
     description:
       'Holds the queued email of a campaign, or that to a site; with an empty body all of the project. Email under way is still delivered.',
     access: { secret: 'publisher' },
+    audit: mailQueueAudit('paused', { details }),
     body: PauseTarget,
     status: 204,
     run: async (ctx, { body }) => {
@@ -48,6 +53,7 @@ export const mailQueueRoutes = [
     summary: 'Resume the delivery of email.',
     description: 'Ends a pause with the same members. What became due meanwhile is delivered at once.',
     access: { secret: 'publisher' },
+    audit: mailQueueAudit('resumed', { details }),
     body: PauseTarget,
     status: 204,
     run: (ctx, { body }) => resumeMail(ctx, pauseOf(body)),
@@ -58,6 +64,7 @@ export const mailQueueRoutes = [
     summary: 'Try queued email again now.',
     description: 'Concerns recipients that wait for their next attempt. All conditions must hold.',
     access: { secret: 'publisher' },
+    audit: mailQueueAudit('retried', { details }),
     body: MailChoice,
     reply: ChangedRecipients,
     run: async (ctx, { body }) => ({ recipients: await retryMail(ctx, filterOf(body)) }),
@@ -69,6 +76,7 @@ export const mailQueueRoutes = [
     description:
       'Concerns recipients that wait, paused ones included; email under way is not stopped. Their messages become `aborted`, with the reason `cancelled`. All conditions must hold.',
     access: { secret: 'publisher' },
+    audit: mailQueueAudit('cancelled', { details }),
     body: MailChoice,
     reply: ChangedRecipients,
     run: async (ctx, { body }) => ({ recipients: await cancelMail(ctx, filterOf(body)) }),

@@ -1,8 +1,16 @@
+import { audits } from '../../../infra/http/audited.ts'
 import { route } from '../../../infra/http/route.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { NO_POLICY, SendingPolicy } from './policy.ts'
 import { findPolicy, savePolicy } from './queries.ts'
 
 const path = '/api/client/sending-policy'
+
+const policyAudit = audits('sending_policy', {
+  keyOf: () => 'sending_policy',
+  idOf: () => null,
+  read: async (ctx: ProjectCtx) => (await findPolicy(ctx)) ?? NO_POLICY,
+})
 
 export const policyRoutes = [
   route({
@@ -21,6 +29,7 @@ export const policyRoutes = [
     description:
       'A message that is over a cap, or due in quiet hours, waits. If the wait would outlast its deadline, it is skipped at once: with `frequency_cap` for a cap, with `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.',
     access: { secret: 'admin' },
+    audit: policyAudit('updated'),
     body: SendingPolicy,
     reply: SendingPolicy,
     run: async (ctx, { body }) => {

@@ -33,6 +33,7 @@ export const sandboxRoutes = [
     summary: 'Delete all sandbox messages.',
     description: 'The messages keep their states in the reports of their campaigns.',
     access: { secret: 'editor' },
+    audit: { none: 'sandbox messages are not configuration' },
     status: 204,
     run: async (ctx) => {
       await deleteSandboxMessages(ctx)

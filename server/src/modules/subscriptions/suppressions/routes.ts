@@ -1,9 +1,18 @@
+import type { Static } from 'typebox'
+import { audits } from '../../../infra/http/audited.ts'
 import { route } from '../../../infra/http/route.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { suppressionListing } from './queries.ts'
 import { Suppression, SuppressionInputs, Suppressions } from './schema.ts'
 import { createSuppressions, deleteSuppression, listSuppressions } from './service.ts'
+
+const suppressionAudit = audits('suppression', { id: 'suppressionId' })
+
+/** Addresses are data of users: the audit log has the ids of suppressions. */
+const withoutAddresses = ({ results }: Static<typeof Suppressions>) => ({
+  suppressions: results.map(({ id, channel, reason }) => ({ id, channel, reason })),
+})
 
 export const suppressionRoutes = [
   route({
@@ -26,6 +35,7 @@ export const suppressionRoutes = [
       'reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
       'suppressions.',
     access: { secret: 'editor' },
+    audit: suppressionAudit('created', { details: (_, reply) => withoutAddresses(reply as Static<typeof Suppressions>) }),
     body: SuppressionInputs,
     reply: Suppressions,
     run: async (ctx, { body, requestId }) => ({
@@ -38,6 +48,7 @@ export const suppressionRoutes = [
     summary: 'Lift a suppression.',
     description: 'Do this only if the user asks for it or the address was suppressed by mistake.',
     access: { secret: 'admin' },
+    audit: suppressionAudit('deleted'),
     params: { suppressionId: pathId<number>() },
     status: 204,
     run: (ctx, { params }) => deleteSuppression(ctx, params.suppressionId),

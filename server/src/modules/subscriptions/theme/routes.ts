@@ -1,6 +1,10 @@
+import { audits } from '../../../infra/http/audited.ts'
 import { route } from '../../../infra/http/route.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { PageTheme, PageThemeInput } from './schema.ts'
 import { getTheme, replaceTheme } from './theme.ts'
+
+const themeAudit = audits('page_theme', { keyOf: () => 'page_theme', idOf: () => null, read: (ctx: ProjectCtx) => getTheme(ctx) })
 
 export const themeRoutes = [
   route({
@@ -18,6 +22,7 @@ export const themeRoutes = [
     summary: 'Replace the page theme.',
     description: 'Members that are left out are removed.',
     access: { secret: 'admin' },
+    audit: themeAudit('updated'),
     body: PageThemeInput,
     reply: PageTheme,
     run: (ctx, { body }) => replaceTheme(ctx, body),
