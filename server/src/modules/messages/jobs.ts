@@ -23,7 +23,7 @@ function sendJob(parts: SenderParts, priority: Priority): Job {
     ...SEND_JOBS[priority],
     nextAt: (ctx) => nextDueAt(ctx, priority),
     retryMs: SEND_RETRY_MS,
-    run: (ctx) => sendDueMessages(ctx, sender),
+    run: (ctx, stop) => sendDueMessages(ctx, { ...sender, stop }),
   })
 }
 
@@ -34,7 +34,7 @@ function deliverJobs({ findSendingCampaigns }: SenderParts): Job[] {
       ...DELIVER_JOBS[priority],
       nextAt: (ctx) => nextMailAt(ctx, priority),
       retryMs: SEND_RETRY_MS,
-      run: (ctx) => deliverDue(ctx, mailer, priority),
+      run: (ctx, stop) => deliverDue(ctx, mailer, priority, stop),
     }),
   )
 }

@@ -210,6 +210,22 @@ describe('engagement', () => {
     expect((await counted()).results[0]).toMatchObject({ clicks: 1200, people: 2 })
   })
 
+  test('is written although some of it cannot be', async () => {
+    await using w = await world()
+    const { campaignId, ids, links } = await campaignWith(w)
+    const written: number[] = []
+    await using buffer = createEngagementBuffer(w.ctx, async (_, engagements) => {
+      if (engagements.some(({ message_id }) => message_id === 7)) throw new Error('broken')
+      written.push(...engagements.map(({ message_id }) => message_id))
+    })
+    for (let at = 0; at < 10; at++) {
+      const engagement = engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
+      buffer.put(w.projectId, { ...engagement, kind: 'open', link: null, message_id: at as MessageId })
+    }
+    await buffer.flush()
+    expect(written).toEqual([0, 1, 2, 3, 4, 5, 6, 8, 9])
+  })
+
   test('of one project is written while another project fails', async () => {
     await using w = await world()
     const other = await w.other()

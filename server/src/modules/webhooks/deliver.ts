@@ -58,9 +58,19 @@ export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
   }
   try {
     return await work(ctx, dispatcher, stop)
-  } finally {
-    // After an error, results would not be recorded, so nothing more is sent. The leases of waiting deliveries expire.
+  } catch (error) {
+    // The leases of waiting deliveries expire. What is in flight is recorded: it would be sent again otherwise.
     for (const queue of dispatcher.queues.values()) queue.waiting.length = 0
+    await recordRest(ctx, dispatcher, stop)
+    throw error
+  }
+}
+
+async function recordRest(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promise<void> {
+  while (dispatcher.inFlight.size > 0 || dispatcher.finished.length > 0) {
+    await recordAttempts(ctx, dispatcher.finished.splice(0), stop)
+    if (dispatcher.inFlight.size > 0) await pause(ctx, dispatcher.wake.promise)
+    dispatcher.wake = Promise.withResolvers()
   }
 }
 
@@ -70,7 +80,7 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     dispatcher.wake = Promise.withResolvers()
     const finished = dispatcher.finished.splice(0)
     attempts += finished.length
-    await recordAttempts(ctx, finished)
+    await recordAttempts(ctx, finished, stop)
     if (finished.length > 0) {
       ctx.wake(DISPATCH)
       ctx.wake(REPLAY)

@@ -1,6 +1,7 @@
 /** Records the results of attempts, and suspends endpoints that have failed for too long. */
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { saveTogether } from '../../infra/runtime/save-together.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { recordAction } from '../audit/index.ts'
 import { lookNow, unsubscribe } from '../webhook-events/index.ts'
@@ -9,18 +10,18 @@ import * as deliveryQueries from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
 import { cancelReplays } from './replays.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
-import { failureStreaks, suspensionReason } from './suspension.ts'
+import { failureStreaks, type Streak, suspensionReason } from './suspension.ts'
 
 export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeResponse }
 
-/** Records attempts, and suspends endpoints that have failed for too long. */
-export async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<void> {
+/**
+ * Records attempts, and suspends endpoints that have failed for too long. A delivery whose attempt cannot be recorded is sent again when its
+ * lease ends.
+ */
+export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortSignal): Promise<void> {
   if (attempts.length === 0) return
-  await deliveryQueries.saveDeliveryResults(
-    ctx,
-    attempts.map((attempt) => resultOf(ctx, attempt)),
-  )
   for (const { response } of attempts) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
+  const results = attempts.map((attempt) => resultOf(ctx, attempt))
   const found = failureStreaks(
     attempts.map(({ delivery, at, response }) => ({
       projectId: delivery.project_id,
@@ -30,6 +31,16 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[]): Promise<voi
       at,
     })),
   )
+  const save = async (some: DeliveryResult[]) => void (await deliveryQueries.saveDeliveryResults(ctx, some))
+  const unsaved = [
+    ...(await saveTogether(ctx, results, save, stop)),
+    ...(await saveTogether(ctx, found, (some) => countStreaks(ctx, some), stop)),
+  ]
+  const [first] = unsaved
+  if (first) ctx.log.error({ err: first.error, unsaved: unsaved.length }, 'webhook attempts could not be recorded')
+}
+
+async function countStreaks(ctx: Ctx, found: Streak[]): Promise<void> {
   const health = new Map((await endpointQueries.countFailures(ctx, found)).map((row) => [row.id, row]))
   const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
   for (const { projectId, endpointId, gone } of found) {

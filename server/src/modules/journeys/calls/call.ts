@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { SafeRequest, SafeResponse } from '../../../infra/outgoing/safe-fetch.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
+import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
 import { inProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
@@ -22,33 +23,37 @@ const CONNECT_TIMEOUT_MS = 5000
 const ANSWER_BYTES_MAX = 8192
 
 /** Makes the calls that are due and have room. Others are leased while these are under way. */
-export async function callDue(ctx: Ctx): Promise<Started> {
+export async function callDue(ctx: Ctx, stop: AbortSignal): Promise<Started> {
   const leaseUntil = new Date(ctx.clock.now().getTime() + LEASE_MS)
   const room = { perHost: PER_HOST, total: CALLS_AT_ONCE, leaseUntil, token: randomUUID() }
   const calls = await inClaim(ctx, (ctx) => claimCalls(ctx, room))
-  const finished = Promise.all(calls.map((call) => make(ctx, call))).then(() => undefined)
+  const finished = Promise.all(calls.map((call) => make(ctx, call, stop))).then(() => undefined)
   return { done: calls.length, finished }
 }
 
-async function make(ctx: Ctx, call: CallRow): Promise<void> {
+/** Makes a call and saves its answer, as soon as the database is there. */
+async function make(ctx: Ctx, call: CallRow, stop: AbortSignal): Promise<void> {
   const response = await send(ctx, call)
   const result = resultOf(response)
   const { attempts, created_at: createdAt, request } = call
   const again = { attempts, retries: request.retries, createdAt, now: ctx.clock.now(), random: ctx.secrets.random(1).readUInt8() / 255 }
   const retryAt = result.is === 'failed' && result.isRetried ? nextTryAt(again) : null
-  await inProject(ctx, call.project_id, (ctx) =>
-    inTx(ctx, async (ctx) => {
-      if (retryAt) {
-        await deferCall(ctx, call, retryAt)
-        return
-      }
-      if ((await deleteCall(ctx, call)) === 0) return
-      const { journey_id, user_id, entrance_id, visit } = call
-      const { status, problem } = result
-      const body = response.is === 'answered' ? bodyOf(response.body) : null
-      await appendJourneyItems(ctx, [{ do: 'answer', journey_id, user_id, entrance_id, visit, status, body, problem }])
-    }),
-  )
+  const save = () =>
+    inProject(ctx, call.project_id, (ctx) =>
+      inTx(ctx, async (ctx) => {
+        if (retryAt) {
+          await deferCall(ctx, call, retryAt)
+          return
+        }
+        if ((await deleteCall(ctx, call)) === 0) return
+        const { journey_id, user_id, entrance_id, visit } = call
+        const { status, problem } = result
+        const body = response.is === 'answered' ? bodyOf(response.body) : null
+        await appendJourneyItems(ctx, [{ do: 'answer', journey_id, user_id, entrance_id, visit, status, body, problem }])
+      }),
+    )
+  const [unsaved] = await saveTogether(ctx, [call], save, stop)
+  if (unsaved) throw unsaved.error
   ctx.wake(CALL)
 }
 

@@ -31,7 +31,7 @@ const PROJECTS_MAX = 200
 const RELEASED_AT_ONCE = 1000
 
 /** Claims one batch of recipients that are due, and begins to deliver to them. */
-export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriority): Promise<Started> {
+export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriority, stop: AbortSignal): Promise<Started> {
   const room = Math.min(BATCH[priority], IN_FLIGHT_MAX[priority] - mailer.inFlight[priority])
   const waiting = room > 0 ? await projectsWithMail(quickly(ctx), priority, PROJECTS_MAX) : []
   const projects = waiting.filter(({ due_at }) => due_at <= ctx.clock.now())
@@ -43,22 +43,20 @@ export async function deliverDue(ctx: Ctx, mailer: Mailer, priority: MailPriorit
   const claimed = await claimMail(quickly(ctx), priority, shares, new Date(claimedAt.getTime() + leaseMs(ctx)))
   mailer.inFlight[priority] += claimed.length
   const batches = [...Map.groupBy(claimed, ({ project_id }) => project_id).values()]
-  const finished = Promise.all(batches.map((batch) => deliverBatch(ctx, mailer, priority, batch, claimedAt)))
+  const finished = Promise.all(batches.map((batch) => deliverBatch(ctx, { ...mailer, priority, stop }, batch, claimedAt)))
   return { done: claimed.length, finished: finished.then(() => undefined), wakesItself: true }
 }
 
+/** What delivering a batch needs. After `stop`, results are not kept for a database that is away. */
+type Delivering = Mailer & { priority: MailPriority; stop: AbortSignal }
+
 /** Delivers to claimed recipients of one project. */
-async function deliverBatch(
-  outer: Ctx,
-  mailer: Mailer,
-  priority: MailPriority,
-  recipients: ClaimedRecipient[],
-  claimedAt: Date,
-): Promise<void> {
+async function deliverBatch(outer: Ctx, delivering: Delivering, recipients: ClaimedRecipient[], claimedAt: Date): Promise<void> {
+  const { inFlight, priority } = delivering
   let left = recipients.length
   const done = (count: number) => {
-    const wasFull = mailer.inFlight[priority] >= IN_FLIGHT_MAX[priority]
-    mailer.inFlight[priority] -= count
+    const wasFull = inFlight[priority] >= IN_FLIGHT_MAX[priority]
+    inFlight[priority] -= count
     left -= count
     if (wasFull) outer.wake(DELIVER_JOBS[priority])
   }
@@ -66,7 +64,7 @@ async function deliverBatch(
     const [first] = recipients as [ClaimedRecipient]
     const ctx = await contextOf(outer, first.project_id)
     const renew = async (some: readonly ClaimedRecipient[], until: Date) => (await renewMailLeases(ctx, some, until)).map(keyOf)
-    await keepLease(ctx, { items: recipients, keyOf, renew }, claimedAt, (lease) => deliverLeased(ctx, mailer, recipients, lease, done))
+    await keepLease(ctx, { items: recipients, keyOf, renew }, claimedAt, (lease) => deliverLeased(ctx, delivering, recipients, lease, done))
   } finally {
     done(left)
   }
@@ -74,7 +72,7 @@ async function deliverBatch(
 
 async function deliverLeased(
   ctx: ProjectCtx,
-  mailer: Mailer,
+  mailer: Delivering,
   recipients: ClaimedRecipient[],
   lease: Lease<ClaimedRecipient, string>,
   done: (count: number) => void,
@@ -87,13 +85,17 @@ async function deliverLeased(
   const gated = await checkGate(ctx, mailer.findSendingCampaigns, claimed)
   const undelivered = gated.done.map(({ outcome, ...one }) => {
     const [group] = groupsOf([one]) as [Group]
-    return mailer.finish(ctx, attemptOf(ctx, group, { steps: [], startedAt: ctx.clock.now(), elapsedMs: 0, site: null, outcome }))
+    return mailer.finish(
+      ctx,
+      attemptOf(ctx, group, { steps: [], startedAt: ctx.clock.now(), elapsedMs: 0, site: null, outcome }),
+      mailer.stop,
+    )
   })
   const stillLeased = async (some: readonly ClaimedRecipient[]) => (await lease.stillLeased(some)).size === some.length
   const ownLimits = await projectLimitsOf(ctx)
   const delivering = groupsOf(gated.open).map(async (group) => {
     const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits }, stillLeased)
-    if (attempt) await mailer.finish(ctx, attempt)
+    if (attempt) await mailer.finish(ctx, attempt, mailer.stop)
     done(group.recipients.length)
   })
   const results = await Promise.allSettled([...undelivered, ...delivering])

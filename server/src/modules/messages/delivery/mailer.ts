@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import {
@@ -30,8 +31,8 @@ export type Mailer = {
   share(ctx: Ctx): Promise<void>
   /** The connections that a site may have, if a notice of that is due; at most one a minute. */
   exceeded(ctx: ProjectCtx, site: Site): number | null
-  /** Saves an attempt, together with others of its project. Resolves when that is committed. */
-  finish(ctx: ProjectCtx, attempt: MailAttempt): Promise<void>
+  /** Saves an attempt, together with others of its project. Resolves when that is committed. It waits for a database that is away until `stop`. */
+  finish(ctx: ProjectCtx, attempt: MailAttempt, stop: AbortSignal): Promise<void>
 }
 
 const ATTEMPTS_AT_ONCE = 500
@@ -66,14 +67,14 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
       noticedAt.set(key, now)
       return this.sites(ctx).scheduler.limitsOf(site).connections
     },
-    finish(ctx, attempt) {
+    finish(ctx, attempt, stop) {
       return new Promise<void>((resolve, reject) => {
         const waiting = unsaved.get(ctx.projectId)
         const one = { attempt, resolve, reject }
         if (waiting) waiting.push(one)
         else {
           unsaved.set(ctx.projectId, [one])
-          setImmediate(() => void saveAll(ctx, unsaved))
+          setImmediate(() => void saveAll(ctx, unsaved, stop))
         }
       })
     },
@@ -81,19 +82,18 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
 }
 
 /** Saves what waits, in transactions one after the other: what comes while one runs is in the next. */
-async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>): Promise<void> {
+async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>, stop: AbortSignal): Promise<void> {
   const waiting = unsaved.get(ctx.projectId) ?? []
+  const save = (some: Unsaved[]) =>
+    finishAttempts(
+      ctx,
+      some.map(({ attempt }) => attempt),
+    )
   while (waiting.length > 0) {
     const some = waiting.splice(0, ATTEMPTS_AT_ONCE)
-    try {
-      await finishAttempts(
-        ctx,
-        some.map(({ attempt }) => attempt),
-      )
-      for (const { resolve } of some) resolve()
-    } catch (error) {
-      for (const { reject } of some) reject(error)
-    }
+    for (const { item, error } of await saveTogether(ctx, some, save, stop)) item.reject(error)
+    // Of those that were rejected, this has no effect.
+    for (const { resolve } of some) resolve()
   }
   unsaved.delete(ctx.projectId)
 }

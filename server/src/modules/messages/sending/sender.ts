@@ -8,6 +8,7 @@ import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
+import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
@@ -39,8 +40,10 @@ const SLICES_AT_ONCE = 3
 const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
 
-/** What a sending process keeps between batches. */
-export type Sender = SenderParts & Reporting & Claiming & { prepare: TemplateCache; attachments: Attachments; sliceSizes: SliceSizes }
+/** What a sending process keeps between batches. After `stop`, results are not kept for a database that is away. */
+export type Sender = SenderParts &
+  Reporting &
+  Claiming & { prepare: TemplateCache; attachments: Attachments; sliceSizes: SliceSizes; stop?: AbortSignal }
 
 /** What a sender calls in higher layers while it works, and the streams of this process that show new in-app messages at once. */
 export type SenderParts = {
@@ -204,7 +207,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
       return sendWithAttachments(ctx, sending.attachments, { outgoing, ...files }, (whole) => attemptSend(ctx, ready, whole))
     },
   )
-  await recordResults({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId)
+  await record({ ...ctx, db: sending.resultsDb }, [...failed, ...notSent, ...sent], sendAttemptId, sending.stop)
   const complained = sent.filter(({ attempt }) => attempt?.outcome.is === 'accepted' && attempt.outcome.complained)
   if (complained.length > 0)
     await sending.complain?.(
@@ -218,6 +221,16 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   ]
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
+}
+
+/**
+ * Saves the results of a slice. Its send attempt record is deleted only if they are saved together: a message whose result cannot be saved
+ * must not be sent again.
+ */
+async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: number | null, stop: AbortSignal | undefined): Promise<void> {
+  const save = (some: Attempted[]) => recordResults(ctx, some, some.length === results.length ? sendAttemptId : null)
+  const [unsaved] = await saveTogether(ctx, results, save, stop)
+  if (unsaved) throw unsaved.error
 }
 
 /** About how much memory a rendered message takes. */

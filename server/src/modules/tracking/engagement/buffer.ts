@@ -1,8 +1,10 @@
 /**
  * Buffers engagement in memory and writes it in batches, so that a redirect does not wait for the database, even if it is down. If
- * the process dies, or during a long outage, engagement is lost.
+ * the process dies, or more waits than fits, engagement is lost.
  */
+import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { findMergedInto } from '../../users/index.ts'
@@ -13,8 +15,10 @@ import { BURST_MS, createBursts } from './bursts.ts'
 const FLUSH_EVERY_MS = 1000
 const BATCH_MAX = 500
 const WAITING_MAX = 50_000
-/** A batch that fails this often, once a second, is dropped. */
+/** Engagement that fails this often while the database is there, once a second, is dropped. */
 const ATTEMPTS_MAX = 60
+/** What fails is kept here: the next second writes it again. */
+const AT_ONCE = AbortSignal.abort()
 
 export type EngagementBuffer = AsyncDisposable & {
   /** Adds engagement to the buffer. Does not throw; if the buffer is full, it is dropped. */
@@ -84,38 +88,37 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
   }
 }
 
-/** Writes the engagement of a project in batches. Returns the rest if a batch fails. */
+/** Writes the engagement of a project in batches. Returns what failed. */
 async function writeAll(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
+  const failed: Waiting[] = []
   for (let at = 0; at < due.length; at += BATCH_MAX) {
-    const batch = due.slice(at, at + BATCH_MAX)
-    if (!(await writeBatch(ctx, write, projectId, batch))) return due.slice(at)
+    const unsaved = await saveTogether(ctx, due.slice(at, at + BATCH_MAX), (some) => writeBatch(ctx, write, projectId, some), AT_ONCE)
+    const [first] = unsaved
+    if (!first) continue
+    ctx.log.error({ err: first.error, engagements: unsaved.length }, 'engagement could not be written and will be tried again')
+    const isAway = isDatabaseAway(first.error)
+    for (const { item } of unsaved) failed.push(isAway ? item : { ...item, attempts: item.attempts + 1 })
+    if (isAway) return [...failed, ...due.slice(at + BATCH_MAX)]
   }
-  return []
+  return failed
 }
 
-/** Writes a batch in one transaction. A failure is logged, and the batch is tried again a second later. */
-async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<boolean> {
-  try {
-    await inProject(ctx, projectId, (ctx) =>
-      inTx(ctx, async (ctx) => {
-        const engagements = await ofLiveUsers(ctx, batch)
-        if (engagements.length === 0) return
-        await write(ctx, engagements)
-        await count(ctx, {
-          campaignIds: engagements.map(({ campaign_id }) => campaign_id),
-          userIds: engagements.map(({ user_id }) => user_id),
-          linkIds: engagements.map(({ link }) => link),
-          areBots: engagements.map(({ isBot }) => isBot),
-          areProxied: engagements.map(({ isProxied }) => isProxied),
-        })
-      }),
-    )
-    return true
-  } catch (error) {
-    ctx.log.error({ err: error, engagements: batch.length }, 'engagement could not be written and will be tried again')
-    for (const one of batch) one.attempts++
-    return false
-  }
+/** Writes a batch in one transaction. */
+async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<void> {
+  await inProject(ctx, projectId, (ctx) =>
+    inTx(ctx, async (ctx) => {
+      const engagements = await ofLiveUsers(ctx, batch)
+      if (engagements.length === 0) return
+      await write(ctx, engagements)
+      await count(ctx, {
+        campaignIds: engagements.map(({ campaign_id }) => campaign_id),
+        userIds: engagements.map(({ user_id }) => user_id),
+        linkIds: engagements.map(({ link }) => link),
+        areBots: engagements.map(({ isBot }) => isBot),
+        areProxied: engagements.map(({ isProxied }) => isProxied),
+      })
+    }),
+  )
 }
 
 /** The engagement of live users. Merged users are replaced by the users they were merged into. */

@@ -1,0 +1,62 @@
+/** Statements that fail, by triggers: as they do while the database is away, or for rows that cannot be saved. */
+import { raw } from '../src/infra/postgres/db.ts'
+import type { TestClock } from './test-clock.ts'
+import type { World } from './world.ts'
+
+/** What PostgreSQL says while it is being stopped. */
+export const AWAY = '57P01'
+
+type Failing = {
+  table: string
+  on?: 'update' | 'delete'
+  /** Which rows fail, as a condition on `old` and `new`. */
+  when: string
+  /** The SQLSTATE. The default is one that no repetition mends. */
+  code?: string
+  /** How many statements fail. Default: all of them. */
+  times?: number
+}
+
+let triggers = 0
+
+/** Has updates or deletions of rows of this project fail until it is disposed of. */
+export async function failSaves({ db, projectId }: Pick<World, 'db' | 'projectId'>, failing: Failing): Promise<AsyncDisposable> {
+  const { table, on = 'update', when, code = '22000', times = 1_000_000 } = failing
+  const row = on === 'update' ? 'new' : 'old'
+  const name = `fails_${++triggers}`
+  await db.run(raw(`create sequence ${name}`))
+  await db.run(
+    raw(`create function ${name}() returns trigger language plpgsql as $$
+         begin
+           if nextval('${name}') <= ${times} then raise exception 'It fails.' using errcode = '${code}'; end if;
+           return ${row};
+         end $$`),
+  )
+  await db.run(
+    raw(`create trigger ${name} before ${on} on ${table} for each row when (${row}.project_id = ${projectId} and ${when})
+         execute function ${name}()`),
+  )
+  return {
+    async [Symbol.asyncDispose]() {
+      await db.run(raw(`drop function ${name} cascade`))
+      await db.run(raw(`drop sequence ${name}`))
+    },
+  }
+}
+
+const TICK_MS = 20
+const ADVANCE_MS = 250
+
+/** Moves the clock on, slowly, until the work is done. */
+export async function whileTimePasses<T>(clock: TestClock, work: Promise<T>): Promise<T> {
+  let isDone = false
+  const done = work.finally(() => {
+    isDone = true
+  })
+  done.catch(() => undefined)
+  while (!isDone) {
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS))
+    clock.advance(ADVANCE_MS)
+  }
+  return done
+}
