@@ -9,7 +9,7 @@ import { RenderBudget } from '../server/src/lib/liquid/budget.ts'
 import { createEngine } from '../server/src/lib/liquid/engine.ts'
 import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
 import { cpuEach, cpuTimeOf, profileParts } from './parts.ts'
-import { type Call, caller, emailType, heavyMail, listOfAll, makeUsers, openSink, pause, peakMemory, trackEverything } from './sending.ts'
+import { type Call, caller, heavyBlast, heavyMail, listOfAll, makeUsers, openSink, pause, peakMemory, trackEverything } from './sending.ts'
 import { type BenchServer, report, startServer } from './support.ts'
 
 const USERS = Number(process.env.BENCH_USERS ?? 100_000)
@@ -65,21 +65,13 @@ async function provider(call: Call, kind: string, settings: object): Promise<num
 /** Sends a blast to all users. The rate counts from the first message sent to the last. */
 async function send(server: BenchServer, call: Call, db: pg.Client, list: number, provider_id: number) {
   const started = performance.now()
-  const campaign = await call('POST', '/api/client/campaigns', {
-    type: 'blast',
-    name: 'Offers',
-    subscription_id: await emailType(call),
-    list_ids: [list],
-    provider_id,
-    send_at: new Date().toISOString(),
-  })
-  await call('PUT', `/api/client/campaigns/${campaign.id}/templates/en`, heavyMail())
-  await call('PATCH', `/api/client/campaigns/${campaign.id}`, { state: 'scheduled' })
+  const campaign = await heavyBlast(call, list, provider_id)
+  await call('PATCH', campaign, { state: 'scheduled' })
   let loading = 0
   const before = await cpuTimeOf(server)
   const requests = requestUsers(server)
   for (;;) {
-    const { state, delivery } = await call('GET', `/api/client/campaigns/${campaign.id}`)
+    const { state, delivery } = await call('GET', campaign)
     if (state === 'running' && loading === 0) loading = (performance.now() - started) / 1000
     if (state === 'finished') {
       if (delivery.sent !== USERS) throw new Error(`Only ${delivery.sent} of ${USERS} messages were sent.`)
@@ -89,7 +81,7 @@ async function send(server: BenchServer, call: Call, db: pg.Client, list: number
   }
   const { rows } = await db.query(
     'select extract(epoch from max(settled_at) - min(settled_at)) as seconds from messages where campaign_id = $1',
-    [campaign.id],
+    [campaign.slice(campaign.lastIndexOf('/') + 1)],
   )
   const cpu = cpuEach(before, await cpuTimeOf(server), USERS)
   return { rate: USERS / Number(rows[0].seconds), loading, cpu, ...(await requests.end()) }

@@ -14,7 +14,7 @@ import { createEngine } from '../server/src/lib/liquid/engine.ts'
 import { compileHtml } from '../server/src/modules/templates/compile-email.ts'
 import type { SinkCounts, SinkReady, SinkRequest } from './mail-sink.ts'
 import { cpuEach, cpuTimeOf, profileParts } from './parts.ts'
-import { type Call, caller, emailType, heavyMail, listOfAll, makeUsers, pause, peakMemory, trackEverything } from './sending.ts'
+import { type Call, caller, heavyBlast, heavyMail, listOfAll, makeUsers, pause, peakMemory, trackEverything } from './sending.ts'
 import { type BenchServer, report, startServer } from './support.ts'
 
 const SCALE = Number(process.env.BENCH_SCALE ?? 1)
@@ -83,17 +83,9 @@ async function signFor(call: Call, db: pg.Client): Promise<void> {
 /** Sends a blast, and waits until the hosts have `expected` emails. Returns the rate from the first email to the last one. */
 async function deliverAll({ server, call, db, sink, list, provider_id }: Engine, latencyMs: number, expected: number) {
   await sink.ask({ is: 'reset', latencyMs })
-  const campaign = await call('POST', '/api/client/campaigns', {
-    type: 'blast',
-    name: 'Offers',
-    subscription_id: await emailType(call),
-    list_ids: [list],
-    provider_id,
-    send_at: new Date().toISOString(),
-  })
-  await call('PUT', `/api/client/campaigns/${campaign.id}/templates/en`, heavyMail())
+  const campaign = await heavyBlast(call, list, provider_id)
   const before = await cpuTimeOf(server)
-  await call('PATCH', `/api/client/campaigns/${campaign.id}`, { state: 'scheduled' })
+  await call('PATCH', campaign, { state: 'scheduled' })
   let counts = await sink.ask({ is: 'counts' })
   let newestAt = performance.now()
   while (counts.emails < expected) {

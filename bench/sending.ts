@@ -82,6 +82,21 @@ export async function emailType(call: Call): Promise<number> {
   return results.find(({ channel }: { channel: string }) => channel === 'email').id
 }
 
+/** Creates a blast of the large email to a list, which starts when it is scheduled. Returns its path. */
+export async function heavyBlast(call: Call, list: number, provider_id: number): Promise<string> {
+  const { id } = await call('POST', '/api/client/campaigns', {
+    type: 'blast',
+    name: 'Offers',
+    subscription_id: await emailType(call),
+    list_ids: [list],
+    provider_id,
+    send_at: new Date().toISOString(),
+  })
+  const path = `/api/client/campaigns/${id}`
+  await call('PUT', `${path}/templates/en`, heavyMail())
+  return path
+}
+
 export type Sink = AsyncDisposable & { port: number; received: () => number; onMail: (listener: (mail: string) => void) => void }
 
 /** An SMTP server that accepts all emails and discards them. */

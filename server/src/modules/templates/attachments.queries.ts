@@ -3,6 +3,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
+import { attachmentFrom, StoredAttachment } from '../../lib/mime/stored-attachment.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
 import type { TemplatePlace } from './queries.ts'
 
@@ -84,25 +85,13 @@ export const copyAttachments = (ctx: InTx, from: CampaignId, into: CampaignId) =
         order by a.id`,
   )
 
-const ContentRow = Type.Object({
-  name: Type.String(),
-  content_type: Type.String(),
-  content_id: Nullable(Type.String()),
-  content: Type.String(),
-})
-
 /** The files of a template with their content, oldest first, as an email has them. */
 export const attachmentsOfTemplate = async (ctx: ProjectCtx, templateId: number): Promise<Attachment[]> => {
   const rows = await ctx.db.many(
-    ContentRow,
+    StoredAttachment,
     sql`select name, content_type, content_id, encode(content, 'base64') as content from template_attachments
         where project_id = ${ctx.projectId} and template_id = ${templateId}
         order by id`,
   )
-  return rows.map(({ name, content_type, content_id, content }) => ({
-    name,
-    contentType: content_type,
-    content: Buffer.from(content, 'base64'),
-    ...(content_id !== null && { contentId: content_id }),
-  }))
+  return rows.map(attachmentFrom)
 }

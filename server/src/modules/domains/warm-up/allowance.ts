@@ -1,7 +1,9 @@
 /** How much of the email of a domain a destination may get today. */
 import { cached } from '../../../infra/runtime/cache.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { gathered } from '../../../infra/runtime/gathered.ts'
 import type { DomainId } from '../../../lib/ids.ts'
+import { distinct } from '../../../lib/shapes.ts'
 import { sendingDomainOf } from '../sending/senders.ts'
 import * as queries from './queries.ts'
 import type { WarmUpRow } from './schema.ts'
@@ -40,16 +42,39 @@ const keyOf = (id: DomainId, plan: WarmUpRow, { site, sourceAddress = '' }: Warm
   sourceAddress: plan.is_per_address ? sourceAddress : '',
 })
 
+const nameOf = ({ domainId, sourceAddress, site }: queries.SiteKey): string => `${domainId} ${sourceAddress} ${site}`
+
 /** Takes up to `wanted` emails from the ceiling of today. Without an active plan all may go, and nothing is counted. */
 export async function warmUpAllowance(ctx: ProjectCtx | InTx, target: WarmUpTarget, wanted: number): Promise<WarmUpAllowance> {
   const now = ctx.clock.now()
   const active = await activePlan(ctx, target.fromDomain)
   if (!active) return { allowed: wanted, resumesAt: now }
-  const key = keyOf(active.id, active.plan, target)
-  const day = dayOf(now)
+  const allowed = await take(ctx as Ctx, { ctx, plan: active.plan, key: keyOf(active.id, active.plan, target), wanted })
+  return { allowed: allowed ?? 0, resumesAt: nextDay(now) }
+}
+
+type Taking = { ctx: ProjectCtx | InTx; plan: WarmUpRow; key: queries.SiteKey; wanted: number }
+
+/** Emails to the same destination that ask at the same time share two statements. */
+const take = gathered(async (_, takings: Taking[]) => {
+  const byDestination = Map.groupBy(takings, ({ ctx, key }) => `${ctx.projectId} ${nameOf(key)}`)
+  const shares = await Promise.all([...byDestination.values()].map(takeTogether))
+  return new Map(shares.flat())
+})
+
+/** Takes the sum from the ceiling of a destination, and divides it in the order of the emails. */
+async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, number])[]> {
+  const [{ ctx, plan, key }] = takings as [Taking]
+  const day = dayOf(ctx.clock.now())
   const counts = await queries.openSite(ctx, key, day)
-  const today = { day, step: stepToday(active.plan, counts, day), ceiling: ceilingToday(active.plan, counts, day) }
-  return { allowed: await queries.takeFromSite(ctx, key, today, wanted), resumesAt: nextDay(now) }
+  const today = { day, step: stepToday(plan, counts, day), ceiling: ceilingToday(plan, counts, day) }
+  const wanted = takings.reduce((sum, one) => sum + one.wanted, 0)
+  let left = await queries.takeFromSite(ctx, key, today, wanted)
+  return takings.map((taking) => {
+    const granted = Math.min(left, taking.wanted)
+    left -= granted
+    return [taking, granted] as const
+  })
 }
 
 /** What became of emails at a destination. */
@@ -57,14 +82,20 @@ export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number }
 
 /** Counts bounces and deferrals, on which the ceilings depend. */
 export async function countWarmUp(ctx: ProjectCtx | InTx, outcomes: readonly WarmUpOutcome[]): Promise<void> {
+  const counted = outcomes.filter(({ bounced, deferred }) => bounced + deferred > 0)
+  const domains = distinct(counted.map(({ fromDomain }) => fromDomain))
+  const plans = new Map(await Promise.all(domains.map(async (domain) => [domain, await activePlan(ctx, domain)] as const)))
   const changes = new Map<string, queries.SiteKey & { bounced: number; deferred: number }>()
-  for (const outcome of outcomes) {
-    const active = outcome.bounced + outcome.deferred > 0 ? await activePlan(ctx, outcome.fromDomain) : null
+  for (const outcome of counted) {
+    const active = plans.get(outcome.fromDomain)
     if (!active) continue
     const key = keyOf(active.id, active.plan, outcome)
-    const name = `${key.domainId} ${key.sourceAddress} ${key.site}`
-    const known = changes.get(name)
-    changes.set(name, { ...key, bounced: (known?.bounced ?? 0) + outcome.bounced, deferred: (known?.deferred ?? 0) + outcome.deferred })
+    const known = changes.get(nameOf(key))
+    changes.set(nameOf(key), {
+      ...key,
+      bounced: (known?.bounced ?? 0) + outcome.bounced,
+      deferred: (known?.deferred ?? 0) + outcome.deferred,
+    })
   }
   if (changes.size > 0) await queries.countAtSites(ctx, dayOf(ctx.clock.now()), [...changes.values()])
 }

@@ -105,6 +105,24 @@ describe('a plan', () => {
     expect(granted.reduce((sum, one) => sum + one, 0)).toBe(10)
   })
 
+  test('is asked by emails to the same destination at the same time with two statements', async () => {
+    await using w = await world()
+    const { domain } = await warming(w)
+    await take(w.ctx, domain, 1)
+    let statements = 0
+    const counted =
+      <A extends unknown[], R>(run: (...args: A) => R) =>
+      (...args: A): R => {
+        statements++
+        return run(...args)
+      }
+    const ctx = { ...w.ctx, db: { ...w.ctx.db, first: counted(w.ctx.db.first), value: counted(w.ctx.db.value) } } as typeof w.ctx
+    const first = take(ctx, domain, 1)
+    const granted = await Promise.all(Array.from({ length: 20 }, () => take(ctx, domain, 1)))
+    expect([await first, ...granted].reduce((sum, one) => sum + one, 0)).toBe(9)
+    expect(statements).toBeLessThanOrEqual(4)
+  })
+
   test('concerns each own address by itself, if it says so', async () => {
     await using w = await world()
     const { domain } = await warming(w, { is_per_address: true })

@@ -1,9 +1,8 @@
-import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, UserId } from '../../../lib/ids.ts'
 import type { Attachment } from '../../../lib/mime/compose.ts'
-import { Nullable } from '../../../lib/shapes.ts'
+import { attachmentFrom, StoredAttachment } from '../../../lib/mime/stored-attachment.ts'
 
 /** A file of a message, in base64. */
 export type NewAttachment = {
@@ -26,27 +25,15 @@ export const insertAttachments = (ctx: InTx, attachments: NewAttachment[]) =>
              as a(message_id, position, name, content_type, content_id, content)`,
   )
 
-const AttachmentRow = Type.Object({
-  name: Type.String(),
-  content_type: Type.String(),
-  content_id: Nullable(Type.String()),
-  content: Type.String(),
-})
-
 /** The attachments of a message, in order. */
 export const attachmentsOf = async (ctx: ProjectCtx, id: MessageId): Promise<Attachment[]> => {
   const rows = await ctx.db.many(
-    AttachmentRow,
+    StoredAttachment,
     sql`select name, content_type, content_id, encode(content, 'base64') as content from message_attachments
         where project_id = ${ctx.projectId} and message_id = ${id}
         order by position`,
   )
-  return rows.map(({ name, content_type, content_id, content }) => ({
-    name,
-    contentType: content_type,
-    content: Buffer.from(content, 'base64'),
-    ...(content_id !== null && { contentId: content_id }),
-  }))
+  return rows.map(attachmentFrom)
 }
 
 /** Deletes the attachments of the messages of erased users. */
