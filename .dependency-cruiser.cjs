@@ -7,6 +7,7 @@ const ARROWS = {
   tools: [],
   rules: [],
   keys: ['projects'],
+  members: ['audit', 'keys', 'projects'],
   users: ['keys'],
   events: ['users'],
   ingest: ['users', 'events'],

@@ -3,7 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { apiDescription } from './api-description/index.ts'
 import { authenticator } from './authenticator.ts'
-import { bootstrap, type Credentials, requireWritable, storedCredentials, withDevelopmentSecrets } from './bootstrap.ts'
+import {
+  bootstrap,
+  type Credentials,
+  ownerUrl,
+  requireWritable,
+  storedCredentials,
+  storedOwnerUrl,
+  withDevelopmentSecrets,
+} from './bootstrap.ts'
 import { docsPages } from './docs-site/docs.ts'
 import { addOperations } from './infra/http/operations.ts'
 import { createHttpServer } from './infra/http/server.ts'
@@ -48,6 +56,8 @@ export type App = AsyncDisposable & {
   url?: string
   /** Only on the first start. */
   credentials?: Credentials & { path: string; shown(): Promise<void> }
+  /** The link that creates the owner of the console, in a file too; absent once there is one, and for a worker. */
+  owner?: { url: string; path: string }
   databaseUrl: string
 }
 
@@ -75,13 +85,27 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening), others.pollMs))
   const listening = role === 'worker' ? null : await listen(ctx, started, opening)
+  const owner = listening && (await inviteOwner(ctx))
   const closing = opening.move()
   return {
     ...(listening && { url: listening }),
+    ...(owner && { owner }),
     ...(credentials && { credentials }),
     databaseUrl: url,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
+}
+
+/** In production the link is in a file only, because standard output is a log that others can read. */
+async function inviteOwner(ctx: Ctx): Promise<App['owner'] | null> {
+  const stored = storedOwnerUrl(ctx.config.DATA_DIR)
+  const url = await ownerUrl(ctx)
+  if (url === null) {
+    await stored.remove()
+    return null
+  }
+  if (ctx.config.production) await stored.write(url)
+  return { url, path: stored.path }
 }
 
 /** Values that are known only when all parts are running. */

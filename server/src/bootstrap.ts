@@ -13,6 +13,7 @@ import { StartError } from './lib/start-error.ts'
 import { LATEST_VERSION } from './lib/versions.ts'
 import { recordAction } from './modules/audit/index.ts'
 import { generateKey, saveKey } from './modules/keys/index.ts'
+import { ownerLink } from './modules/members/index.ts'
 import { findFirstProject, insertOrganisation, lockBootstrap } from './modules/projects/index.ts'
 import { createProjectIn } from './verbs.ts'
 
@@ -108,6 +109,26 @@ export function storedCredentials(dataDir: string) {
     unshown: async (): Promise<Credentials | null> =>
       existsSync(mark) && existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : null,
     markShown: (): Promise<void> => rm(mark, { force: true }),
+  }
+}
+
+/**
+ * The URL of the page that creates the owner of the console, with a new link; null once there is an owner (D-CON-2). Each start makes a link of
+ * its own, and those of earlier starts stay valid for their 24 hours.
+ */
+export async function ownerUrl(ctx: Ctx): Promise<string | null> {
+  const project = await findFirstProject(ctx)
+  const path = project && (await ownerLink(ctx, project.organization_id))
+  return path ? `${ctx.baseUrl()}${path}` : null
+}
+
+/** The link in `DATA_DIR`, where only the owner of the process can read it. */
+export function storedOwnerUrl(dataDir: string) {
+  const path = join(dataDir, 'console-link.txt')
+  return {
+    path,
+    write: (url: string): Promise<void> => writeFile(path, `${url}\n`, { mode: 0o600 }),
+    remove: (): Promise<void> => rm(path, { force: true }),
   }
 }
 

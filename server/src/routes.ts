@@ -7,7 +7,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
 import { auditRoutes } from './modules/audit/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
-import { hasProvider, providerRoutes } from './modules/channels/index.ts'
+import { hasProvider, projectsWithProvider, providerRoutes } from './modules/channels/index.ts'
 import { domainRoutes } from './modules/domains/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
@@ -16,6 +16,7 @@ import { ingestRoutes } from './modules/ingest/index.ts'
 import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
+import { memberRoutes } from './modules/members/index.ts'
 import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { mailSiteRoutes, tlsRoutes } from './modules/mta/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
@@ -35,6 +36,7 @@ export type Shared = { appender: Appender; listening: InboxStreams; engagementBu
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider }),
   ...keyRoutes,
+  ...memberRoutes({ projectsWithProvider }),
   ...userRoutes({ saveUsers, suppressionsOf, exportUser }),
   ...ingestRoutes(appender),
   ...eventRoutes,

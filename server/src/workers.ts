@@ -16,6 +16,7 @@ import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './mod
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { countCalls, journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
+import { memberJobs } from './modules/members/index.ts'
 import { messageDepth, messageJobs } from './modules/messages/index.ts'
 import { mailDepth, tlsJobs } from './modules/mta/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
@@ -45,6 +46,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...journeyJobs,
   ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
+  ...memberJobs,
   ...activityJobs,
   ...auditJobs,
   ...domainJobs(),

@@ -2,6 +2,8 @@
 export const GROUPS: Record<string, string> = {
   Projects: 'A project has its own users, campaigns, providers and keys. Projects are managed with an organisation key.',
   Keys: 'API keys of a project. A key is shown in full once, in the reply that creates it.',
+  Console:
+    'What the console needs beside the API: signing in, sessions and members. A session of the console may be used for the whole API.',
   Users: 'The recipients of messages, with their addresses, attributes, consent and messages. Your `external_id` identifies a user.',
   Devices: 'Push devices of users. Apps register them.',
   Attributes: 'The register of attributes sets which roles can read which keys of `data`.',

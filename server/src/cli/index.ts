@@ -31,6 +31,11 @@ export const commands = {
     'Create an API key (secret, public or organisation) and print it. --name sets its name.',
     () => import('./keys.ts'),
   ),
+  console: later(
+    'console',
+    'Print a link that creates the owner of the console, or its address once there is one.',
+    () => import('./console.ts'),
+  ),
   listen: later(
     'listen [--events a,b] [--port N] [--url U] [--key K] [--forward-to U] [--secret S]',
     'Receive webhook events on this machine, verify their signatures and print them.',

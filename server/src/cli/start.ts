@@ -23,8 +23,9 @@ export const start: Command = {
   },
 }
 
-async function printStart({ url, credentials }: App, isProduction: boolean) {
+async function printStart({ url, credentials, owner }: App, isProduction: boolean) {
   if (url) process.stdout.write(`Carillon is ready at ${url}; the API reference is at ${url}/docs\n`)
+  if (owner) process.stdout.write(isProduction ? `The link to the console is in ${owner.path}\n` : `Console: ${owner.url}\n`)
   if (!credentials) return
   const { path, organisation_key, secret_key, publishable_key } = credentials
   // In production, standard output is a log that others can read.

@@ -1,10 +1,14 @@
 /** The samples of the API reference are sent as they are to a new project, in an order in which what their paths name exists. */
 import { expect, test } from 'vitest'
 import { apiDescription } from '../../src/api-description/index.ts'
-import type { Method, Operation } from '../../src/infra/http/openapi/types.ts'
+import type { Media, Method, Operation } from '../../src/infra/http/openapi/types.ts'
+import { sha256 } from '../../src/infra/runtime/secrets.ts'
+import type { MemberId } from '../../src/lib/ids.ts'
 import { VERSION } from '../../src/lib/versions.ts'
+import { insertLink } from '../../src/modules/members/links.queries.ts'
 import { routes } from '../all-routes.ts'
 import { subscriptionTo } from '../blasts.ts'
+import { member } from '../members.ts'
 import { select } from '../select.ts'
 import { type Reply, type World, world } from '../world.ts'
 
@@ -54,6 +58,8 @@ function sender(w: World, token: () => Promise<string>): { send: Send; sent: Set
       const headers = { ...(media && { 'content-type': type }) }
       if ('secret' in access) return { key: w.keys.secret, headers }
       if ('organisation' in access) return { key: w.keys.organisation, headers }
+      if ('open' in access) return { key: null, headers }
+      if ('member' in access) return { key: null, headers: { ...headers, ...(await member(w, 'owner')).headers } }
       return { key: w.keys.public, headers: { ...headers, 'x-service-user-token': await token() } }
     }
   }
@@ -164,6 +170,20 @@ async function sending(send: Send) {
   await send('updateWebhook', { endpointId })
 }
 
+/** The link of the sample, which only its receiver knows. */
+async function link(w: World, id: string, kind: 'owner' | 'invitation' | 'password', memberId: MemberId | null = null) {
+  const [media] = Object.values(operations.get(id)?.operation.requestBody?.content ?? {})
+  const { token } = (media as Media).example as { token: string }
+  const expiresAt = new Date(w.clock.now().getTime() + 60_000)
+  await insertLink(w.ctx, { tokenHash: sha256(token), kind, organisationId: w.organisationId, memberId, expiresAt })
+}
+
+async function console(w: World, send: Send) {
+  await link(w, 'createOwner', 'owner')
+  await send('createOwner')
+  await send('signIn')
+}
+
 test('every sample of a request succeeds in a new project', async () => {
   await using before = await world()
   // The subscription types of the first project of a server have the first ids.
@@ -175,6 +195,7 @@ test('every sample of a request succeeds in a new project', async () => {
   await campaigns(w, send)
   await journeys(w, send)
   await sending(send)
+  await console(w, send)
   for (const id of sampled.filter((id) => operations.get(id)?.path.startsWith('/api/ext/') && !(id in OUTSIDE))) await send(id)
   expect(sampled.filter((id) => !sent.has(id) && !(id in OUTSIDE))).toEqual([])
   expect(Object.keys(OUTSIDE).filter((id) => !sampled.includes(id))).toEqual([])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Route, route } from '../../src/infra/http/route.ts'
 import { generateKey, saveKey } from '../../src/modules/keys/index.ts'
 import { routes } from '../all-routes.ts'
+import { member } from '../members.ts'
 import { type Tenant, type World, world } from '../world.ts'
 
 const ROLES = ['support', 'smtpproxy', 'editor', 'publisher', 'admin'] as const
@@ -11,7 +12,7 @@ type Role = (typeof ROLES)[number]
 type OrganisationRole = (typeof ORGANISATION_ROLES)[number]
 
 /** The key and user token of a request. `headers` are sent; the other members decide the expected reply. */
-type Presented = { name: string; headers: Record<string, string> } & (
+type Presented = { name: string; headers: Record<string, string>; session?: OrganisationRole } & (
   | { kind: 'unauthenticated'; reason: string }
   | { kind: 'secret'; role: Role }
   | { kind: 'organisation'; role: OrganisationRole }
@@ -62,6 +63,7 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
     { name: 'organisation member', kind: 'organisation', role: 'member', headers: bearer(keys.member) },
     { name: 'organisation admin', kind: 'organisation', role: 'admin', headers: bearer(organisationAdmin) },
     { name: 'organisation owner', kind: 'organisation', role: 'owner', headers: bearer(keys.organisation) },
+    ...(await sessions(w)),
     { name: 'publishable', kind: 'publishable', token: 'none', headers: bearer(keys.public) },
     { name: 'publishable with a token', kind: 'publishable', token: 'valid', headers: withToken(valid) },
     { name: 'publishable with an empty token', kind: 'publishable', token: 'user_token_missing', headers: withToken('') },
@@ -70,6 +72,22 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
     { name: 'publishable with a changed token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(changed(valid)) },
     { name: 'publishable with a key as token', kind: 'publishable', token: 'user_token_invalid', headers: withToken(keys.secret) },
   ]
+}
+
+/** Sessions of the console: in a project with each of its roles, and without a project with each role of the organisation. */
+async function sessions(w: World): Promise<Presented[]> {
+  const signedIn: Presented[] = []
+  for (const role of ROLES) {
+    const { headers } = await member(w, 'member', role)
+    const inProject = { ...headers, 'carillon-project': String(w.projectId) }
+    signedIn.push({ name: `session with ${role}`, kind: 'secret', role, session: 'member', headers: inProject })
+  }
+  for (const role of ORGANISATION_ROLES) {
+    const { headers } = await member(w, role)
+    signedIn.push({ name: `session of ${role}`, kind: 'organisation', role, session: role, headers })
+  }
+  const unknown = { cookie: `carillon=${'x'.repeat(43)}`, 'sec-fetch-site': 'same-origin' }
+  return [...signedIn, { name: 'an unknown session', kind: 'unauthenticated', reason: 'session_invalid', headers: unknown }]
 }
 
 /** Changes a character of the signature. The last one would not do, because some of its bits are padding. */
@@ -97,6 +115,8 @@ async function archivedKey(w: World): Promise<string> {
 
 /** The expected outcome by the access rule of a route: 'through', or status and reason. */
 function outcomeOf({ access }: Route, presented: Presented): string {
+  if ('open' in access) return 'through'
+  if ('member' in access) return consoleOutcome(access.member, presented)
   const needs = access as { secret?: Role; organisation?: OrganisationRole; publishable?: 'user' | 'anonymous'; smtpproxy?: true }
   switch (presented.kind) {
     case 'unauthenticated':
@@ -115,6 +135,13 @@ function outcomeOf({ access }: Route, presented: Presented): string {
     default:
       return presented satisfies never
   }
+}
+
+/** Routes of the console need a session. Without a key and a session, the reply asks for the session. */
+function consoleOutcome(needed: OrganisationRole, { session, headers, ...presented }: Presented): string {
+  if (session) return ORGANISATION_ROLES.indexOf(session) >= ORGANISATION_ROLES.indexOf(needed) ? 'through' : '403 role'
+  if (presented.kind !== 'unauthenticated') return '403 key_kind'
+  return 'authorization' in headers || presented.reason === 'session_invalid' ? `401 ${presented.reason}` : '401 session_missing'
 }
 
 /** `smtpproxy` has no rank: it may call the routes that name it (D-ROLE-1). */
@@ -152,7 +179,7 @@ describe('every route', () => {
     expect(routes.length).toBeGreaterThan(40)
     for (const { method, path, access } of routes) {
       expect(
-        Object.keys(access).filter((name) => ['secret', 'organisation', 'publishable'].includes(name)),
+        Object.keys(access).filter((name) => ['secret', 'organisation', 'publishable', 'member', 'open'].includes(name)),
         `${method} ${path}`,
       ).not.toEqual([])
     }
@@ -401,6 +428,16 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['DELETE', '/api/client/suppressions/{suppressionId}', ADMINS],
 ]
 
+/** The console: the roles in the organisation that may call a route with a session, or `open`. D-CON-1 and D-CON-4. */
+const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] = [
+  ['POST', '/api/console/owner', 'open'],
+  ['POST', '/api/console/sign-in', 'open'],
+  ['POST', '/api/console/sign-out', 'member admin owner'],
+  ['GET', '/api/console/session', 'member admin owner'],
+  ['GET', '/api/console/sessions', 'member admin owner'],
+  ['DELETE', '/api/console/sessions/{sessionId}', 'member admin owner'],
+]
+
 describe('the access tables of the decisions', () => {
   let w: World
   let organisationKeys: Record<OrganisationRole, string>
@@ -414,7 +451,7 @@ describe('the access tables of the decisions', () => {
   afterAll(() => w[Symbol.asyncDispose]())
 
   test('list exactly the existing routes', () => {
-    const named = MATRIX.map(([method, path]) => `${method} ${path}`)
+    const named = [...MATRIX, ...CONSOLE].map(([method, path]) => `${method} ${path}`)
     expect(named.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
@@ -428,6 +465,17 @@ describe('the access tables of the decisions', () => {
     expect(await allowed(ORGANISATION_ROLES, (role) => organisationKeys[role])).toBe(organisation)
     const withToken = await outcome(w, route, { ...bearer(w.keys.public), 'x-service-user-token': token })
     expect([withToken, await outcome(w, route, bearer(w.keys.public))]).toEqual(publishable)
+  })
+
+  test('the routes of the console', async () => {
+    const headers = new Map<OrganisationRole, Record<string, string>>()
+    for (const role of ORGANISATION_ROLES) headers.set(role, (await member(w, role)).headers)
+    for (const [method, path, expected] of CONSOLE) {
+      const allowed: string[] = []
+      for (const [role, sent] of headers) if ((await outcome(w, { method, path }, sent)) === 'through') allowed.push(role)
+      if ((await outcome(w, { method, path }, {})) === 'through') allowed.splice(0, 3, 'open')
+      expect([method, path, allowed.join(' ')]).toEqual([method, path, expected])
+    }
   })
 
   test('a key of any role may read itself and no other', async () => {

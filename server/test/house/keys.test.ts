@@ -11,6 +11,10 @@ const NO_PROJECT: Record<string, string> = {
   organisations: 'an organisation owns projects',
   projects: 'a project is the tenant itself',
   idempotency_records: 'they belong to an API key, which may be one of an organisation',
+  members: 'they are of an organisation',
+  member_sessions: 'they are of an organisation',
+  member_links: 'they are of an organisation',
+  sign_in_failures: 'they are of no member: an address may be that of none',
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',
   mail_processes: 'a process delivers email of all projects',
@@ -23,6 +27,9 @@ const MAY: Record<string, string> = {
   api_keys_hash_key: 'the hash of the key finds the project',
   api_keys_organization_id_fkey: 'keys of organisations have no project',
   audit_entries_pkey: 'entries of organisations have no project',
+  api_keys_member_id_fkey: 'members are of an organisation',
+  api_keys_of_member: 'the key of a member in the organisation has no project',
+  member_roles_member_id_fkey: 'members are of an organisation',
   domains_verified: 'a verified host is unique among all projects, and finds its project',
 }
 

@@ -174,6 +174,12 @@ D-MTA-5 POST /api/client/mail-queue/resume
 D-MTA-5 POST /api/client/mail-queue/retry
 D-MTA-5 POST /api/client/mail-queue/cancel
 tracking GET /api/client/campaigns/{campaignId}/links
+D-CON-2 POST /api/console/owner
+D-CON-7 POST /api/console/sign-in
+D-CON-3 POST /api/console/sign-out
+D-CON-3 GET /api/console/session
+D-CON-3 GET /api/console/sessions
+D-CON-3 DELETE /api/console/sessions/{sessionId}
 D-MTA-24 GET /api/client/tls-results
 domains GET /api/client/domains
 domains POST /api/client/domains

@@ -52,6 +52,18 @@ const MAY: Record<string, string> = {
   'imports.purgeUploads': 'purges by age, over all projects',
   'inbox.findExpired': 'finds the messages that have expired, of all projects',
   'keys.findCredentials': 'the key identifies the project',
+  'members.countFailure': 'counts by an address, which may be that of no member',
+  'members.blockedUntil': 'counts by an address, which may be that of no member',
+  'members.block': 'counts by an address, which may be that of no member',
+  'members.clearFailures': 'counts by an address, which may be that of no member',
+  'members.purgeFailures': 'purges by age, over all organisations',
+  'members.purgeSessions': 'purges by age, over all organisations',
+  'members.deleteExpiredLinks': 'purges by age, over all organisations',
+  'members.deleteLink': 'the link identifies the organisation',
+  'members.findSession': 'the session identifies the organisation',
+  'members.findByEmail': 'the address of a member identifies the organisation',
+  'members.lockMembers': 'a lock, no table',
+  'members.rolesOf': 'the roles of one member in every project',
   'messages.campaignsWithAddresses': 'finds the projects that have work',
   'messages.queueDepth': 'counts for the operator, over all projects',
   'messages.waitingQueues': 'finds the projects that have work',
@@ -114,6 +126,13 @@ const BY_HAND = ['journeys.claimCalls', 'messages.waitingQueues', 'positions.nex
 
 const NAMES_PROJECT = /\bproject_id\s*=|\b(?:insert into|copy) \w+(?: as \w+)? \([^)]*\bproject_id\b/
 
+/** Members, and their keys, are of an organisation. */
+const NAMES_ORGANISATION = /\borganization_id\s*=|\binsert into \w+(?: as \w+)? \([^)]*\borganization_id\b/
+const OF_ORGANISATIONS = ['members', 'keys']
+
+const isOwned = ({ name, text }: Template) =>
+  NAMES_PROJECT.test(text) || (OF_ORGANISATIONS.includes(name.split('.')[0] as string) && NAMES_ORGANISATION.test(text))
+
 const sources = sourcesOf('server/src')
 
 /** The parts of rules, which are evaluated in memory and in SQL by the same file. */
@@ -125,14 +144,14 @@ const isQueries = ({ path }: { path: string }) => /^server\/src\/modules\/.*[/.]
 function nameless(templates: Template[]): string[] {
   const parts = templates.filter((template) => !isStatement(template) && NAMES_PROJECT.test(template.text))
   const names = new Set(parts.map(({ name }) => name.split('.')[1]))
-  const statements = templates.filter((template) => isStatement(template) && !NAMES_PROJECT.test(template.text))
+  const statements = templates.filter((template) => isStatement(template) && !isOwned(template))
   return statements.filter(({ text }) => ![...text.matchAll(/\$\{(\w+)/g)].some(([, part]) => names.has(part))).map(({ name }) => name)
 }
 
 describe('SQL', () => {
   const found = sources.filter(isQueries).flatMap((source) => nameless(templatesOf(source)))
 
-  test('every statement names its project or is an exception', () => {
+  test('every statement names its project, or its organisation, or is an exception', () => {
     expect(found.filter((name) => !name.startsWith('projects.') && !Object.hasOwn(MAY, name))).toEqual([])
   })
 

@@ -9,6 +9,8 @@ const MERGES = 'the memberships of merged users depend on who was merged into wh
 /** Statements that use a table of another module, and the reason. */
 const MAY: Record<string, string> = {
   'keys.findCredentials': 'every request is authenticated by this one statement, with the defaults of its project',
+  'keys.findMemberKey': 'every request of the console is authenticated by this one statement, with the defaults of its project',
+  'keys.insertMemberKey': 'a key is created only for a project of the organisation',
   'lists.ruleTables': 'rules own no tables: lists pass the tables that rules read',
   'lists.countByRule': RULES,
   'lists.countUsers': RULES,

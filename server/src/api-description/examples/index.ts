@@ -1,6 +1,7 @@
 /** The examples of the API description. They are about one project, so that the id of a reply is the id in the next request. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { campaignExamples, campaignOperations } from './campaigns.ts'
+import { consoleOperations } from './console.ts'
 import { journeySimulationOperations } from './journey-simulations.ts'
 import { journeyExamples, journeyOperations } from './journeys.ts'
 import { listExamples, listOperations } from './lists.ts'
@@ -26,6 +27,7 @@ export const OPERATION_EXAMPLES: Words['operations'] = {
   ...userOperations,
   ...listOperations,
   ...campaignOperations,
+  ...consoleOperations,
   ...journeyOperations,
   ...journeySimulationOperations,
   ...messageOperations,
@@ -35,6 +37,7 @@ export const OPERATION_EXAMPLES: Words['operations'] = {
 export const PATH_EXAMPLES: Words['parameters'] = {
   name: 'logo.png',
   projectId: 1,
+  sessionId: 12,
   keyId: 9,
   userId: 'customer-1042',
   erasureId: 4,

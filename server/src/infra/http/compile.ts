@@ -2,12 +2,14 @@ import { type TSchema, Type } from 'typebox'
 import { Exact } from '../../lib/shapes.ts'
 import { type Check, checker } from '../../lib/validate.ts'
 import { PAGING_PARAMETERS } from './paging.ts'
-import type { Route } from './route.ts'
+import type { ConsoleAccess, Route } from './route.ts'
 
 /** A route with its validators. */
 export type CompiledRoute = {
   def: Route
   isExt: boolean
+  /** The rule of a route of the console. */
+  consoleAccess: ConsoleAccess | undefined
   takes: 'json' | 'form' | 'stream' | 'nothing'
   /** The kind of reply: `file` is a download, `live` are Server-Sent Events. */
   replies: 'json' | 'file' | 'live'
@@ -26,6 +28,7 @@ export function compileRoute(def: Route): CompiledRoute {
   return {
     def,
     isExt: def.path.startsWith('/api/ext/'),
+    consoleAccess: 'member' in def.access || 'open' in def.access ? def.access : undefined,
     takes: def.stream ? 'stream' : def.form ? 'form' : def.body ? 'json' : 'nothing',
     replies: repliesOf(def.reply),
     checkBody: checker(envelope(def.form ?? def.body ?? NOTHING)),

@@ -30,6 +30,12 @@ const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: `\`sk_…\`, for servers. Its role is one of ${ROLES.join(', ')}.` },
   publishableKey: { type: 'http', scheme: 'bearer', description: '`pk_…`, for browsers and apps.' },
   organisationKey: { type: 'http', scheme: 'bearer', description: '`ok_…`, for the projects of an organisation.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-carillon',
+    description: 'The session of a member of the console. Over plain HTTP the cookie is called `carillon`.',
+  },
   userToken: {
     type: 'apiKey',
     in: 'header',
@@ -182,5 +188,6 @@ function securityOf(access: Access): Operation['security'] {
     ways.push({ publishableKey: [], userToken: [] })
   }
   if ('organisation' in access) ways.push({ organisationKey: [] })
+  if ('member' in access) ways.push({ session: [] })
   return ways
 }

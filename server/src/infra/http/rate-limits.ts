@@ -7,7 +7,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../runtime/config.ts'
 
-export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page' | 'address' | 'submission'
+export type BucketName = 'read' | 'write' | 'all' | 'ext' | 'egress' | 'user' | 'auth-fail' | 'page' | 'address' | 'submission' | 'sign-in'
 
 /** A burst may use the tokens of this many seconds. */
 const BURST_SECONDS = 10
@@ -27,6 +27,7 @@ function policiesOf(config: Config): Policies {
     address: perSecond(config.RATE_PUBLISHABLE),
     submission: perSecond(config.RATE_SUBMISSION),
     all: perMinute(config.RATE_ALL_PER_MIN),
+    'sign-in': perMinute(config.RATE_SIGN_IN_PER_MIN),
     egress: perMinute(config.RATE_EGRESS_PER_MIN),
     'auth-fail': perMinute(config.RATE_AUTH_FAIL_PER_MIN),
   }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { CompiledRoute } from './compile.ts'
-import type { Exchange } from './serve.ts'
+import type { Exchange } from './exchange.ts'
 
 /** The requests of each server that succeeded, for a sample of them. */
 const succeeded = new WeakMap<Config, number>()

@@ -4,10 +4,10 @@
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../../lib/errors.ts'
-import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { KeyId, MemberId, OrganisationId, ProjectId, SessionId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { Config } from '../runtime/config.ts'
-import type { Caller, CallerCtx, Ctx, InTx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
+import type { Actor, Caller, CallerCtx, Ctx, InTx, MemberCtx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import type { Listing, PageRequest } from './paging.ts'
 
@@ -15,20 +15,23 @@ import type { Listing, PageRequest } from './paging.ts'
  * Who may call a route. There is no default: a route without `access` does not compile.
  * `secret` and `organisation` are the lowest role that may. `publishable` says whether a user token is required (`user`) or
  * optional (`anonymous`). `ownKey` lets a key of any role read itself. `smtpproxy` lets keys with that role call the route too.
+ * Routes of the console: `member` is the lowest role in the organisation of a member who is signed in; `open` says what protects a route
+ * that needs no session.
  */
 export type Access =
   | { secret: Role; publishable?: 'user' | 'anonymous'; ownKey?: true; smtpproxy?: true }
   | { publishable: 'user' }
   | { organisation: OrganisationRole }
   | { secret: Role; organisation: OrganisationRole }
+  | ConsoleAccess
 
-/** The key of an Authorization header. */
-export type Credential =
+export type ConsoleAccess = { member: OrganisationRole } | { open: string }
+
+/** The key of an Authorization header, or that of a member who is signed in to the console. */
+export type Credential = { actor: Actor } & (
   | {
       kind: 'secret' | 'publishable'
       keyId: KeyId
-      /** The name of the key, for the audit log. */
-      name: string
       /** The origins that may use a publishable key; all of them if there are none. */
       allowedOrigins: string[]
       role: Role
@@ -37,7 +40,22 @@ export type Credential =
       project: ProjectDefaults
       apiVersion: string
     }
-  | { kind: 'organisation'; keyId: KeyId; name: string; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
+  | { kind: 'organisation'; keyId: KeyId; role: OrganisationRole; organisationId: OrganisationId; apiVersion: string }
+)
+
+/** A member who is signed in to the console. */
+export type MemberSession = {
+  sessionId: SessionId
+  memberId: MemberId
+  name: string
+  organisationId: OrganisationId
+  role: OrganisationRole
+  /** A new token, which replaces the one of the request. */
+  renewed?: SessionToken
+}
+
+/** The value of the session cookie, and when it ends for good. */
+export type SessionToken = { token: string; expiresAt: Date }
 
 /** Passed in by `app.ts`, because infra must not import the keys module. Both functions throw a 401 `ApiError`. */
 export type Authenticator = {
@@ -45,6 +63,10 @@ export type Authenticator = {
   authenticate(ctx: Ctx, key: string): Promise<Credential>
   /** Returns the signed-in user, in the project of the credential. */
   userOf(ctx: Ctx, credential: Credential & { projectId: ProjectId }, token: string): Promise<UserId>
+  /** Looks up the session of a member. */
+  sessionOf(ctx: Ctx, token: string): Promise<MemberSession>
+  /** What the member may do in a project, or without one in the organisation. Throws 403 without a role there. */
+  memberCredential(ctx: Ctx, session: MemberSession, projectId: ProjectId | null): Promise<Credential>
 }
 
 /** Passed in by `app.ts`, because infra must not import the audit module. Records a write in its transaction. */
@@ -61,17 +83,21 @@ export type RecordedWrite = {
   details?: Record<string, unknown>
 }
 
-type CtxOf<A extends Access> = A extends { secret: Role; organisation: OrganisationRole }
-  ? CallerCtx
-  : A extends { organisation: OrganisationRole }
-    ? OrganisationCtx
-    : A extends { publishable: 'user'; secret: Role }
-      ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' }>>
-      : A extends { publishable: 'user' }
-        ? ProjectCtx<Extract<Caller, { kind: 'user' }>>
-        : A extends { publishable: 'anonymous' }
-          ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' | 'anonymous' }>>
-          : ProjectCtx<Extract<Caller, { kind: 'secret' }>>
+type CtxOf<A extends Access> = A extends { open: string }
+  ? Ctx
+  : A extends { member: OrganisationRole }
+    ? MemberCtx
+    : A extends { secret: Role; organisation: OrganisationRole }
+      ? CallerCtx
+      : A extends { organisation: OrganisationRole }
+        ? OrganisationCtx
+        : A extends { publishable: 'user'; secret: Role }
+          ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' }>>
+          : A extends { publishable: 'user' }
+            ? ProjectCtx<Extract<Caller, { kind: 'user' }>>
+            : A extends { publishable: 'anonymous' }
+              ? ProjectCtx<Extract<Caller, { kind: 'secret' | 'user' | 'anonymous' }>>
+              : ProjectCtx<Extract<Caller, { kind: 'secret' }>>
 
 /** What a route that writes tells the audit log: what it changes, or why that is not recorded. */
 export type Audit = AuditedWrite | { none: string }
@@ -152,6 +178,18 @@ export type LiveCall = {
   again(): Promise<UserId>
 }
 
+/** The browser of a request to the console. */
+export type Browser = {
+  address: string
+  userAgent: string
+  /** Sets the session cookie. */
+  setSession(token: SessionToken): void
+  /** Deletes the session cookie. */
+  clearSession(): void
+}
+
+type BrowserInput<A extends Access> = A extends ConsoleAccess ? { browser: Browser } : unknown
+
 type LiveInput<R extends TSchema> = Static<R> extends Live ? { live: LiveCall } : unknown
 
 export type Input<P, Q, B, U = undefined> = {
@@ -170,7 +208,7 @@ export type Input<P, Q, B, U = undefined> = {
 
 export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  path: `/api/client/${string}` | `/api/ext/generic/${string}`
+  path: `/api/client/${string}` | `/api/ext/generic/${string}` | `/api/console/${string}`
   /** A sentence for the API reference. It starts with a verb in the imperative. */
   summary: string
   /** More, in Markdown. */
@@ -211,7 +249,7 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
-  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U> & LiveInput<R>) => Promise<Static<R> | undefined | void>
+  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U> & LiveInput<R> & BrowserInput<A>) => Promise<Static<R> | undefined | void>
 }
 
 /** A route without its type parameters, for the server. */

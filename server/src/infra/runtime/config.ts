@@ -104,6 +104,10 @@ export const settings = {
   ),
   RATE_PUBLISHABLE: count(50, 'Requests per second and client address (IPv6: a /64 network) with a publishable key. 0 disables the limit.'),
   RATE_AUTH_FAIL_PER_MIN: count(600, 'Failed authentications per minute and client address. 0 disables the limit.'),
+  RATE_SIGN_IN_PER_MIN: count(
+    60,
+    'Sign-ins and other requests to the console without a session per minute and client address (IPv6: a /64 network). 0 disables the limit.',
+  ),
   NEW_EVENT_NAMES_DAY: wholeCount(
     200,
     'Event names that publishable keys may introduce per project and day (UTC). 0 means unlimited. Secret keys are not limited.',
@@ -125,6 +129,9 @@ export const settings = {
   PROJECTS_MAX: wholeCount(1000, 'Projects of an organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
   IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request waits while the first is running.'),
+  CONSOLE_IDLE_H: count(12, 'Hours after which a session of the console ends if it is not used.'),
+  CONSOLE_SESSION_H: count(168, 'Hours after which a session of the console ends in any case.'),
+  PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB that hashing a password of the console takes (Argon2id, two passes).'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Events that are older, in hours, are stored but trigger no messages.'),
   EVENT_RETENTION_MONTHS: count(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),

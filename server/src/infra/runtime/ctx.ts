@@ -3,7 +3,7 @@
  * The narrower types declare what a function needs: a project, a transaction, or both.
  */
 import type { Clock } from '../../lib/clock.ts'
-import type { KeyId, OrganisationId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { KeyId, MemberId, OrganisationId, ProjectId, SessionId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { MailOutside } from '../outgoing/mail.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
@@ -68,6 +68,14 @@ export type ProjectDefaults = { locale: string; timezone: string }
 export type ProjectCtx<C extends Caller = Caller> = Ctx & { projectId: ProjectId; project: ProjectDefaults; caller: C }
 
 export type OrganisationCtx = Ctx & { organisationId: OrganisationId; caller: Extract<Caller, { kind: 'organisation' }> }
+
+/** For the routes of the console. */
+export type MemberCtx = Ctx & {
+  organisationId: OrganisationId
+  memberId: MemberId
+  sessionId: SessionId
+  role: OrganisationRole
+}
 
 /** For utilities, which accept organisation keys too. There is a project only if the key belongs to one. */
 export type CallerCtx = Ctx & { caller: Caller; projectId?: ProjectId }

@@ -32,6 +32,10 @@ export async function getProvider(ctx: ProjectCtx, id: ProviderId): Promise<Conf
 }
 
 /** Does the project have a provider that delivers messages? The sandbox does not. */
+/** Which of these projects send messages. Those of the others go to the sandbox. */
+export const projectsWithProvider = (ctx: Ctx, ids: ProjectId[]): Promise<ProjectId[]> =>
+  queries.projectsWithProviderBeside(ctx, ids, SANDBOX)
+
 export const hasProvider = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => queries.hasProviderBeside(ctx, projectId, SANDBOX)
 
 /** Creates a provider. The first of a channel becomes its default. Throws if the settings are invalid, or there are too many. */

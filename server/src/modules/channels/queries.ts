@@ -5,7 +5,7 @@ import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { Flag } from '../../lib/shapes.ts'
+import { Flag, IdOf } from '../../lib/shapes.ts'
 import { ProviderRow } from './schema.ts'
 
 const columns = sql`id, project_id, name, kind, channel, settings, sealed, secret_names, is_default, rate_limit, rate_interval_seconds,
@@ -75,6 +75,15 @@ export const countProviders = (ctx: ProjectCtx, channel: Channel) =>
     Count,
     sql`select count(*) as all, count(*) filter (where channel = ${channel}) as of_channel from providers where ${isThere(ctx)}`,
   )
+
+/** Which of these projects have a provider of another kind. */
+export const projectsWithProviderBeside = async (ctx: Ctx, ids: ProjectId[], kind: string): Promise<ProjectId[]> =>
+  (
+    await ctx.db.many(
+      Type.Object({ project_id: IdOf<ProjectId>() }),
+      sql`select distinct project_id from providers where project_id = any(${ids}::bigint[]) and archived_at is null and kind <> ${kind}`,
+    )
+  ).map(({ project_id }) => project_id)
 
 /** Has the project a provider of another kind? */
 export const hasProviderBeside = (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>

@@ -5,5 +5,5 @@
  */
 export { generateKey } from './key-format.ts'
 export { keyRoutes } from './routes.ts'
-export { authenticate, saveKey } from './service.ts'
+export { authenticate, findMemberKey, saveKey } from './service.ts'
 export { mintUserToken, verifyUserToken } from './user-tokens.ts'

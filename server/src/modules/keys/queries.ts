@@ -28,7 +28,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
   pageOf(ctx, KeyRow, keyListing, page, {
     select: columns,
     from: sql`api_keys`,
-    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+    where: sql`project_id = ${ctx.projectId} and archived_at is null and member_id is null`,
   })
 
 /** The live keys with these hashes, with the defaults of their projects. */
@@ -70,10 +70,17 @@ export const insertKey = (ctx: Ctx, key: NewKey) =>
 const InsertedKey = Type.Pick(KeyRow, ['id', 'created_at', 'updated_at'])
 
 export const countKeys = (ctx: Ctx, projectId: ProjectId): Promise<number> =>
-  ctx.db.value(Count, sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null`)
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from api_keys where project_id = ${projectId} and archived_at is null and member_id is null`,
+  )
 
 export const findKey = (ctx: ProjectCtx, id: KeyId) =>
-  ctx.db.first(KeyRow, sql`select ${columns} from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`)
+  ctx.db.first(
+    KeyRow,
+    sql`select ${columns} from api_keys
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and member_id is null`,
+  )
 
 /** Undefined members keep their value; `updated_at` changes only when something else does. */
 export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
@@ -88,7 +95,7 @@ export const updateKey = (ctx: ProjectCtx, id: KeyId, changes: KeyChanges) =>
                      coalesce(${changes.scope ?? null}, scope) as scope,
                      coalesce(${changes.role ?? null}, role) as role,
                      coalesce(${changes.allowed_origins ?? null}::text[], allowed_origins) as allowed_origins
-              from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null) n
+              from api_keys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and member_id is null) n
         where k.project_id = ${ctx.projectId} and k.id = ${id} and k.archived_at is null
         returning k.id, k.project_id, k.name, k.scope, k.role, k.prefix, k.last4, k.description, k.allowed_origins, k.is_system_key, k.created_at, k.updated_at`,
   )

@@ -69,14 +69,18 @@ export type KeyRow = Static<typeof KeyRow>
 export const CredentialRow = Type.Object({
   hash: Type.String(),
   id: IdOf<KeyId>(),
-  name: Type.String(),
   organization_id: IdOf<OrganisationId>(),
   project_id: Nullable(IdOf<ProjectId>()),
   scope: Type.Unsafe<'public' | 'secret' | 'organisation'>({ type: 'string' }),
   role: Type.String(),
+  name: Type.String(),
   locale: Nullable(Type.String()),
   timezone: Nullable(Type.String()),
   api_version: Type.String(),
   allowed_origins: Type.Array(Type.String()),
 })
 export type CredentialRow = Static<typeof CredentialRow>
+
+/** The key of a member, with what requests need of its project and organisation. */
+export const MemberKeyRow = Type.Pick(CredentialRow, ['id', 'locale', 'timezone', 'api_version'])
+export type MemberKeyRow = Static<typeof MemberKeyRow>

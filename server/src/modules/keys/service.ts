@@ -9,8 +9,9 @@ import { ApiError, missing } from '../../lib/errors.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import { generateKey, type KeyPrefix, maskKey } from './key-format.ts'
+import * as memberKeys from './member-keys.queries.ts'
 import * as queries from './queries.ts'
-import type { CredentialRow, Key, KeyChanges, KeyCreate, KeyRow } from './schema.ts'
+import type { CredentialRow, Key, KeyChanges, KeyCreate, KeyRow, MemberKeyRow } from './schema.ts'
 
 const KEYS_MAX = 200
 /** An archived key is refused at once by this process, and within this time by every other. */
@@ -34,21 +35,33 @@ export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {
 }
 
 function toCredential(row: CredentialRow): Credential {
-  const { id: keyId, name, organization_id: organisationId, api_version: apiVersion } = row
+  const { id: keyId, organization_id: organisationId, api_version: apiVersion } = row
+  const actor = { kind: 'key', id: keyId, name: row.name } as const
   if (row.scope === 'organisation' || row.project_id === null) {
-    return { kind: 'organisation', keyId, name, organisationId, role: row.role as OrganisationRole, apiVersion }
+    return { kind: 'organisation', keyId, organisationId, role: row.role as OrganisationRole, apiVersion, actor }
   }
   return {
     kind: row.scope === 'secret' ? 'secret' : 'publishable',
     keyId,
-    name,
     allowedOrigins: row.allowed_origins,
     organisationId,
     role: row.role as Role,
     projectId: row.project_id,
     project: { locale: row.locale ?? 'en', timezone: row.timezone ?? 'UTC' },
     apiVersion,
+    actor,
   }
+}
+
+/**
+ * The key that stands for a member in a project, or in the organisation: what names a key, such as an idempotency record, names it. It is
+ * created at the first request. Undefined for a project of another organisation.
+ */
+export async function findMemberKey(ctx: Ctx, owner: memberKeys.KeyOwner, projectId: ProjectId | null): Promise<MemberKeyRow | undefined> {
+  const known = await memberKeys.findMemberKey(ctx, owner, projectId)
+  if (known) return known
+  await memberKeys.insertMemberKey(ctx, owner, projectId)
+  return memberKeys.findMemberKey(ctx, owner, projectId)
 }
 
 /** Creates a key for a project. Only the result contains its value. */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listing, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
@@ -80,6 +80,21 @@ export const insertOrganisation = (ctx: Ctx, name: string, apiVersion: string): 
   ctx.db.value(
     IdOf<OrganisationId>(),
     sql`insert into organisations (name, api_version, created_at) values (${name}, ${apiVersion}, ${ctx.clock.now()}) returning id`,
+  )
+
+const Organisation = Type.Object({ id: IdOf<OrganisationId>(), name: Type.String() })
+
+export const findOrganisation = (ctx: Ctx, id: OrganisationId) =>
+  ctx.db.one(Organisation, sql`select id, name from organisations where id = ${id}`)
+
+const OwnedProject = Type.Object({ id: IdOf<ProjectId>(), name: Type.String(), locale: Type.String(), timezone: Type.String() })
+export type OwnedProject = Static<typeof OwnedProject>
+
+/** All projects of an organisation, by name. */
+export const projectsOf = (ctx: Ctx, organisationId: OrganisationId) =>
+  ctx.db.many(
+    OwnedProject,
+    sql`select id, name, locale, timezone from projects where organization_id = ${organisationId} order by lower(name), id`,
   )
 
 const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })

@@ -14,6 +14,7 @@ function segmentsOf(path: string): (string | null)[] {
 /** The group of an operation in the reference: its first collection. */
 export function tagOf({ path }: Pick<Route, 'path'>): string {
   if (isUtility({ path })) return 'Utilities'
+  if (path.startsWith('/api/console/')) return 'Console'
   const [collection] = segmentsOf(path)
   return collection ? collection.charAt(0).toUpperCase() + collection.slice(1) : 'Other'
 }
@@ -27,7 +28,7 @@ export function operationIdOf(route: Named): string {
   if (isUtility(route)) return camel(segments.filter((segment) => segment !== null))
   const last = segments.at(-1) ?? null
   // `rotate-keys` is an action, `mail-sites` a collection.
-  if (route.method === 'POST' && last !== null && (!isPlural(last) || last.includes('-')))
+  if (route.method === 'POST' && last !== null && last !== 'owner' && (!isPlural(last) || last.includes('-')))
     return camel([...verbOf(last), ...nounsOf(segments.slice(0, -1), false), ...restOf(last)])
   const many = last !== null && isPlural(last) && (route.method !== 'POST' || isArray(route))
   const verb = VERBS[route.method === 'GET' && many ? 'LIST' : route.method]

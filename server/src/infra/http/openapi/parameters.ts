@@ -112,6 +112,7 @@ function fieldsOf(searchedFields: string): string {
 }
 
 function inHeaders({ method, path }: Route): Ref[] {
+  if (path.startsWith('/api/console/')) return []
   const takesKey = isIdempotent(method) && !path.startsWith('/api/ext/')
   return [...(takesKey ? [shared('IdempotencyKey')] : []), shared('ServiceVersion')]
 }

@@ -63,8 +63,8 @@ async function submitterOf(ctx: Ctx, authenticate: Authenticator['authenticate']
   try {
     const credential = await authenticate(ctx, password)
     if (credential.kind !== 'secret' || !ROLES.includes(credential.role)) return undefined
-    const { keyId, projectId, project, role } = credential
-    return { keyId, ctx: { ...ctx, projectId, project, caller: { kind: 'secret', keyId, role } } }
+    const { keyId, projectId, project, role, actor } = credential
+    return { keyId, ctx: { ...ctx, projectId, project, actor, caller: { kind: 'secret', keyId, role } } }
   } catch (error) {
     if (error instanceof ApiError) return undefined
     throw error

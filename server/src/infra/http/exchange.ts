@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify'
+import type { MemberId, ProjectId } from '../../lib/ids.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Authenticator, RecordWrite } from './route.ts'
+
+/** One request, with what is collected on the way for the reply headers, the log and the metrics. */
+export type Exchange = {
+  request: FastifyRequest
+  requestId: string
+  version: string
+  headers: Record<string, string>
+  logFields: { project_id?: ProjectId; key_id?: number; member_id?: MemberId; replayed?: true }
+}
+
+/** The parts of the server that serving a request needs. */
+export type Serving = { ctx: Ctx; authenticator: Authenticator; recordWrite: RecordWrite; limits: RateLimits; baseUrl: () => string }
+
+/** A header with one value. */
+export function single(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}

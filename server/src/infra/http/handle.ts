@@ -1,0 +1,67 @@
+/** The last steps of D-HTTP-1, the same for every kind of caller: the body, the parameters, the handler. */
+import type { FastifyRequest } from 'fastify'
+import { fault } from '../../lib/errors.ts'
+import type { Ctx } from '../runtime/ctx.ts'
+import { spendQuota } from '../runtime/quota.ts'
+import type { ReplyRecord } from '../runtime/reply-record.ts'
+import { recorded } from './audited.ts'
+import { checkMediaType, parseJson, parsePairs, readBody, readsBody, toRecord } from './body.ts'
+import type { CompiledRoute } from './compile.ts'
+import { errorReply } from './error-reply.ts'
+import type { Exchange, Serving } from './exchange.ts'
+import { HandlerRefusal, isStoredRefusal, type StoredReply } from './idempotency.ts'
+import { inputOf } from './input.ts'
+import type { Browser, Received, Route } from './route.ts'
+import { type OpenBody, openBody } from './streamed.ts'
+
+export type Body = { value: unknown; raw: Buffer; open?: OpenBody }
+
+const NO_BODY: Body = { value: undefined, raw: Buffer.alloc(0) }
+
+/** Reads the body of a request, or opens it if the route takes a stream. */
+export async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyRequest): Promise<Body> {
+  const { def, takes } = route
+  if (!readsBody(def)) return NO_BODY
+  if (takes === 'stream') return { ...NO_BODY, open: await openBody(ctx, route, request) }
+  const raw = await readBody(
+    ctx,
+    request.raw,
+    takes === 'form' ? ctx.config.FORM_BODY_LIMIT : Math.max(ctx.config.JSON_BODY_LIMIT, def.bodyBytesMax ?? 0),
+  )
+  if (raw.length > 0) checkMediaType(request.headers['content-type'], takes === 'form' ? 'form' : 'json', def.method)
+  if (takes === 'form') return { value: toRecord(parsePairs(raw.toString('utf8'))), raw }
+  if (raw.length > 0) return { value: parseJson(raw), raw }
+  if (takes === 'nothing' || 'optionalBody' in (def.body ?? {})) return { value: {}, raw }
+  throw fault('parameter_missing', 'body', 'This operation needs a JSON body.')
+}
+
+/** What the handler gets beside the parameters. */
+type Given = Omit<Body, 'open'> & { received?: Received | undefined; record?: ReplyRecord | undefined; browser?: Browser }
+
+/** Checks the parameters, then runs the handler. */
+export async function handle(
+  { recordWrite, baseUrl }: Pick<Serving, 'recordWrite' | 'baseUrl'>,
+  ctx: Ctx,
+  route: CompiledRoute,
+  { value, ...given }: Given,
+  exchange: Exchange,
+): Promise<StoredReply> {
+  const { def } = route
+  const input = inputOf(route, exchange, value)
+  if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
+  const work = (ctx: Ctx) => run(def as Route, ctx, { ...input, ...given }, baseUrl())
+  const result = await recorded(ctx, def as Route, input, recordWrite, work)
+  const status = def.status ?? 200
+  const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
+  return { status, body: status === 204 ? null : JSON.stringify(result), location }
+}
+
+async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<string, unknown>, baseUrl: string): Promise<unknown> {
+  try {
+    return await (def.run as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, input)
+  } catch (error) {
+    if (!isStoredRefusal(error)) throw error
+    const body = JSON.stringify(errorReply(error, input.requestId, baseUrl))
+    throw new HandlerRefusal(error, { status: error.status, body, location: null })
+  }
+}

@@ -1,0 +1,36 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import type { MemberId, OrganisationId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+
+export const LinkRow = Type.Object({
+  kind: Type.Unsafe<'owner' | 'invitation' | 'password'>({ type: 'string' }),
+  organization_id: IdOf<OrganisationId>(),
+  member_id: Nullable(IdOf<MemberId>()),
+  expires_at: Instant,
+})
+export type LinkRow = Static<typeof LinkRow>
+
+type NewLink = { tokenHash: string; kind: LinkRow['kind']; organisationId: OrganisationId; memberId: MemberId | null; expiresAt: Date }
+
+export const insertLink = (ctx: Ctx, { tokenHash, kind, organisationId, memberId, expiresAt }: NewLink) =>
+  ctx.db.run(
+    sql`insert into member_links (token_hash, organization_id, kind, member_id, created_at, expires_at)
+        values (${tokenHash}, ${organisationId}, ${kind}, ${memberId}, ${ctx.clock.now()}, ${expiresAt})`,
+  )
+
+/** The row is gone afterwards, so of two requests with the same link only one gets it. */
+export const deleteLink = (ctx: Ctx, kind: LinkRow['kind'], tokenHash: string) =>
+  ctx.db.first(
+    LinkRow,
+    sql`delete from member_links where token_hash = ${tokenHash} and kind = ${kind} returning kind, organization_id, member_id, expires_at`,
+  )
+
+export const deleteLinksOf = (ctx: Ctx, organisationId: OrganisationId, kind: LinkRow['kind'], memberId: MemberId | null) =>
+  ctx.db.run(
+    sql`delete from member_links
+        where organization_id = ${organisationId} and kind = ${kind} and member_id is not distinct from ${memberId}`,
+  )
+
+export const deleteExpiredLinks = (ctx: Ctx) => ctx.db.run(sql`delete from member_links where expires_at <= ${ctx.clock.now()}`)

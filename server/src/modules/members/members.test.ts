@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest'
+import { member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
+import { select } from '../../../test/select.ts'
+import { type World, world } from '../../../test/world.ts'
+import { ownerLink } from './index.ts'
+import { requireRenewal } from './sessions.queries.ts'
+
+const tokenOf = async (w: World) => String(await ownerLink(w.ctx, w.organisationId)).split('#token=')[1] as string
+
+const owner = { name: 'Kim', password: PASSWORD }
+
+const createOwner = (w: World, token: string, more: { email: string; password?: string }) =>
+  w.post('/api/console/owner', { ...owner, token, ...more }, { key: null })
+
+const session = (w: World, headers: Record<string, string>) => w.get('/api/console/session', { key: null, headers })
+
+describe('the first link', () => {
+  test('creates the owner, who is signed in at once', async () => {
+    await using w = await world()
+    const reply = await createOwner(w, await tokenOf(w), { email: 'Kim@Example.com' })
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        id: expect.any(Number),
+        member: { id: expect.any(Number), email: 'kim@example.com', name: 'Kim' },
+        organisation: { id: w.organisationId, name: 'Test' },
+        role: 'owner',
+        projects: [{ id: w.projectId, name: 'Test', role: 'admin', environment: 'sandbox', locale: 'en-AU', timezone: 'Australia/Sydney' }],
+        expires_at: expect.any(String),
+      },
+    ])
+    expect((await session(w, pageWith(reply))).body).toEqual(reply.body)
+  })
+
+  test('can be used once, within 24 hours, and while there is no owner', async () => {
+    await using w = await world()
+    const [first, second] = [await tokenOf(w), await tokenOf(w)]
+    expect((await createOwner(w, first, { email: 'lee@example.com' })).status).toBe(200)
+    for (const token of [first, second, 'unknown']) {
+      const refused = await createOwner(w, token, { email: 'eve@example.com' })
+      expect([refused.status, refused.body.error.reason]).toEqual([401, 'link_invalid'])
+    }
+    expect(await ownerLink(w.ctx, w.organisationId)).toBeNull()
+
+    await using other = await world()
+    const token = await tokenOf(other)
+    other.advance('25 hours')
+    expect((await createOwner(other, token, { email: 'ash@example.com' })).body.error.reason).toBe('link_invalid')
+  })
+
+  test('is not spent by a password that is refused', async () => {
+    await using w = await world()
+    const token = await tokenOf(w)
+    expect((await createOwner(w, token, { email: 'max@example.com', password: 'short' })).status).toBe(422)
+    expect((await createOwner(w, token, { email: 'max@example.com' })).status).toBe(200)
+  })
+})
+
+describe('signing in', () => {
+  test('takes the address in any case, and gives a new cookie each time', async () => {
+    await using w = await world()
+    const { email } = await member(w, 'member')
+    const [one, two] = [await signIn(w, email), await signIn(w, email.toUpperCase())]
+    expect([one.status, two.status]).toEqual([200, 200])
+    expect(pageWith(one).cookie).not.toBe(pageWith(two).cookie)
+    expect(one.headers['set-cookie']).toMatch(/^carillon=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/)
+  })
+
+  test('over HTTPS, the cookie has the prefix that binds it to the host', async () => {
+    await using w = await world({ env: { TRUST_PROXY: '127.0.0.1' } })
+    const { email } = await member(w, 'member')
+    const https = { 'x-forwarded-proto': 'https' }
+    const reply = await w.post('/api/console/sign-in', { email, password: PASSWORD }, { key: null, headers: https })
+    expect(reply.headers['set-cookie']).toMatch(/^__Host-carillon=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/)
+    const cookie = pageWith(reply)
+    expect((await session(w, { ...cookie, ...https })).status).toBe(200)
+    expect((await session(w, cookie)).body.error.reason).toBe('session_missing')
+  })
+
+  test('does not tell an unknown address from a wrong password', async () => {
+    await using w = await world()
+    const { email } = await member(w, 'member')
+    const replies = [await signIn(w, email, 'not the password'), await signIn(w, 'nobody@example.com')]
+    for (const reply of replies) {
+      expect([reply.status, reply.body.error.reason, reply.headers['set-cookie']]).toEqual([401, 'sign_in_failed', undefined])
+    }
+    expect(replies[0]?.body.message).toBe(replies[1]?.body.message)
+  })
+
+  test.each(['member', 'unknown'])('waits after ten failures of a %s address, longer each time', async (whose) => {
+    await using w = await world()
+    const email = whose === 'member' ? (await member(w, 'member')).email : 'waiting@example.com'
+    const fail = async () => (await signIn(w, email, 'wrong')).status
+    for (let count = 0; count < 10; count++) expect(await fail()).toBe(401)
+    const blocked = await signIn(w, email)
+    expect([blocked.status, blocked.headers['retry-after']]).toEqual([429, '30'])
+    w.advance('30 seconds')
+    expect(await fail()).toBe(401)
+    expect((await signIn(w, email)).headers['retry-after']).toBe('60')
+    w.advance('1 minute')
+    expect((await signIn(w, email)).status).toBe(whose === 'member' ? 200 : 401)
+    if (whose === 'member') expect(await fail()).toBe(401)
+  })
+
+  test('is limited for each client address', async () => {
+    await using w = await world({ env: { RATE_SIGN_IN_PER_MIN: '2' } })
+    const statuses = []
+    for (const name of ['a', 'b', 'c']) statuses.push((await signIn(w, `${name}@example.com`)).status)
+    expect(statuses).toEqual([401, 401, 429])
+  })
+
+  test('stores a hash of the password and of the token only, and replaces a hash of another cost', async () => {
+    await using w = await world()
+    const { email, id } = await member(w, 'member')
+    const [row] = await select(w, `select password_hash as hash from members where id = ${id}`)
+    expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=8,t=2,p=1\$/)
+    await using costly = await world({ env: { PASSWORD_HASH_KIB: '16' } })
+    const reply = await costly.post('/api/console/sign-in', { email, password: PASSWORD }, { key: null })
+    expect(reply.status).toBe(200)
+    const [now] = await select(w, `select password_hash as hash from members where id = ${id}`)
+    expect(now?.hash).toMatch(/^\$argon2id\$v=19\$m=16,/)
+    const stored = JSON.stringify(await select(w, 'select token_hash from member_sessions'))
+    expect(stored).not.toContain(String(pageWith(reply).cookie).split('=')[1])
+  })
+})
+
+describe('a session', () => {
+  test('ends when it was not used for 12 hours, and after 7 days in any case', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'member')
+    for (let day = 0; day < 13; day++) {
+      w.advance('11 hours')
+      expect((await session(w, headers)).status).toBe(200)
+    }
+    w.advance('13 hours')
+    expect((await session(w, headers)).body.error.reason).toBe('session_invalid')
+    const fresh = await member(w, 'member')
+    for (let uses = 0; uses < 16; uses++) {
+      w.advance('10 hours')
+      expect((await session(w, fresh.headers)).status).toBe(200)
+    }
+    w.advance('9 hours')
+    expect((await session(w, fresh.headers)).body.error.reason).toBe('session_invalid')
+    await w.drain('members.purge')
+    expect(await select(w, 'select id from member_sessions')).toEqual([])
+  })
+
+  test('is listed, and revoked from another one; signing out ends its own', async () => {
+    await using w = await world()
+    const { headers, email } = await member(w, 'member')
+    const second = pageWith(await signIn(w, email))
+    const { results } = (await w.get('/api/console/sessions', { key: null, headers: second })).body
+    expect(results.map(({ is_current }: { is_current: boolean }) => is_current)).toEqual([true, false])
+    const stranger = await member(w, 'owner')
+    const path = `/api/console/sessions/${results[1].id}`
+    expect((await w.delete(path, { key: null, headers: stranger.headers })).status).toBe(404)
+    expect((await w.delete(path, { key: null, headers: second })).status).toBe(204)
+    expect((await session(w, headers)).status).toBe(401)
+    const out = await w.post('/api/console/sign-out', undefined, { key: null, headers: second })
+    expect([out.status, out.headers['set-cookie']]).toEqual([204, expect.stringMatching(/^carillon=; .*Max-Age=0/)])
+    expect((await session(w, second)).status).toBe(401)
+  })
+
+  test('gets a new token when one is due; requests on their way may use the earlier one for a minute', async () => {
+    await using w = await world()
+    const { headers, id } = await member(w, 'member')
+    await requireRenewal(w.ctx, w.organisationId, id)
+    const reply = await session(w, headers)
+    const renewed = pageWith(reply)
+    expect([reply.status, renewed.cookie === headers.cookie]).toEqual([200, false])
+    expect([(await session(w, headers)).status, (await session(w, renewed)).status]).toEqual([200, 200])
+    expect((await session(w, headers)).headers['set-cookie']).toBeUndefined()
+    w.advance('61 seconds')
+    expect([(await session(w, headers)).status, (await session(w, renewed)).status]).toEqual([401, 200])
+  })
+})
+
+describe('a page of another site', () => {
+  test.each([
+    [{ 'sec-fetch-site': 'same-origin' }, 204],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'none' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'http://carillon.test' }, 403],
+    [{ origin: 'http://carillon.test' }, 204],
+    [{ origin: 'https://behind.example', host: 'behind.example' }, 204],
+    [{ origin: 'https://carillon.test.evil' }, 403],
+    [{ origin: 'null' }, 403],
+    [{}, 403],
+  ])('%j: signing out is %i', async (sent, status) => {
+    await using w = await world()
+    const { headers } = await member(w, 'member')
+    const reply = await w.post('/api/console/sign-out', undefined, {
+      key: null,
+      headers: { cookie: headers.cookie as string, ...(sent as Record<string, string>) },
+    })
+    expect([reply.status, reply.body?.error.reason]).toEqual([status, status === 403 ? 'origin' : undefined])
+  })
+
+  test('cannot sign a browser in, nor write to the API', async () => {
+    await using w = await world()
+    const { email, headers } = await member(w, 'owner')
+    const foreign = { 'sec-fetch-site': 'cross-site' }
+    expect((await w.post('/api/console/sign-in', { email, password: PASSWORD }, { key: null, headers: foreign })).status).toBe(403)
+    const project = { ...headers, 'carillon-project': String(w.projectId) }
+    const write = (more: object) =>
+      w.post('/api/client/lists', { name: 'x', type: 'static' }, { key: null, headers: { ...project, ...more } })
+    expect((await write(foreign)).body.error.reason).toBe('origin')
+    expect((await write({})).status).toBe(201)
+  })
+})
+
+describe('the API with a session', () => {
+  const inProject = (w: World, headers: Record<string, string>, id: number | string = w.projectId) => ({
+    key: null,
+    headers: { ...headers, 'carillon-project': String(id) },
+  })
+
+  test('has the rights of the role in the project that the header names', async () => {
+    await using w = await world()
+    const foreign = await w.other()
+    const editor = await member(w, 'member', 'editor')
+    expect((await w.post('/api/client/lists', { name: 'x', type: 'static' }, inProject(w, editor.headers))).status).toBe(201)
+    const refused = await w.get('/api/client/keys', inProject(w, editor.headers))
+    expect([refused.status, refused.body.error.reason, refused.body.message]).toEqual([
+      403,
+      'role',
+      'Your role does not permit this operation.',
+    ])
+    const admin = await member(w, 'admin')
+    expect((await w.get('/api/client/keys', inProject(w, admin.headers))).status).toBe(200)
+    const none = await member(w, 'member')
+    for (const [headers, id] of [
+      [none.headers, w.projectId],
+      [admin.headers, foreign.projectId],
+      [admin.headers, 999_999_999],
+      [admin.headers, 'x'],
+    ] as const) {
+      const reply = await w.get('/api/client/lists', inProject(w, headers, id))
+      expect([reply.status, reply.body.error.reason]).toEqual([403, 'project'])
+    }
+  })
+
+  test('is about the organisation without the header', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'member')
+    expect((await w.get('/api/client/projects', { key: null, headers })).body.results).toHaveLength(1)
+    const project = { name: 'New', locale: 'en', timezone: 'UTC' }
+    expect((await w.post('/api/client/projects', project, { key: null, headers })).body.error.reason).toBe('role')
+    expect((await w.get('/api/client/lists', { key: null, headers })).body.error.reason).toBe('key_kind')
+    const admin = await member(w, 'admin')
+    expect((await w.post('/api/client/projects', project, { key: null, headers: admin.headers })).status).toBe(201)
+  })
+
+  test('a key in the Authorization header wins over the cookie', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'owner')
+    const project = { ...headers, 'carillon-project': String(w.projectId) }
+    expect((await w.get('/api/client/keys', { key: w.keys.support, headers: project })).body.error.reason).toBe('role')
+    expect((await w.get('/api/client/keys', { key: 'sk_unknown_unknown_unknown', headers: project })).body.error.reason).toBe('key_invalid')
+  })
+
+  test('repeats a write under an Idempotency-Key once, and the key of the member is in no list', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'owner')
+    const options = inProject(w, { ...headers, 'idempotency-key': 'one' })
+    const [first, again] = [
+      await w.post('/api/client/lists', { name: 'x', type: 'static' }, options),
+      await w.post('/api/client/lists', { name: 'x', type: 'static' }, options),
+    ]
+    expect([first.status, again.status, again.body.id, again.headers['idempotent-replayed']]).toEqual([201, 201, first.body.id, 'true'])
+    const other = await member(w, 'owner')
+    const theirs = await w.post(
+      '/api/client/lists',
+      { name: 'y', type: 'static' },
+      inProject(w, { ...other.headers, 'idempotency-key': 'one' }),
+    )
+    expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined])
+    const [{ id } = { id: 0 }] = await select(
+      w,
+      'select id from api_keys where member_id is not null and project_id is not null order by id limit 1',
+    )
+    const { results } = (await w.get('/api/client/keys?limit=-1')).body
+    expect(results.map((key: { id: number }) => key.id)).not.toContain(Number(id))
+    for (const request of [w.get, w.delete]) expect((await request(`/api/client/keys/${id}`)).status).toBe(404)
+    expect((await w.patch(`/api/client/keys/${id}`, { name: 'x' })).status).toBe(404)
+  })
+})

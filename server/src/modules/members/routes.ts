@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { route } from '../../infra/http/route.ts'
+import type { SessionId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
+import { Exact } from '../../lib/shapes.ts'
+import { ConsoleSession, ListedSession, OwnerInput, SignInInput } from './schema.ts'
+import { getSession, type ProjectsWithProvider } from './service.ts'
+import { listSessions, revokeSession, signOut } from './sessions.ts'
+import { createOwner, signIn } from './sign-in.ts'
+
+const NO_CONFIGURATION = 'a session is no configuration; members list their own'
+
+/** Verbs that need other modules. */
+export type Verbs = { projectsWithProvider: ProjectsWithProvider }
+
+export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
+  route({
+    method: 'POST',
+    path: '/api/console/owner',
+    summary: 'Create the owner of the organisation with the link of the first start, and sign in.',
+    description:
+      'The link is printed at the start while there is no owner, and by `carillon console`. It can be used once, within 24 hours. The reply sets the session cookie.',
+    access: { open: 'The link with a token of 256 bits, which only the operator sees' },
+    body: OwnerInput,
+    reply: ConsoleSession,
+    audit: { none: 'the verb records the new member, because the request has no organisation before' },
+    errors: ['authentication_required', 'resource_already_exists'],
+    run: async (ctx, { body, browser, requestId }) =>
+      getSession(await createOwner(ctx, body, { browser, requestId }), projectsWithProvider),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/sign-in',
+    summary: 'Sign in to the console.',
+    description:
+      'The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.',
+    access: { open: 'The password; after ten failures an address waits before the next attempt' },
+    body: SignInInput,
+    reply: ConsoleSession,
+    audit: { none: NO_CONFIGURATION },
+    errors: ['authentication_required', 'rate_limited'],
+    run: async (ctx, { body, browser }) => getSession(await signIn(ctx, body, browser), projectsWithProvider),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/sign-out',
+    summary: 'End the session of this browser.',
+    description: 'The reply deletes the session cookie. Other sessions of the member stay.',
+    access: { member: 'member' },
+    audit: { none: NO_CONFIGURATION },
+    status: 204,
+    run: (ctx, { browser }) => signOut(ctx, browser),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/console/session',
+    summary: 'Read who is signed in, with the projects and the role in each.',
+    description:
+      'Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header they are about the organisation.',
+    access: { member: 'member' },
+    reply: ConsoleSession,
+    run: (ctx) => getSession(ctx, projectsWithProvider),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/console/sessions',
+    summary: 'List your own sessions.',
+    description: 'The newest first, without those that have ended.',
+    access: { member: 'member' },
+    reply: Exact({ results: Type.Array(ListedSession) }),
+    run: (ctx) => listSessions(ctx),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/console/sessions/{sessionId}',
+    summary: 'End one of your own sessions.',
+    description: 'The next request of that browser gets 401.',
+    access: { member: 'member' },
+    params: { sessionId: pathId<SessionId>() },
+    audit: { none: NO_CONFIGURATION },
+    status: 204,
+    run: (ctx, { params }) => revokeSession(ctx, params.sessionId),
+  }),
+]

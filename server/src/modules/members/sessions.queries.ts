@@ -1,0 +1,102 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx, MemberCtx } from '../../infra/runtime/ctx.ts'
+import type { MemberId, OrganisationId, SessionId } from '../../lib/ids.ts'
+import { IdOf, Instant } from '../../lib/shapes.ts'
+import { SessionRow } from './schema.ts'
+
+export type NewSession = {
+  memberId: MemberId
+  organisationId: OrganisationId
+  tokenHash: string
+  address: string
+  userAgent: string
+  expiresAt: Date
+}
+
+export const insertSession = (ctx: Ctx, session: NewSession): Promise<SessionId> =>
+  ctx.db.value(
+    IdOf<SessionId>(),
+    sql`insert into member_sessions (member_id, organization_id, token_hash, address, user_agent, created_at, used_at, expires_at)
+        values (${session.memberId}, ${session.organisationId}, ${session.tokenHash}, ${session.address}, ${session.userAgent},
+                ${ctx.clock.now()}, ${ctx.clock.now()}, ${session.expiresAt})
+        returning id`,
+  )
+
+/** The live session with this token, or with the one before its last renewal. `usedAfter` is the limit of a session that is not used. */
+export const findSession = (ctx: Ctx, tokenHash: string, usedAfter: Date) =>
+  ctx.db.first(
+    SessionRow,
+    sql`select s.id, s.member_id, s.organization_id, m.name, m.role, s.is_renewal_due, s.used_at, s.expires_at
+        from member_sessions s
+        join members m on m.id = s.member_id and m.removed_at is null
+        where (s.token_hash = ${tokenHash} or (s.previous_hash = ${tokenHash} and s.previous_until > ${ctx.clock.now()}))
+          and s.expires_at > ${ctx.clock.now()} and s.used_at > ${usedAfter}`,
+  )
+
+/** Notes the use of a session, unless that was done shortly before. */
+export const noteUse = (ctx: Ctx, organisationId: OrganisationId, id: SessionId, unlessAfter: Date) =>
+  ctx.db.run(
+    sql`update member_sessions set used_at = ${ctx.clock.now()}
+        where organization_id = ${organisationId} and id = ${id} and used_at <= ${unlessAfter}`,
+  )
+
+/** Gives a session a new token. 0 if another request did, or if the session has ended. */
+export const renewSession = (ctx: Ctx, organisationId: OrganisationId, id: SessionId, tokenHash: string, previousUntil: Date) =>
+  ctx.db.run(
+    sql`update member_sessions
+        set previous_hash = token_hash, previous_until = ${previousUntil}, token_hash = ${tokenHash}, is_renewal_due = false
+        where organization_id = ${organisationId} and id = ${id} and is_renewal_due`,
+  )
+
+/** The next request of each session of the member gets a new token. */
+export const requireRenewal = (ctx: Ctx, organisationId: OrganisationId, memberId: MemberId) =>
+  ctx.db.run(sql`update member_sessions set is_renewal_due = true where organization_id = ${organisationId} and member_id = ${memberId}`)
+
+const Times = Type.Object({ used_at: Instant, expires_at: Instant })
+
+/** The times of the session of a request. */
+export const findOwnSession = (ctx: MemberCtx) =>
+  ctx.db.first(
+    Times,
+    sql`select used_at, expires_at from member_sessions where organization_id = ${ctx.organisationId} and id = ${ctx.sessionId}`,
+  )
+
+const ListedRow = Type.Object({
+  id: IdOf<SessionId>(),
+  address: Type.String(),
+  user_agent: Type.String(),
+  created_at: Instant,
+  used_at: Instant,
+  expires_at: Instant,
+})
+
+/** The live sessions of the member, the newest first. */
+export const listSessions = (ctx: MemberCtx, usedAfter: Date) =>
+  ctx.db.many(
+    ListedRow,
+    sql`select id, address, user_agent, created_at, used_at, expires_at
+        from member_sessions
+        where organization_id = ${ctx.organisationId} and member_id = ${ctx.memberId}
+          and expires_at > ${ctx.clock.now()} and used_at > ${usedAfter}
+        order by id desc`,
+  )
+
+export const deleteSession = (ctx: Ctx, organisationId: OrganisationId, memberId: MemberId, id: SessionId) =>
+  ctx.db.run(sql`delete from member_sessions where organization_id = ${organisationId} and member_id = ${memberId} and id = ${id}`)
+
+/** Ends all sessions of a member, or all but one. */
+export const deleteSessions = (ctx: Ctx, organisationId: OrganisationId, memberId: MemberId, except: SessionId | null) =>
+  ctx.db.run(
+    sql`delete from member_sessions
+        where organization_id = ${organisationId} and member_id = ${memberId} and id is distinct from ${except}`,
+  )
+
+const PURGE_BATCH = 10_000
+
+/** Deletes sessions that have ended. Returns how many. */
+export const purgeSessions = (ctx: Ctx, usedAfter: Date): Promise<number> =>
+  ctx.db.run(
+    sql`delete from member_sessions
+        where id in (select id from member_sessions where expires_at <= ${ctx.clock.now()} or used_at <= ${usedAfter} limit ${PURGE_BATCH})`,
+  )

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { Instant, Nullable } from '../../lib/shapes.ts'
+
+const Failures = Type.Object({ failures: Type.Integer() })
+
+/** Counts a failure of an address that does not wait, and returns how many there are. Undefined while it waits. */
+export const countFailure = async (ctx: Ctx, emailHash: string, since: Date): Promise<number | undefined> =>
+  (
+    await ctx.db.first(
+      Failures,
+      sql`insert into sign_in_failures as f (email_hash, failures, failed_at) values (${emailHash}, 1, ${ctx.clock.now()})
+          on conflict (email_hash) do update
+          set failures = case when f.failed_at <= ${since} then 1 else f.failures + 1 end, failed_at = excluded.failed_at, blocked_until = null
+          where f.blocked_until is null or f.blocked_until <= ${ctx.clock.now()}
+          returning failures`,
+    )
+  )?.failures
+
+const Blocked = Type.Object({ blocked_until: Nullable(Instant) })
+
+export const blockedUntil = async (ctx: Ctx, emailHash: string): Promise<Date | null> =>
+  (await ctx.db.first(Blocked, sql`select blocked_until from sign_in_failures where email_hash = ${emailHash}`))?.blocked_until ?? null
+
+export const block = (ctx: Ctx, emailHash: string, until: Date) =>
+  ctx.db.run(sql`update sign_in_failures set blocked_until = ${until} where email_hash = ${emailHash}`)
+
+export const clearFailures = (ctx: Ctx, emailHash: string) => ctx.db.run(sql`delete from sign_in_failures where email_hash = ${emailHash}`)
+
+const PURGE_BATCH = 10_000
+
+/** Deletes failures before a time. Returns how many. */
+export const purgeFailures = (ctx: Ctx, before: Date): Promise<number> =>
+  ctx.db.run(
+    sql`delete from sign_in_failures
+        where email_hash in (select email_hash from sign_in_failures where failed_at <= ${before} limit ${PURGE_BATCH})`,
+  )
