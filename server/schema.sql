@@ -178,14 +178,17 @@ create table api_keys (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
+  member_id bigint,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_hash_key UNIQUE (hash),
+  constraint api_keys_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
   constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
   constraint api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint api_keys_check CHECK (((scope = 'organisation'::text) = (project_id IS NULL))),
   constraint api_keys_scope_check CHECK ((scope = ANY (ARRAY['public'::text, 'secret'::text, 'organisation'::text])))
 );
 CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE (archived_at IS NULL);
+CREATE UNIQUE INDEX api_keys_of_member ON api_keys USING btree (member_id, COALESCE(project_id, (0)::bigint)) WHERE ((member_id IS NOT NULL) AND (archived_at IS NULL));
 
 create table attribute_profiles (
   project_id bigint not null,
@@ -1118,6 +1121,71 @@ create table mail_sites (
   constraint mail_sites_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table member_links (
+  token_hash text not null,
+  organization_id bigint not null,
+  kind text not null,
+  member_id bigint,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint member_links_pkey PRIMARY KEY (token_hash),
+  constraint member_links_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
+  constraint member_links_check CHECK (((kind = 'owner'::text) = (member_id IS NULL))),
+  constraint member_links_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'invitation'::text, 'password'::text])))
+);
+CREATE INDEX member_links_by_member ON member_links USING btree (member_id, kind);
+
+create table member_roles (
+  project_id bigint not null,
+  member_id bigint not null,
+  role text not null,
+  constraint member_roles_pkey PRIMARY KEY (project_id, member_id),
+  constraint member_roles_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_roles_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint member_roles_role_check CHECK ((role = ANY (ARRAY['support'::text, 'smtpproxy'::text, 'editor'::text, 'publisher'::text, 'admin'::text])))
+);
+CREATE INDEX member_roles_by_member ON member_roles USING btree (member_id, project_id);
+
+create table member_sessions (
+  id bigint not null generated always as identity,
+  member_id bigint not null,
+  organization_id bigint not null,
+  token_hash text not null,
+  previous_hash text,
+  previous_until timestamp(3) with time zone,
+  is_renewal_due boolean not null default false,
+  address text not null,
+  user_agent text not null,
+  created_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint member_sessions_pkey PRIMARY KEY (id),
+  constraint member_sessions_token_hash_key UNIQUE (token_hash),
+  constraint member_sessions_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
+);
+CREATE INDEX member_sessions_by_expiry ON member_sessions USING btree (expires_at);
+CREATE INDEX member_sessions_by_member ON member_sessions USING btree (member_id, id);
+CREATE INDEX member_sessions_by_previous ON member_sessions USING btree (previous_hash) WHERE (previous_hash IS NOT NULL);
+
+create table members (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  email text not null,
+  name text not null,
+  role text not null,
+  password_hash text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  removed_at timestamp(3) with time zone,
+  constraint members_pkey PRIMARY KEY (id),
+  constraint members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
+  constraint members_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'owner'::text])))
+);
+CREATE UNIQUE INDEX members_by_email ON members USING btree (email) WHERE (removed_at IS NULL);
+CREATE INDEX members_by_organisation ON members USING btree (organization_id, id);
+
 create table message_addresses (
   project_id bigint not null,
   campaign_id bigint not null,
@@ -1447,6 +1515,15 @@ create table sending_policies (
   constraint sending_policies_pkey PRIMARY KEY (project_id),
   constraint sending_policies_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+
+create table sign_in_failures (
+  email_hash text not null,
+  failures integer not null,
+  blocked_until timestamp(3) with time zone,
+  failed_at timestamp(3) with time zone not null,
+  constraint sign_in_failures_pkey PRIMARY KEY (email_hash)
+);
+CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (failed_at);
 
 create table soft_bounces (
   project_id bigint not null,

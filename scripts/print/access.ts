@@ -11,7 +11,23 @@ name it, and no others. Those of an organisation key are \`member\`, \`admin\` a
 
 ${table(
   ['Route', 'Secret key `sk_`', 'Publishable key `pk_`', 'Organisation key `ok_`', 'What it does'],
-  [...routes].sort(byPath).map(({ method, path, access, summary }) => [code(`${method} ${path}`), ...rolesOf(access), summary]),
+  routes
+    .filter(({ access }) => !isOfConsole(access))
+    .sort(byPath)
+    .map(({ method, path, access, summary }) => [code(`${method} ${path}`), ...rolesOf(access), summary]),
+)}
+
+## The console
+
+A member who is signed in to the console may call all routes above, with the role in the project that the header \`Carillon-Project\` names; without the
+header, with the role in the organisation. These routes take no key. Most need a session; the column has the lowest role in the organisation.
+
+${table(
+  ['Route', 'Member', 'Without a session, what protects it', 'What it does'],
+  routes
+    .filter(({ access }) => isOfConsole(access))
+    .sort(byPath)
+    .map(({ method, path, access, summary }) => [code(`${method} ${path}`), ...consoleRolesOf(access), summary]),
 )}
 
 ## Public pages
@@ -27,6 +43,10 @@ ${table(
 const byPath = (a: Endpoint, b: Endpoint) => compare(a.path, b.path) || compare(a.method, b.method)
 type Endpoint = { path: string; method: string }
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+const isOfConsole = (access: Access): boolean => 'member' in access || 'open' in access
+
+const consoleRolesOf = (access: Access): string[] => ['member' in access ? code(access.member) : '–', 'open' in access ? access.open : '–']
 
 function rolesOf(access: Access): string[] {
   const secret = 'secret' in access ? code(access.secret) : '–'

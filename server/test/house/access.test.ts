@@ -74,15 +74,15 @@ async function everyCredential(w: World, foreign: Tenant): Promise<Presented[]> 
   ]
 }
 
-/** Sessions of the console: in a project with each of its roles, and without a project with each role of the organisation. */
+/** Sessions of the console: in a project with the lowest role and the highest, and without one. */
 async function sessions(w: World): Promise<Presented[]> {
   const signedIn: Presented[] = []
-  for (const role of ROLES) {
+  for (const role of ['support', 'admin'] as const) {
     const { headers } = await member(w, 'member', role)
     const inProject = { ...headers, 'carillon-project': String(w.projectId) }
     signedIn.push({ name: `session with ${role}`, kind: 'secret', role, session: 'member', headers: inProject })
   }
-  for (const role of ORGANISATION_ROLES) {
+  for (const role of ['member', 'owner'] as const) {
     const { headers } = await member(w, role)
     signedIn.push({ name: `session of ${role}`, kind: 'organisation', role, session: role, headers })
   }
