@@ -6,11 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { inject } from 'vitest'
 import { generateKey } from '../src/modules/keys/index.ts'
-
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 export type ChildServer = AsyncDisposable & {
   /** The URL of the server. Empty for a worker. */
@@ -32,7 +30,7 @@ export const someSecretKey = (): string => generateKey('sk_', randomBytes)
 
 /** Starts a server without rate limits, and waits until it is ready. */
 export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptions): Promise<ChildServer> {
-  const child = spawn(process.execPath, [main, role], {
+  const child = spawn(process.execPath, [inject('serverEntry'), role], {
     env: { ...childEnvironment, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -7,12 +7,15 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/infra/postgres/embedded-postgres.ts'
 import { migrate } from '../src/infra/postgres/migrate.ts'
+import { bundleServer } from './server-bundle.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     databaseUrl: string
     templateName: string
     authorityDir: string
+    /** The server, to be started as a process. */
+    serverEntry: string
   }
 }
 
@@ -20,6 +23,9 @@ const TEMPLATE = 'carillon_template'
 
 /** The compile cache of Node for the processes of the tests, their worker threads, and the servers that they start: these start in half the time. */
 const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-tests', import.meta.url))
+/** Beside the packages of the server. One run of the tests at a time in a working tree. */
+const BUNDLE = fileURLToPath(new URL('../node_modules/.cache/carillon-server', import.meta.url))
+
 const quiet = { info: () => undefined, warn: () => undefined }
 
 /** Called by Vitest before the first test file. The returned function is called after the last one. */
@@ -35,6 +41,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   provide('databaseUrl', postgres.url)
   provide('templateName', TEMPLATE)
   provide('authorityDir', dir)
+  provide('serverEntry', await bundleServer(BUNDLE))
   return async () => {
     await postgres[Symbol.asyncDispose]()
     await rm(dir, { recursive: true, force: true })

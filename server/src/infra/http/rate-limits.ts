@@ -3,6 +3,7 @@
  * Each process has its own buckets; the decisions do not require more.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/cache-limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { type Bucket, type BucketPolicy, type Taken, take } from '../../lib/token-bucket.ts'
 import type { Config } from '../runtime/config.ts'
@@ -42,7 +43,7 @@ export type RateLimits = {
 
 export function createRateLimits(config: Config): RateLimits {
   const policies = policiesOf(config)
-  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_KEPT })
+  const buckets = new LRUCache<string, Bucket>(atMost(BUCKETS_KEPT))
   const takeFrom = (name: BucketName, owner: string, nowMs: number): Taken => {
     const key = `${name}:${owner}`
     const taken = take(policies[name], buckets.get(key), nowMs)

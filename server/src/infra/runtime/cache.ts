@@ -1,5 +1,6 @@
 /** A cache in this process, of limited size, for data that is often read and seldom changes. */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../lib/cache-limit.ts'
 import type { Ctx } from './ctx.ts'
 
 export type Cached<K extends string | number, V> = {
@@ -10,7 +11,7 @@ export type Cached<K extends string | number, V> = {
 
 /** Creates a cache. `load` reads an entry that is missing or older than `forMs`. Null and undefined are not cached. */
 export function cached<K extends string | number, V>(max: number, forMs: number, load: (ctx: Ctx, key: K) => Promise<V>): Cached<K, V> {
-  const known = new LRUCache<K, { value: V & {}; readAt: number }>({ max })
+  const known = new LRUCache<K, { value: V & {}; readAt: number }>(atMost(max))
   return {
     async get(ctx, key) {
       const now = ctx.clock.now().getTime()

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
+import { atMost } from '../../lib/cache-limit.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { sql } from '../postgres/db.ts'
@@ -25,7 +26,7 @@ const KNOWN_MAX = 50_000
 const known = new WeakMap<Config, LRUCache<string, true>>()
 
 function knownTo(config: Config): LRUCache<string, true> {
-  const names = known.get(config) ?? new LRUCache<string, true>({ max: KNOWN_MAX })
+  const names = known.get(config) ?? new LRUCache<string, true>(atMost(KNOWN_MAX))
   known.set(config, names)
   return names
 }

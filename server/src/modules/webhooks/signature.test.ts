@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
+import { anyCodePoints } from '../../../test/arbitrary-text.ts'
 import { signer, verifySignature } from './signature.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -51,7 +52,7 @@ describe('the headers of Standard Webhooks', () => {
 
   test('agree with the library for any secret and body', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), fc.string({ unit: 'binary' }), (bytes, body) => {
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 64 }), anyCodePoints, (bytes, body) => {
         const secret = `whsec_${Buffer.from(bytes).toString('base64')}`
         expect(signer([secret])(EVENT, body, NOW)['webhook-signature']).toBe(signedByLibrary(new Webhook(secret), body))
       }),

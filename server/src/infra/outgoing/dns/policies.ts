@@ -3,6 +3,7 @@
  * a fault of the DNS nor of the web server takes a policy away.
  */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../lib/cache-limit.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { createGate } from '../../../lib/gate.ts'
 import { type MtaStsPolicy, parsePolicy, policyIdOf } from '../../../lib/mta-sts.ts'
@@ -47,7 +48,7 @@ type Entry = { kept: KeptPolicy | null; triedId: string | null; triedAtMs: numbe
 export function openPolicies(options: PoliciesOptions): (domain: string) => Promise<MtaStsPolicy | null> {
   const { clock, store, txt, onError } = options
   const gate = createGate(FETCHES_MAX)
-  const known = new LRUCache<string, Entry>({ max: DOMAINS_MAX })
+  const known = new LRUCache<string, Entry>(atMost(DOMAINS_MAX))
   const underWay = new Map<string, Promise<void>>()
 
   const entryOf = async (domain: string): Promise<Entry> => {

@@ -1,5 +1,6 @@
 /** Delivers mails to the mail hosts of their domains, over connections that each site keeps for itself. */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../lib/cache-limit.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { EgressPolicy } from '../../../lib/egress.ts'
 import type { MailResolver } from '../dns/mail-resolver.ts'
@@ -41,7 +42,7 @@ const PLAIN_HOSTS_MAX = 10_000
 export function createMxClient({ ca = [], port = SMTP_PORT, sources = [], isLoopbackOnly = false, ...options }: MxClientOptions): MxClient {
   const { policy, resolver, clock, name } = options
   const limits = { ...LIMITS, ...options.limits }
-  const plainHosts = new LRUCache<string, number>({ max: PLAIN_HOSTS_MAX })
+  const plainHosts = new LRUCache<string, number>(atMost(PLAIN_HOSTS_MAX))
   const tools = { policy, resolver, clock, name, port, sources, isLoopbackOnly, limits, plainHosts, secureContext: trustContext(ca) }
   const sites = new Map<string, MxSite>()
   let isClosed = false

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { atMost } from '../../../lib/cache-limit.ts'
 import { DKIM_ALGORITHMS, type DkimKey, generateDkimKey, publicKeyOf, readDkimKey } from '../../../lib/dkim/keys.ts'
 import type { DkimKeyRow, RecordState } from '../schema.ts'
 import type { NewKey } from './queries.ts'
@@ -31,7 +32,7 @@ export function generateKeys(ctx: Pick<Ctx, 'secrets'>, domain: string): Promise
 const KEYS_MAX = 5000
 
 /** Opened keys, by their sealed text: parsing one takes as long as signing with it. */
-const opened = new LRUCache<string, KeyObject>({ max: KEYS_MAX })
+const opened = new LRUCache<string, KeyObject>(atMost(KEYS_MAX))
 
 /** A key that can sign. */
 export function openKey(

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
+import { atMost } from '../../../lib/cache-limit.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import {
@@ -43,7 +44,7 @@ type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown):
 export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer {
   let sites: ReturnType<Mailer['sites']> | undefined
   let processes: ProcessShare | undefined
-  const noticedAt = new LRUCache<string, number>({ max: NOTICES_MAX })
+  const noticedAt = new LRUCache<string, number>(atMost(NOTICES_MAX))
   const unsaved = new Map<ProjectId, Unsaved[]>()
   return {
     findSendingCampaigns,

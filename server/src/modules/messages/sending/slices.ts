@@ -1,5 +1,6 @@
 /** Divides the messages of a provider into slices, which are rendered and sent one after the other. */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../lib/cache-limit.ts'
 
 const SLICE_MESSAGES = 100
 /** What the rendered messages of a slice take at most, as far as is known from the ones before. */
@@ -16,7 +17,7 @@ export type SliceSizes = {
 }
 
 export function createSliceSizes(): SliceSizes {
-  const known = new LRUCache<number, number>({ max: TEMPLATES_MAX })
+  const known = new LRUCache<number, number>(atMost(TEMPLATES_MAX))
   return {
     lengthOf(templates) {
       let [length, bytes] = [0, 0]

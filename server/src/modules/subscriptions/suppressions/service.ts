@@ -3,6 +3,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { atMost } from '../../../lib/cache-limit.ts'
 import { ADDRESSED, type Addressed, addressOf, type Channel, hasAddresses } from '../../../lib/channels.ts'
 import { type Fault, missing, refuse } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
@@ -24,7 +25,7 @@ const KEY_BYTES = 32
 const KEYS_KEPT = 10_000
 
 /** Decrypted keys, by their encrypted form. */
-const opened = new LRUCache<string, KeyObject>({ max: KEYS_KEPT })
+const opened = new LRUCache<string, KeyObject>(atMost(KEYS_KEPT))
 
 function openKey(ctx: ProjectCtx, sealed: string): KeyObject {
   const known = opened.get(sealed)
