@@ -13,6 +13,8 @@ const ALONE = [
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
   test: {
+    // Node loads the sources itself, as in production, from its compile cache.
+    server: { deps: { external: [/server\/src\/(?!.*\.test\.ts$)/] } },
     globalSetup: ['server/test/database.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

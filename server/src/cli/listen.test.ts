@@ -23,8 +23,8 @@ afterEach(async () => {
 
 /** Starts the server on a port, and a listener with a certificate that it trusts. */
 async function listener(w: World, given: { key?: string; events?: string[]; forwardTo?: string; secret?: string } = {}) {
-  // Certificates are checked against the system’s clock.
-  w.clock.set(new Date(performance.timeOrigin))
+  // Certificates and signatures are checked against the system’s clock.
+  w.clock.set(systemClock.now())
   await w.app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(w.app.server.address() as AddressInfo).port}`
   const lines: string[] = []
