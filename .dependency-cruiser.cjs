@@ -68,7 +68,7 @@ const NODE_PLACES = {
   http2: [],
   // certificate: the certificate of the SMTP listeners. dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
   // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style and the script of the
-  // pages. guides: the guides of docs. carillon: finds Node 24. call-api: the keys in DATA_DIR. import-from: export files.
+  // pages. guides: the guides of docs. files: the built console. carillon: finds Node 24. call-api: the keys in DATA_DIR. import-from: export files.
   fs: [
     'infra/incoming/certificate.ts',
     'infra/outgoing/dev-authority.ts',
@@ -76,6 +76,7 @@ const NODE_PLACES = {
     'bootstrap.ts',
     'cli/(call-api|carillon|doctor).m?[jt]s',
     'cli/import-from/(read-export|template).ts',
+    'console-site/files.ts',
     'docs-site/(guides|layout).ts',
   ],
   // embedded-postgres: the server and its programs. carillon: starts itself again under Node 24.

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout: installs missing dependencies, then checks the version of Node. It runs before every npm script, with the
- * Node of the machine (18 or newer), and prints nothing if there is nothing to do.
+ * Prepares a checkout: installs missing dependencies, checks the version of Node, and builds the console if its sources have changed. It
+ * runs before every npm script, with the Node of the machine (18 or newer), and prints nothing if there is nothing to do.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -124,11 +124,20 @@ function isNewEnough(version) {
   return major > NODE_VERSION_MIN[0] || (major === NODE_VERSION_MIN[0] && minor >= NODE_VERSION_MIN[1])
 }
 
+/** Builds the console with the Node of the scripts. Without it the server starts too, and says at `/` that it is not built. */
+function buildConsole() {
+  const node = existsSync(ownNode) ? ownNode : process.execPath
+  const { status } = spawnSync(node, [join(root, 'scripts', 'console.mjs')], { cwd: root, stdio: ['ignore', 2, 2] })
+  if (status !== 0) print('The console could not be built. Read the message above; the API works without it.')
+}
+
 if (isInstalled() || locked(install)) {
   const version = nodeVersion()
   const least = NODE_VERSION_MIN.join('.')
   if (!isNewEnough(version)) {
     fail(`Carillon needs Node.js ${least} or newer, and this is ${version}. Install it from https://nodejs.org and run the command again.`)
+  } else {
+    locked(buildConsole)
   }
 } else {
   fail('The dependencies could not be installed. Read npm’s message above, fix the problem and run the command again.')

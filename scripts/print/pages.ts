@@ -3,6 +3,7 @@ import { VERSION } from '../../server/src/lib/versions.ts'
 import { createInboxStreams } from '../../server/src/modules/inbox/index.ts'
 import { allPages, allRoutes } from '../../server/src/routes.ts'
 import { accessPage } from './access.ts'
+import { clientTypes } from './client.ts'
 import { configurationPage } from './configuration.ts'
 import { printSchema } from './schema.ts'
 import { webhookEventsPage } from './webhook-events.ts'
@@ -10,6 +11,7 @@ import { webhookEventsPage } from './webhook-events.ts'
 /** The generated files, by their path in the repository. */
 export async function pages(): Promise<Record<string, string>> {
   const routes = allRoutes({ appender: { append: async () => {} }, listening: createInboxStreams() })
+  const description = `${JSON.stringify(apiDescription({ routes, version: VERSION }), null, 2)}\n`
   return {
     'docs/reference/access.md': accessPage(
       routes,
@@ -17,7 +19,8 @@ export async function pages(): Promise<Record<string, string>> {
     ),
     'docs/reference/configuration.md': configurationPage(),
     'docs/reference/webhook-events.md': webhookEventsPage(),
-    'server/openapi.json': `${JSON.stringify(apiDescription({ routes, version: VERSION }), null, 2)}\n`,
+    'sdk/src/api.ts': await clientTypes(description),
+    'server/openapi.json': description,
     'server/schema.sql': await printSchema(),
   }
 }

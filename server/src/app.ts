@@ -12,8 +12,12 @@ import {
   storedOwnerUrl,
   withDevelopmentSecrets,
 } from './bootstrap.ts'
+import { consoleFiles, consolePage } from './console-site/files.ts'
+import { consoleSite, previewPage } from './console-site/pages.ts'
 import { docsPages } from './docs-site/docs.ts'
+import { addBuiltFiles, addNoncePage } from './infra/http/built-files.ts'
 import { addOperations } from './infra/http/operations.ts'
+import type { RequestHeaders } from './infra/http/public-page.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { addStaticPages } from './infra/http/static-pages.ts'
 import { loadOrCreateAuthority } from './infra/outgoing/dev-authority.ts'
@@ -202,7 +206,11 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   const lag = createEventLoopLag()
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, baseUrl })
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
-  addStaticPages(app, docsPages({ document, baseUrl }), async (headers) => !(await isForCustomDomain(ctx, headers)))
+  const isServed = async (headers: RequestHeaders) => !(await isForCustomDomain(ctx, headers))
+  const consoleHtml = consolePage()
+  addStaticPages(app, [...docsPages({ document, baseUrl, hasConsole: consoleHtml !== null }), previewPage], isServed)
+  addBuiltFiles(app, consoleFiles(), isServed)
+  if (consoleHtml !== null) addNoncePage(app, consoleSite(consoleHtml), isServed)
   const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
   await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
     throw listenProblem(error, { host: config.HOST, port: config.PORT, setting: 'PORT' })

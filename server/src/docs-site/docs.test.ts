@@ -20,7 +20,10 @@ const routes = allRoutes({} as never)
 
 function served(paths = routes) {
   const app = Fastify()
-  addStaticPages(app, docsPages({ document: () => apiDescription({ routes: paths, version: '1.2.3', baseUrl }), baseUrl: () => baseUrl }))
+  addStaticPages(
+    app,
+    docsPages({ document: () => apiDescription({ routes: paths, version: '1.2.3', baseUrl }), baseUrl: () => baseUrl, hasConsole: false }),
+  )
   return app
 }
 
@@ -55,7 +58,7 @@ const GUIDES = [
   ...['environments', 'running'].map((name) => `/docs/operate/${name}`),
   ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),
 ]
-const pages = ['/', '/docs', '/docs/errors', '/docs/guides', ...GUIDES]
+const pages = ['/', '/docs/start', '/docs', '/docs/errors', '/docs/guides', ...GUIDES]
 
 /** What a browser gets at first, when it takes Brotli. */
 const FIRST_LOAD_BYTES_MAX = 100_000

@@ -10,11 +10,15 @@ import { startPage } from './start.ts'
 export type Docs = {
   document: () => OpenApiDocument
   baseUrl: () => string
+  /** Whether `/` is the console. Otherwise the start page is there too, and says how to build the console. */
+  hasConsole: boolean
 }
 
 /** The pages. Each is generated at its first request. */
-export const docsPages = ({ document, baseUrl }: Docs): StaticPage[] => [
-  page('/', HTML, () => startPage(document().info.version, baseUrl())),
+export const docsPages = ({ document, baseUrl, hasConsole }: Docs): StaticPage[] => [
+  ...[...(hasConsole ? [] : ['/']), '/docs/start'].map((url) =>
+    page(url, HTML, () => startPage(document().info.version, baseUrl(), hasConsole)),
+  ),
   page('/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(document())),
   page('/docs', HTML, () => referencePage(document(), baseUrl())),
   page('/docs/errors', HTML, () => errorsPage(document().info.version, baseUrl())),

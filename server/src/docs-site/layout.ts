@@ -36,7 +36,7 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3
 export type DocsPage = {
   title: string
   version: string
-  current: '/' | '/docs' | '/docs/errors' | '/docs/guides'
+  current: '/docs/start' | '/docs' | '/docs/errors' | '/docs/guides'
   /** The page shows requests, so the reader chooses a language. */
   hasRequests?: true
   contents: Html
@@ -72,7 +72,7 @@ export function page({ title, version, current, hasRequests, contents, main }: D
 <body id="top">
 <a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
-  <a class="brand" href="/"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${BELL}"/></svg>Carillon <span>API ${version}</span></a>
+  <a class="brand" href="/docs/start"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${BELL}"/></svg>Carillon <span>API ${version}</span></a>
   ${hasRequests && languages()}
   <nav aria-label="Pages">${links}</nav>
   <a class="open" href="#contents">Contents</a>

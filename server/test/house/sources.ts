@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Folders and files that are not part of the sources. */
-const EXCLUDED = new Set(['node_modules', '.git', '.carillon', '.carillon-setup.lock', 'coverage'])
+const EXCLUDED = new Set(['node_modules', '.git', '.carillon', '.carillon-setup.lock', 'coverage', 'dist'])
 
 export type Source = { path: string; text: string }
 

@@ -1,0 +1,66 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Failed } from './failed.tsx'
+
+type Props = {
+  isOpen: boolean
+  onClose: () => void
+  title: string
+  /** The consequence, with its number. */
+  children: ReactNode
+  /** The verb of the button, with its consequence. */
+  action: string
+  /** What to type first, where much is at stake. */
+  typed?: string
+  isDanger?: boolean
+  isPending: boolean
+  error: unknown
+  onConfirm: () => void
+}
+
+/** Confirms what cannot be undone. What can be undone is done, with an Undo. */
+export function Confirm({ isOpen, onClose, title, children, action, typed, isDanger = true, isPending, error, onConfirm }: Props) {
+  const { t } = useTranslation()
+  const [text, setText] = useState('')
+  const close = () => {
+    setText('')
+    onClose()
+  }
+  return (
+    <Modal opened={isOpen} onClose={close} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onConfirm()
+        }}
+      >
+        <div className="sm">{children}</div>
+        {typed !== undefined && (
+          <TextInput
+            label={t('typeToConfirm', { typed })}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            required
+          />
+        )}
+        {error !== null && error !== undefined && <Failed error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {t('cancel')}
+          </Button>
+          <Button
+            type="submit"
+            color={isDanger ? 'ember' : undefined}
+            loading={isPending}
+            disabled={typed !== undefined && text.trim() !== typed}
+          >
+            {action}
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,50 @@
+/** Reading from the API and writing to it. */
+import type { CarillonError, Client, Options, PathOf, Reply } from '@carillon/sdk'
+import { keepPreviousData, type UseQueryOptions, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useApi, useProject } from '../session/project.tsx'
+
+type ReadOptions<T> = Pick<UseQueryOptions<T, CarillonError>, 'enabled' | 'refetchInterval' | 'staleTime'> & {
+  /** Shows what was read before while other parameters are read: for filters and pages. */
+  keepsPrevious?: boolean
+}
+
+type Given<P extends PathOf<'get'>> = Record<never, never> extends Options<P, 'get'> ? Options<P, 'get'> | undefined : Options<P, 'get'>
+
+/** The key under which a reading is kept: the project, the path as the API names it, its parameters. */
+export const keyOf = (projectId: number, path: string, options?: object) => ['api', projectId, path, ...(options ? [options] : [])]
+
+/** Reads from the API. Reads with the same path and parameters are one. */
+export function useRead<P extends PathOf<'get'>>(
+  path: P,
+  options: Given<P>,
+  { keepsPrevious, ...query }: ReadOptions<Reply<P, 'get'>> = {},
+): UseQueryResult<Reply<P, 'get'>, CarillonError> {
+  const api = useApi()
+  const { id } = useProject()
+  return useQuery<Reply<P, 'get'>, CarillonError>({
+    queryKey: keyOf(id, path, options),
+    queryFn: ({ signal }) => (api.get as (path: string, options: object) => Promise<Reply<P, 'get'>>)(path, { ...options, signal }),
+    ...(keepsPrevious && { placeholderData: keepPreviousData }),
+    ...query,
+  })
+}
+
+/**
+ * Writes to the API. Afterwards everything that was read from these paths is read again: a path stands for those that begin with it.
+ */
+export function useWrite<A, T>(write: (api: Client, args: A) => Promise<T>, changes: string[], onDone?: (result: T, args: A) => void) {
+  const api = useApi()
+  const { id } = useProject()
+  const client = useQueryClient()
+  return useMutation<T, CarillonError, A>({
+    mutationFn: (args) => write(api, args),
+    meta: { isOfMember: true },
+    onSuccess: async (result, args) => {
+      await client.invalidateQueries({
+        predicate: ({ queryKey: [kind, project, path] }) =>
+          kind === 'api' && project === id && changes.some((changed) => String(path).startsWith(changed)),
+      })
+      onDone?.(result, args)
+    },
+  })
+}

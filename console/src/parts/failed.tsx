@@ -1,0 +1,48 @@
+import { CarillonError } from '@carillon/sdk'
+import { Anchor, Button } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { CopyButton } from './copy.tsx'
+
+type Props = {
+  error: unknown
+  onRetry?: () => void
+  /** What was kept in spite of the error. */
+  kept?: string
+}
+
+/** What happened, what was kept and what to do, with the id of the request for whoever looks it up in the log. */
+export function Failed({ error, onRetry, kept }: Props) {
+  const { t } = useTranslation()
+  const isKnown = error instanceof CarillonError
+  return (
+    <div className="say bad" role="alert">
+      <IconAlertTriangle size={16} stroke={1.5} aria-hidden />
+      <div>
+        <p>
+          <b>{isKnown ? t(`error.${error.code}`, { defaultValue: t('error.title') }) : t('error.title')}</b>
+        </p>
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+        {kept && <p>{kept}</p>}
+        {isKnown && error.requestId && (
+          <p className="quiet xs">
+            {t('error.request')} <code>{error.requestId}</code> <CopyButton value={error.requestId} label={t('error.copyRequest')} />
+            {error.docUrl && (
+              <>
+                {' · '}
+                <Anchor href={error.docUrl} inherit>
+                  {t('error.docs')}
+                </Anchor>
+              </>
+            )}
+          </p>
+        )}
+        {onRetry && (
+          <Button variant="default" size="xs" mt="xs" onClick={onRetry}>
+            {t('retry')}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

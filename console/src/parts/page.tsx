@@ -1,0 +1,49 @@
+import { type ReactNode, useId } from 'react'
+import { useSetTitle } from './title.ts'
+
+type HeadProps = {
+  title: string
+  /** The name of an object, for the breadcrumb. */
+  crumb?: string
+  /** One line below the title. */
+  about?: ReactNode
+  /** At most one of them is primary. */
+  actions?: ReactNode
+  /** Before the title: a picture, a state. */
+  mark?: ReactNode
+}
+
+/** The heading of a screen, which is also the title of the tab. */
+export function PageHead({ title, crumb, about, actions, mark }: HeadProps) {
+  useSetTitle(title, crumb)
+  return (
+    <div className="head">
+      {mark}
+      <div>
+        <h1>{title}</h1>
+        {about && <p>{about}</p>}
+      </div>
+      {actions && <div className="acts">{actions}</div>}
+    </div>
+  )
+}
+
+type CardProps = { title?: ReactNode; aside?: ReactNode; actions?: ReactNode; footer?: ReactNode; children: ReactNode; className?: string }
+
+/** A section with a heading. */
+export function Card({ title, aside, actions, footer, children, className = '' }: CardProps) {
+  const id = useId()
+  return (
+    <section className={`card ${className}`} {...(title ? { 'aria-labelledby': id } : {})}>
+      {title && (
+        <header>
+          <h2 id={id}>{title}</h2>
+          {aside && <span className="quiet sm">{aside}</span>}
+          {actions && <div className="acts">{actions}</div>}
+        </header>
+      )}
+      {children}
+      {footer && <footer>{footer}</footer>}
+    </section>
+  )
+}

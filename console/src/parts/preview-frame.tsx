@@ -1,0 +1,37 @@
+import { useEffect, useRef, useState } from 'react'
+
+type Props = { html: string; title: string; width?: number | '100%'; isDark?: boolean; hasImages?: boolean }
+
+const HEIGHT_MIN = 240
+
+/**
+ * HTML that others wrote, in a document of an origin of its own: `/console/preview` allows its styles and pictures, and none of its
+ * scripts. Its height follows its content.
+ */
+export function PreviewFrame({ html, title, width = '100%', isDark = false, hasImages = true }: Props) {
+  const frame = useRef<HTMLIFrameElement>(null)
+  const [isReady, setReady] = useState(false)
+  const [height, setHeight] = useState(HEIGHT_MIN)
+  useEffect(() => {
+    const hear = ({ source, data }: MessageEvent) => {
+      if (source !== frame.current?.contentWindow) return
+      if (data === 'ready') setReady(true)
+      else if (typeof data?.height === 'number') setHeight(Math.max(HEIGHT_MIN, data.height))
+    }
+    window.addEventListener('message', hear)
+    return () => window.removeEventListener('message', hear)
+  }, [])
+  useEffect(() => {
+    if (isReady) frame.current?.contentWindow?.postMessage({ html, isDark, hasImages }, '*')
+  }, [isReady, html, isDark, hasImages])
+  return (
+    <iframe
+      ref={frame}
+      className="preview"
+      title={title}
+      src="/console/preview"
+      sandbox="allow-scripts"
+      style={{ width, height, colorScheme: isDark ? 'dark' : 'light' }}
+    />
+  )
+}

@@ -1,0 +1,19 @@
+/** Every screen, one line for each area. */
+import { createRouter } from '@tanstack/react-router'
+import { accountRoutes } from './screens/account/routes.ts'
+import { homeRoutes } from './screens/home/routes.ts'
+import { signInRoutes } from './screens/sign-in/routes.ts'
+import { accountRoute, memberRoute, projectRoute, rootRoute, startRoute } from './shell/routes.tsx'
+
+const tree = rootRoute.addChildren([
+  ...signInRoutes,
+  memberRoute.addChildren([startRoute, accountRoute.addChildren([...accountRoutes]), projectRoute.addChildren([...homeRoutes])]),
+])
+
+export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', defaultPendingMs: 1000, scrollRestoration: true })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

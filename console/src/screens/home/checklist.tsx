@@ -1,0 +1,154 @@
+import { Button } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { CodeTabs } from '../../parts/code.tsx'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Card } from '../../parts/page.tsx'
+import { type ShownRequest, samplesOf } from '../../parts/request-code.ts'
+import { said } from '../../parts/toast.ts'
+import { useMay, useProject } from '../../session/project.tsx'
+import { SAMPLE_USERS } from './sample-users.ts'
+
+type Step = { id: 'user' | 'event' | 'campaign' | 'message' | 'domain' | 'live'; isDone: boolean; request: ShownRequest }
+
+/** The first item is enough to know that there is one. */
+const ONE = { query: { limit: 1 } }
+const PAGE = { query: { limit: 100 } }
+/** What is done elsewhere appears by itself. */
+const READ_AGAIN = { refetchInterval: 5000 }
+
+/** The six steps, by what the server has. */
+function useSteps(): Step[] | undefined {
+  const { environment } = useProject()
+  const users = useRead('/api/client/users', ONE, READ_AGAIN)
+  const events = useRead('/api/client/schema/events', ONE, READ_AGAIN)
+  const campaigns = useRead('/api/client/campaigns', ONE, READ_AGAIN)
+  const messages = useRead('/api/client/messages', ONE, READ_AGAIN)
+  const domains = useRead('/api/client/domains', PAGE, READ_AGAIN)
+  if (!users.data || !events.data || !campaigns.data || !messages.data || !domains.data) return undefined
+  return [
+    {
+      id: 'user',
+      isDone: users.data.results.length > 0,
+      request: {
+        method: 'PATCH',
+        path: '/api/client/users',
+        body: [{ external_id: 'customer-1042', email: 'kim@example.com', data: { first_name: 'Kim' } }],
+      },
+    },
+    {
+      id: 'event',
+      isDone: events.data.results.length > 0,
+      request: {
+        method: 'POST',
+        path: '/api/client/events',
+        body: [{ external_id: 'customer-1042', name: 'order_placed', data: { total: 64 } }],
+      },
+    },
+    {
+      id: 'campaign',
+      isDone: campaigns.data.results.length > 0,
+      request: {
+        method: 'POST',
+        path: '/api/client/campaigns',
+        body: { type: 'trigger', name: 'Order received', subscription_id: 1, event_name: 'order_placed' },
+      },
+    },
+    {
+      id: 'message',
+      isDone: messages.data.results.length > 0,
+      request: {
+        method: 'POST',
+        path: '/api/client/messages',
+        body: {
+          user: { external_id: 'customer-1042' },
+          channel: 'email',
+          content: { subject: 'Hello', html: '<p>Hello {{ user.data.first_name }}</p>' },
+        },
+      },
+    },
+    {
+      id: 'domain',
+      isDone: domains.data.results.some(({ is_verified, sending }) => is_verified || sending?.is_verified === true),
+      request: { method: 'POST', path: '/api/client/domains', body: { host: 'links.example.com', sending_domain: 'example.com' } },
+    },
+    { id: 'live', isDone: environment === 'live', request: { method: 'GET', path: '/api/client/providers/meta' } },
+  ]
+}
+
+/** What is left to set up, with the state of each step and the ways to do the next one. Nothing once all is done. */
+export function Checklist() {
+  const { t } = useTranslation('home')
+  const steps = useSteps()
+  if (!steps) return null
+  const done = steps.filter(({ isDone }) => isDone).length
+  const next = steps.find(({ isDone }) => !isDone)
+  if (!next) return null
+  return (
+    <Card
+      title={t('setup.heading')}
+      aside={t('setup.done', { done, all: steps.length })}
+      actions={
+        <span className="meter" aria-hidden>
+          {steps.map((step) => (
+            <i key={step.id} className={step.isDone ? undefined : step === next ? 'c' : 'o'} />
+          ))}
+        </span>
+      }
+    >
+      <ol className="steps">
+        {steps.map((step, index) => (
+          <StepLine key={step.id} step={step} number={index + 1} isNext={step === next} />
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function StepLine({ step, number, isNext }: { step: Step; number: number; isNext: boolean }) {
+  const { t } = useTranslation('home')
+  const { id, isDone, request } = step
+  return (
+    <li className={isDone ? 'done' : isNext ? 'now' : undefined} aria-current={isNext ? 'step' : undefined}>
+      <span className="no">{isDone ? <IconCheck size={14} stroke={1.75} aria-hidden /> : number}</span>
+      <div>{isNext ? <h3>{t(`setup.${id}.title`)}</h3> : t(`setup.${id}.title`)}</div>
+      {isNext ? <Action id={id} /> : <span className="quiet">{isDone ? t('setup.isDone') : t(`setup.${id}.about`)}</span>}
+      {isNext && (
+        <div className="how">
+          <p className="quiet">{t(`setup.${id}.how`)}</p>
+          <CodeTabs samples={samplesOf(request)} />
+        </div>
+      )}
+    </li>
+  )
+}
+
+function Action({ id }: { id: Step['id'] }) {
+  const { t } = useTranslation('home')
+  const project = useProject()
+  const navigate = useNavigate()
+  const mayWrite = useMay('editor')
+  const addUsers = useWrite(
+    (api) => api.patch('/api/client/users', { body: SAMPLE_USERS }),
+    ['/api/client/users'],
+    () => said(t('setup.user.added')),
+  )
+  if (id === 'user' && mayWrite)
+    return (
+      <>
+        <Button size="xs" loading={addUsers.isPending} onClick={() => addUsers.mutate(undefined)}>
+          {t('setup.user.action', { count: SAMPLE_USERS.length })}
+        </Button>
+        {addUsers.error && <Failed error={addUsers.error} />}
+      </>
+    )
+  if (id === 'message')
+    return (
+      <Button size="xs" variant="default" onClick={() => void navigate({ to: `/p/${project.id}/sandbox` })}>
+        {t('setup.message.action')}
+      </Button>
+    )
+  return null
+}

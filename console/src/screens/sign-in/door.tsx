@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react'
+import { useSetTitle } from '../../parts/title.ts'
+import { Bell } from '../../shell/bell.tsx'
+
+/** The page of a screen in front of the sign-in: the mark, a heading and a card. */
+export function Door({ title, about, children, foot }: { title: string; about?: ReactNode; children?: ReactNode; foot?: ReactNode }) {
+  useSetTitle(title)
+  return (
+    <main className="door">
+      <div className="brand">
+        <Bell />
+        Carillon
+      </div>
+      <div className="card pad">
+        <h1>{title}</h1>
+        {about && <p className="quiet sm">{about}</p>}
+        {children}
+      </div>
+      {foot && <p className="sm quiet">{foot}</p>}
+    </main>
+  )
+}
+
+/** The token of a link that can be used once: it is behind the `#`, which browsers never send. */
+export const tokenOf = (hash: string): string => new URLSearchParams(hash.replace(/^#/, '')).get('token') ?? ''

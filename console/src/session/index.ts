@@ -1,0 +1,44 @@
+import { CarillonError } from '@carillon/sdk'
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { call, type ProjectRole, type Session, type SessionProject } from './api.ts'
+import { queryClient } from './query-client.ts'
+
+/** Who is signed in; null if no member is. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () =>
+    call<Session>('GET', 'session').catch((error: unknown) => {
+      if (error instanceof CarillonError && error.status === 401) return null
+      throw error
+    }),
+  staleTime: 60_000,
+})
+
+/** The session of a screen behind the sign-in. */
+export function useSession(): Session {
+  const { data } = useSuspenseQuery(sessionQuery)
+  if (data === null) throw new Error('This screen needs a session.')
+  return data
+}
+
+/** Reads the session again, after it was begun, changed or ended. */
+export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+
+const LAST = 'carillon.project'
+
+/** The project of the address. */
+export function projectOf(session: Session, id: number): SessionProject | undefined {
+  return session.projects.find((project) => project.id === id)
+}
+
+/** The project that was open last in this browser, else the first. */
+export function firstProject(session: Session): SessionProject | undefined {
+  return projectOf(session, Number(localStorage.getItem(LAST))) ?? session.projects[0]
+}
+
+export const rememberProject = (id: number): void => localStorage.setItem(LAST, String(id))
+
+const RANKS: ProjectRole[] = ['support', 'editor', 'publisher', 'admin']
+
+/** Whether a role may do what needs another one. */
+export const atLeast = (role: ProjectRole, needed: ProjectRole): boolean => RANKS.indexOf(role) >= RANKS.indexOf(needed)

@@ -1,0 +1,72 @@
+import { Outlet, useParams } from '@tanstack/react-router'
+import { type ReactNode, Suspense, useEffect } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Loading } from '../parts/loading.tsx'
+import type { SessionProject } from '../session/api.ts'
+import { firstProject, projectOf, rememberProject, useSession } from '../session/index.ts'
+import { ProjectProvider } from '../session/project.tsx'
+import { BottomTabs } from './bottom-tabs.tsx'
+import { Environment } from './environment.tsx'
+import { useHeadingFocus } from './heading-focus.ts'
+import { Palette } from './palette.tsx'
+import { Rail } from './rail.tsx'
+import { SessionEnded } from './session-ended.tsx'
+import { Shortcuts } from './shortcuts.tsx'
+import { TopBar } from './top-bar.tsx'
+
+/** The frame around the screens of a project. */
+export function ProjectFrame() {
+  const session = useSession()
+  const { project: id } = useParams({ from: '/member/p/$project' })
+  const project = projectOf(session, Number(id))
+  useEffect(() => rememberProject(Number(id)), [id])
+  if (!project) return null
+  return (
+    // A new key for each project: nothing of one is shown in another.
+    <ProjectProvider key={project.id} project={project}>
+      <Frame project={project}>
+        <Outlet />
+      </Frame>
+    </ProjectProvider>
+  )
+}
+
+/** The frame around the screens of the member, which lead back to the project that was open last. */
+export function AccountFrame() {
+  const session = useSession()
+  const project = firstProject(session)
+  if (!project) return <Outlet />
+  return (
+    <ProjectProvider key={project.id} project={project}>
+      <Frame project={project}>
+        <Outlet />
+      </Frame>
+    </ProjectProvider>
+  )
+}
+
+function Frame({ project, children }: { project: SessionProject; children: ReactNode }) {
+  const { t } = useTranslation()
+  useHeadingFocus()
+  return (
+    <>
+      <a className="skip" href="#main">
+        {t('skip')}
+      </a>
+      <Environment project={project} />
+      <div className="shell">
+        <Rail project={project} />
+        <div className="stage">
+          <TopBar project={project} />
+          <main id="main" tabIndex={-1}>
+            <Suspense fallback={<Loading />}>{children}</Suspense>
+          </main>
+        </div>
+      </div>
+      <BottomTabs project={project} />
+      <Palette project={project} />
+      <Shortcuts project={project} />
+      <SessionEnded />
+    </>
+  )
+}

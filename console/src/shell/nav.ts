@@ -1,0 +1,35 @@
+/** The rail: its groups and their screens, in order. A screen appears with its line here. */
+import {
+  type Icon,
+  IconAdjustmentsHorizontal,
+  IconChartBar,
+  IconCode,
+  IconHome,
+  IconMail,
+  IconShield,
+  IconUsers,
+} from '@tabler/icons-react'
+import type { ProjectRole } from '../session/api.ts'
+
+export type Item = {
+  /** The key of its name in the texts, below `nav`. */
+  id: string
+  /** Below `/p/$project`. */
+  path: `/p/$project${string}`
+  /** Hidden from members with a lower role. */
+  needs?: ProjectRole
+  /** The second key of `g …`. */
+  key?: string
+}
+
+export type Group = { id: string; icon: Icon; items: Item[] }
+
+export const NAV: Group[] = [
+  { id: 'home', icon: IconHome, items: [{ id: 'home', path: '/p/$project', key: 'h' }] },
+  { id: 'users', icon: IconUsers, items: [] },
+  { id: 'messages', icon: IconMail, items: [] },
+  { id: 'results', icon: IconChartBar, items: [] },
+  { id: 'developers', icon: IconCode, items: [] },
+  { id: 'deliverability', icon: IconShield, items: [] },
+  { id: 'settings', icon: IconAdjustmentsHorizontal, items: [] },
+]

@@ -1,0 +1,31 @@
+import { Modal } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { SignInForm } from '../parts/sign-in-form.tsx'
+import { sessionContinues, useSessionEnded } from '../session/ended.ts'
+import { refreshSession, useSession } from '../session/index.ts'
+import { queryClient } from '../session/query-client.ts'
+
+/** Asks for the password over the page when the session has ended. The page, and what was typed into it, stay. */
+export function SessionEnded() {
+  const { t } = useTranslation()
+  const isEnded = useSessionEnded()
+  const { member } = useSession()
+  const goOn = async () => {
+    await refreshSession()
+    sessionContinues()
+    await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'api' })
+  }
+  return (
+    <Modal
+      opened={isEnded}
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title={t('session.ended')}
+    >
+      <p className="quiet sm">{t('session.endedAbout')}</p>
+      <SignInForm email={member.email} onDone={goOn} />
+    </Modal>
+  )
+}

@@ -1,0 +1,88 @@
+import { Menu } from '@mantine/core'
+import { IconHelp, IconLogout, IconSearch, IconUser } from '@tabler/icons-react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { call, type SessionProject } from '../session/api.ts'
+import { useSession } from '../session/index.ts'
+import { queryClient } from '../session/query-client.ts'
+import { chooseLanguage, LANGUAGES, type Language } from '../texts/index.ts'
+import { Crumbs } from './crumbs.tsx'
+import { openPalette } from './palette.tsx'
+import { openShortcuts } from './shortcuts.tsx'
+import { ThemeButton } from './theme-button.tsx'
+
+const isApple = /Mac|iP(?:hone|ad)/.test(navigator.userAgent)
+
+/** Where one is, the palette, help, theme and account. */
+export function TopBar({ project }: { project: SessionProject }) {
+  const { t } = useTranslation()
+  return (
+    <header className="top">
+      <Crumbs project={project} />
+      <button className="find" type="button" aria-label={t('palette.open')} onClick={openPalette}>
+        <IconSearch size={16} stroke={1.5} aria-hidden />
+        <span>{t('palette.open')}</span>
+        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <button className="ib hide-s" type="button" aria-label={t('shortcuts.open')} onClick={openShortcuts}>
+        <IconHelp size={16} stroke={1.5} aria-hidden />
+      </button>
+      <ThemeButton />
+      <AccountMenu />
+    </header>
+  )
+}
+
+const initials = (name: string) =>
+  name
+    .split(' ')
+    .flatMap((word) => [...word].slice(0, 1))
+    .slice(0, 2)
+    .join('')
+    .toUpperCase()
+
+function AccountMenu() {
+  const { t, i18n } = useTranslation()
+  const { member, organisation } = useSession()
+  const navigate = useNavigate()
+  const signOut = async () => {
+    await call('POST', 'sign-out').catch(() => undefined)
+    queryClient.clear()
+    await navigate({ to: '/sign-in' })
+  }
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <button className="me" type="button" aria-label={t('account.menu', { name: member.name })}>
+          {initials(member.name)}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {member.email}
+          <br />
+          {organisation.name}
+        </Menu.Label>
+        <Menu.Item component={Link} to="/account" leftSection={<IconUser size={16} stroke={1.5} />}>
+          {t('account.open')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{t('language')}</Menu.Label>
+        {Object.entries(LANGUAGES).map(([language, name]) => (
+          <Menu.Item
+            key={language}
+            lang={language}
+            aria-current={i18n.language === language ? 'true' : undefined}
+            onClick={() => void chooseLanguage(language as Language)}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()} leftSection={<IconLogout size={16} stroke={1.5} />}>
+          {t('account.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,42 @@
+/** The body of an error reply. */
+export type ErrorBody = {
+  code: string
+  message: string
+  request_id: string
+  error: {
+    code: string
+    message: string
+    doc_url: string
+    reason?: string
+    param?: string
+    errors?: { code: string; message: string; param?: string }[]
+  }
+}
+
+type Given = { status: number; body: ErrorBody | null; requestId: string | null }
+
+/** A reply that is not a success, or none at all (`status` 0: the server could not be reached). */
+export class CarillonError extends Error {
+  readonly status: number
+  /** A finer reason than the code, such as `code_required`. */
+  readonly reason: string | null
+  /** One of the codes of the API; `unreachable` or `unexpected` where the reply has none. */
+  readonly code: string
+  readonly param: string | null
+  /** Every fault of the request, by its parameter. */
+  readonly faults: { message: string; param?: string }[]
+  readonly requestId: string | null
+  readonly docUrl: string | null
+
+  constructor({ status, body, requestId }: Given) {
+    super(body?.message ?? (status === 0 ? 'The server cannot be reached.' : `The server answered ${status}.`))
+    this.name = 'CarillonError'
+    this.status = status
+    this.code = body?.code ?? (status === 0 ? 'unreachable' : 'unexpected')
+    this.reason = body?.error.reason ?? null
+    this.param = body?.error.param ?? null
+    this.faults = body?.error.errors ?? (body ? [body.error] : [])
+    this.requestId = body?.request_id ?? requestId
+    this.docUrl = body?.error.doc_url ?? null
+  }
+}
