@@ -28,7 +28,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
       // All others share a few processes: to load the server anew for each file takes longer than most files run.
-      { extends: true, test: { name: 'together', include: ['server/**/*.test.ts'], exclude: ALONE, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'together', include: ['server/**/*.test.ts', 'console/test/*.test.ts'], exclude: ALONE, isolate: false },
+      },
     ],
   },
 })

@@ -127,7 +127,7 @@ function isNewEnough(version) {
 /** Builds the console with the Node of the scripts. Without it the server starts too, and says at `/` that it is not built. */
 function buildConsole() {
   const node = existsSync(ownNode) ? ownNode : process.execPath
-  const { status } = spawnSync(node, [join(root, 'scripts', 'console.mjs')], { cwd: root, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(node, [join(root, 'scripts', 'console.ts')], { cwd: root, stdio: ['ignore', 2, 2] })
   if (status !== 0) print('The console could not be built. Read the message above; the API works without it.')
 }
 

@@ -2,12 +2,19 @@
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
+import { keyRoutes } from './screens/keys/routes.ts'
+import { inboxRoutes } from './screens/sandbox/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
+import { userRoutes } from './screens/users/routes.ts'
 import { accountRoute, memberRoute, projectRoute, rootRoute, startRoute } from './shell/routes.tsx'
 
 const tree = rootRoute.addChildren([
   ...signInRoutes,
-  memberRoute.addChildren([startRoute, accountRoute.addChildren([...accountRoutes]), projectRoute.addChildren([...homeRoutes])]),
+  memberRoute.addChildren([
+    startRoute,
+    accountRoute.addChildren([...accountRoutes]),
+    projectRoute.addChildren([...homeRoutes, ...userRoutes, ...inboxRoutes, ...keyRoutes]),
+  ]),
 ])
 
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', defaultPendingMs: 1000, scrollRestoration: true })

@@ -1871,6 +1871,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log, newest first
+         * @description An entry for each write of configuration: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, suppressions by hand, attributes, settings, imports, replays and pauses. It was committed with the write, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. What is written of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
+         */
+        get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/audit/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that no entry of the audit log was changed or removed
+         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed by `AUDIT_RETENTION_DAYS` are not missed.
+         */
+        get: operations["getAuditCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/messages/{messageId}": {
         parameters: {
             query?: never;
@@ -3614,6 +3654,120 @@ export interface components {
         AttributeList: {
             /** @description The items. */
             results: components["schemas"]["Attribute"][];
+        };
+        /**
+         * AuditCheck
+         * @example {
+         *       "is_intact": true,
+         *       "entries": 4120,
+         *       "first_wrong": null
+         *     }
+         */
+        AuditCheck: {
+            /** @description Whether all entries are as they were written. */
+            is_intact: boolean;
+            /** @description How many entries were checked. */
+            entries: number;
+            /** @description The `position` of the first entry that was changed, or that misses the one before. */
+            first_wrong: number | null;
+        };
+        /**
+         * AuditEntry
+         * @example {
+         *       "id": 5120,
+         *       "project_id": 1,
+         *       "position": 412,
+         *       "action": "campaign.updated",
+         *       "object": {
+         *         "type": "campaign",
+         *         "id": "7",
+         *         "name": "Spring sale"
+         *       },
+         *       "actor": {
+         *         "type": "key",
+         *         "id": 9,
+         *         "name": "Shop server"
+         *       },
+         *       "via": "api",
+         *       "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+         *       "before": {
+         *         "state": "draft"
+         *       },
+         *       "after": {
+         *         "state": "scheduled"
+         *       },
+         *       "details": null,
+         *       "previous_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+         *       "created_at": "2026-11-21T22:10:05.120Z"
+         *     }
+         */
+        AuditEntry: {
+            /** @description The id. */
+            id: number;
+            /** @description The project; null for the organisation. */
+            project_id: number | null;
+            /** @description The place in the chain of the project, from 1 on without gaps. */
+            position: number;
+            /** @description What was done: the kind of object and the verb, such as `campaign.updated`. */
+            action: string;
+            /**
+             * @description The way it came: a request, the console, the command line, or the system itself.
+             * @enum {string}
+             */
+            via: "api" | "console" | "cli" | "system";
+            /** @description The `X-Request-Id` of the request. */
+            request_id: string | null;
+            /** @description The members that changed, as they were; all of them when the object was deleted. Null when it was created. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The members that changed, as they are; all of them when the object was created. Null when it was deleted. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What the request asked for, of actions that change no members of the object. */
+            details: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The `hash` of the entry before; empty for the first. */
+            previous_hash: string;
+            /** @description SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members. */
+            hash: string;
+            object: {
+                /** @description The kind of object. */
+                type: string;
+                /** @description Its id, as text, because some kinds have a name instead of a number. */
+                id: string | null;
+                /** @description Its name at that time. */
+                name: string | null;
+            };
+            actor: {
+                /**
+                 * @description An API key, a member of the organisation, or the system.
+                 * @enum {string}
+                 */
+                type: "key" | "member" | "system";
+                /** @description The id of the key or of the member. */
+                id: number | null;
+                /** @description Its name at that time. */
+                name: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
+        AuditPage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["AuditEntry"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
         };
         /** @description Lets only so many users pass in each interval. The others wait until there is room for them. */
         BalancerStep: {
@@ -24099,6 +24253,140 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAudit: {
+        parameters: {
+            query?: {
+                /** @description Only this action, such as `campaign.updated`. */
+                action?: string;
+                /** @description Only what this kind of actor did. */
+                actor_type?: "key" | "member" | "system";
+                /** @description Only what the key or the member with this id did. Give `actor_type` too. */
+                actor_id?: string;
+                /** @description Only this kind of object, such as `campaign`. */
+                object_type?: string;
+                /** @description Only the object with this id. Give `object_type` too. */
+                object_id?: string;
+                /** @description Only what came by this way. */
+                via?: "api" | "console" | "cli" | "system";
+                /** @description Only entries of this time or later. ISO 8601. */
+                since?: string;
+                /** @description Only entries before this time. ISO 8601. */
+                until?: string;
+                /** @description Text to find in `object name`, `actor name` or `action`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "created_at";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 5120,
+                     *           "project_id": 1,
+                     *           "position": 412,
+                     *           "action": "campaign.updated",
+                     *           "object": {
+                     *             "type": "campaign",
+                     *             "id": "7",
+                     *             "name": "Spring sale"
+                     *           },
+                     *           "actor": {
+                     *             "type": "key",
+                     *             "id": 9,
+                     *             "name": "Shop server"
+                     *           },
+                     *           "via": "api",
+                     *           "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+                     *           "before": {
+                     *             "state": "draft"
+                     *           },
+                     *           "after": {
+                     *             "state": "scheduled"
+                     *           },
+                     *           "details": null,
+                     *           "previous_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "hash": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752",
+                     *           "created_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuditCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "is_intact": true,
+                     *       "entries": 4120,
+                     *       "first_wrong": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -43,6 +43,7 @@ const STATES: Record<string, [Tone, Icon]> = {
   succeeded: ['good', IconCheck],
   verified: ['good', IconCheck],
   subscribed: ['good', IconCheck],
+  confirmed: ['good', IconCheck],
   ready: ['good', IconCheck],
   live: ['good', IconPlayerPlay],
   deferred: ['wait', IconClock],

@@ -6,16 +6,13 @@ import { useTranslation } from 'react-i18next'
 import { Failed } from './failed.tsx'
 import { Loading } from './loading.tsx'
 import { Num } from './number.tsx'
-
-/** A page of a list, as the API returns it. */
-export type Paged<T> = { results: T[]; nextCursor: string | null; prevCursor: string | null }
-
-/** Which page is open; members of the address. */
-export type Paging = { cursor?: string; page?: 'prev' }
+import type { Paged, Paging } from './paging.ts'
 
 export type Column<T> = {
   id: string
   label: string
+  /** The label is for screen readers only. */
+  isUnlabelled?: boolean
   cell: (row: T) => ReactNode
   isNumber?: boolean
   /** Left out on narrow screens. */
@@ -50,9 +47,9 @@ export function DataTable<T>({ label, columns, query, rowKey, empty, selected, o
       <table className="rows" aria-label={label} aria-busy={isPlaceholderData}>
         <thead>
           <tr>
-            {columns.map(({ id, label, isNumber, isExtra }) => (
+            {columns.map(({ id, label, isUnlabelled, isNumber, isExtra }) => (
               <th key={id} scope="col" className={classes({ num: isNumber, 'hide-s': isExtra })}>
-                {label}
+                {isUnlabelled ? <span className="vh">{label}</span> : label}
               </th>
             ))}
           </tr>
@@ -110,15 +107,3 @@ export function Pages<T>({ data, onPage, total }: { data: Paged<T>; onPage: (pag
     </footer>
   )
 }
-
-/** The parameters of a request for a page. */
-export const pageQuery = ({ cursor, page }: Paging): { cursor?: string; page?: 'prev' } => ({
-  ...(cursor !== undefined && { cursor }),
-  ...(page !== undefined && { page }),
-})
-
-/** Reads the paging of an address. */
-export const pagingOf = ({ cursor, page }: Record<string, unknown>): Paging => ({
-  ...(typeof cursor === 'string' && { cursor }),
-  ...(page === 'prev' && { page }),
-})

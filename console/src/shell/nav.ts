@@ -26,10 +26,17 @@ export type Group = { id: string; icon: Icon; items: Item[] }
 
 export const NAV: Group[] = [
   { id: 'home', icon: IconHome, items: [{ id: 'home', path: '/p/$project', key: 'h' }] },
-  { id: 'users', icon: IconUsers, items: [] },
+  { id: 'users', icon: IconUsers, items: [{ id: 'users', path: '/p/$project/users', key: 'u' }] },
   { id: 'messages', icon: IconMail, items: [] },
   { id: 'results', icon: IconChartBar, items: [] },
-  { id: 'developers', icon: IconCode, items: [] },
+  {
+    id: 'developers',
+    icon: IconCode,
+    items: [
+      { id: 'sandbox', path: '/p/$project/sandbox', key: 'i' },
+      { id: 'keys', path: '/p/$project/keys', needs: 'admin', key: 'k' },
+    ],
+  },
   { id: 'deliverability', icon: IconShield, items: [] },
   { id: 'settings', icon: IconAdjustmentsHorizontal, items: [] },
 ]

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
+import { Bell } from '../parts/bell.tsx'
 import type { SessionProject } from '../session/api.ts'
-import { Bell } from './bell.tsx'
 import { Health } from './health.tsx'
 import { NavLink } from './nav-link.tsx'
 import { ProjectSwitch } from './project-switch.tsx'

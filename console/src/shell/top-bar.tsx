@@ -19,7 +19,7 @@ export function TopBar({ project }: { project: SessionProject }) {
   return (
     <header className="top">
       <Crumbs project={project} />
-      <button className="find" type="button" aria-label={t('palette.open')} onClick={openPalette}>
+      <button className="find" type="button" onClick={openPalette}>
         <IconSearch size={16} stroke={1.5} aria-hidden />
         <span>{t('palette.open')}</span>
         <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
@@ -53,9 +53,7 @@ function AccountMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <button className="me" type="button" aria-label={t('account.menu', { name: member.name })}>
-          {initials(member.name)}
-        </button>
+        <button className="me" type="button" aria-label={t('account.menu', { name: member.name })} data-initials={initials(member.name)} />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>

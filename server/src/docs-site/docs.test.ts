@@ -40,6 +40,7 @@ const idsOf = (text: string) => [...text.matchAll(/ id="([^"]*)"/g)].map(([, id 
 
 const GUIDES = [
   ...[
+    'console',
     'shorthand',
     'identify',
     'import',

@@ -9,6 +9,7 @@ const FOLDER = new URL('../../../docs/', import.meta.url)
 
 /** The guides in the order of reading, by their path in `docs/`. */
 const GUIDES = {
+  'guide/console': 'The console',
   'guide/shorthand': 'Shorthand',
   'guide/identify': 'Identify users',
   'guide/import': 'Import',

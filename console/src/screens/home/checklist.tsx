@@ -64,7 +64,7 @@ function useSteps(): Step[] | undefined {
         path: '/api/client/messages',
         body: {
           user: { external_id: 'customer-1042' },
-          channel: 'email',
+          subscription_id: 1,
           content: { subject: 'Hello', html: '<p>Hello {{ user.data.first_name }}</p>' },
         },
       },

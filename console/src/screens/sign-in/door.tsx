@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
+import { Bell } from '../../parts/bell.tsx'
 import { useSetTitle } from '../../parts/title.ts'
-import { Bell } from '../../shell/bell.tsx'
 
 /** The page of a screen in front of the sign-in: the mark, a heading and a card. */
 export function Door({ title, about, children, foot }: { title: string; about?: ReactNode; children?: ReactNode; foot?: ReactNode }) {

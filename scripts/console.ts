@@ -1,5 +1,5 @@
 /**
- * Builds the console into `console/dist`, unless it was built from the same sources: `node scripts/console.mjs`. It takes about ten
+ * Builds the console into `console/dist`, unless it was built from the same sources: `node scripts/console.ts`. It takes about ten
  * seconds. The hash of the sources is kept beside the files. It needs the Node of the server.
  */
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ const FILES = ['console/index.html', 'console/vite.config.ts', 'console/package.
 /** The types of the API leave no trace in the built files. */
 const TYPES_ONLY = join('sdk', 'src', 'api.ts')
 
-function filesOf(folder) {
+function filesOf(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(root.length))
@@ -26,17 +26,17 @@ function filesOf(folder) {
 }
 
 /** A hash of all sources, by path and content. */
-export function sourcesHash() {
+function sourcesHash(): string {
   const hash = createHash('sha256')
   for (const path of [...SOURCES.flatMap(filesOf), ...FILES].toSorted()) hash.update(`${path}\0`).update(readFileSync(join(root, path)))
   return hash.digest('hex')
 }
 
 /** Whether the built console is that of the sources. */
-export const isBuilt = () => existsSync(record) && readFileSync(record, 'utf8') === sourcesHash()
+const isBuilt = (): boolean => existsSync(record) && readFileSync(record, 'utf8') === sourcesHash()
 
 /** Builds beside the old files and puts the new ones in their place at once: a server may be reading them. */
-async function build() {
+async function build(): Promise<void> {
   const hash = sourcesHash()
   const started = performance.now()
   process.stderr.write('Building the console …\n')
@@ -49,4 +49,9 @@ async function build() {
   process.stderr.write(`The console is built, in ${((performance.now() - started) / 1000).toFixed(0)} s.\n`)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && !isBuilt()) await build()
+/** Builds the console if its sources have changed. */
+export async function ensureBuilt(): Promise<void> {
+  if (!isBuilt()) await build()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await ensureBuilt()

@@ -1,0 +1,104 @@
+import type { components } from '@carillon/sdk'
+import { Button, Group, Modal, Radio, Select, TagsInput, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Code } from '../../parts/code.tsx'
+import { useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+
+type Input = components['schemas']['KeyInput']
+type Key = components['schemas']['Key']
+
+const SCOPES = ['secret', 'public'] as const
+const ROLES = ['support', 'smtpproxy', 'editor', 'publisher', 'admin'] as const
+const EMPTY: Input = { name: '', scope: 'secret', role: 'editor' }
+
+/** Creates a key, and shows its value once. */
+export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('keys')
+  const [created, setCreated] = useState<Key | null>(null)
+  const close = () => {
+    setCreated(null)
+    onClose()
+  }
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={t(created ? 'created.title' : 'create.title')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+      size="lg"
+    >
+      {created ? <Created created={created} onClose={close} /> : <Form onCreated={setCreated} onClose={close} />}
+    </Modal>
+  )
+}
+
+function Created({ created, onClose }: { created: Key; onClose: () => void }) {
+  const { t } = useTranslation('keys')
+  const name = created.scope === 'secret' ? 'SECRET_KEY' : 'PUBLISHABLE_KEY'
+  return (
+    <div className="form">
+      <p className="sm">{t('created.about')}</p>
+      <Code text={created.value} />
+      <p className="sm">{t('created.env')}</p>
+      <Code text={`${name}=${created.value}`} />
+      <Group justify="flex-end">
+        <Button onClick={onClose}>{t('created.done')}</Button>
+      </Group>
+    </div>
+  )
+}
+
+function Form({ onCreated, onClose }: { onCreated: (key: Key) => void; onClose: () => void }) {
+  const { t } = useTranslation('keys')
+  const [input, setInput] = useState<Input>(EMPTY)
+  const create = useWrite((api, body: Input) => api.post('/api/client/keys', { body }), ['/api/client/keys'], onCreated)
+  const set = (changes: Partial<Input>) => setInput((input) => ({ ...input, ...changes }))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate(input)
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      {create.error && <Failed error={create.error} />}
+      <TextInput
+        label={t('column.name')}
+        description={t('create.nameAbout')}
+        required
+        data-autofocus
+        value={input.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <Radio.Group label={t('column.scope')} value={input.scope} onChange={(scope) => set({ scope: scope as Input['scope'] })}>
+        {SCOPES.map((scope) => (
+          <Radio key={scope} mt="xs" value={scope} label={t(`scope.${scope}`)} description={t(`scope.${scope}About`)} />
+        ))}
+      </Radio.Group>
+      <Select
+        label={t('column.role')}
+        description={input.role && t(`role.${input.role}`)}
+        data={[...ROLES]}
+        value={input.role ?? null}
+        allowDeselect={false}
+        onChange={(role) => set({ role: role as Input['role'] })}
+      />
+      {input.scope === 'public' && (
+        <TagsInput
+          label={t('create.origins')}
+          description={t('create.originsAbout')}
+          value={input.allowed_origins ?? []}
+          onChange={(allowed_origins) => set({ allowed_origins })}
+        />
+      )}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          {t('cancel')}
+        </Button>
+        <Button type="submit" loading={create.isPending}>
+          {t('create.submit')}
+        </Button>
+      </Group>
+    </form>
+  )
+}

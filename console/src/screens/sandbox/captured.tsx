@@ -1,0 +1,43 @@
+import type { components } from '@carillon/sdk'
+import { type Icon, IconAppWindow, IconBell, IconMail, IconMessage, IconWebhook } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { Time } from '../../parts/time.tsx'
+
+type Message = components['schemas']['SandboxMessage']
+
+const ICONS: Record<Message['channel'], Icon> = {
+  email: IconMail,
+  text: IconMessage,
+  push: IconBell,
+  webhook: IconWebhook,
+  in_app: IconAppWindow,
+}
+
+type Props = { messages: Message[]; shown: number | undefined; onOpen: (id: number) => void }
+
+/** The list at the left. */
+export function Captured({ messages, shown, onOpen }: Props) {
+  const { t } = useTranslation('sandbox')
+  return (
+    <ul className="mails">
+      {messages.map(({ id, channel, recipient, summary, campaign_id, created_at }) => {
+        const IconOf = ICONS[channel]
+        return (
+          <li key={id}>
+            <button type="button" aria-pressed={id === shown} onClick={() => onOpen(id)}>
+              <IconOf size={16} stroke={1.5} aria-label={t(`channel.${channel}`)} />
+              <span className="who">
+                <b dir="auto">{recipient}</b>
+                <Time at={created_at} />
+              </span>
+              <span className="what" dir="auto">
+                {summary}
+              </span>
+              <span className="r">{campaign_id ? t('campaign', { id: campaign_id }) : t('direct')}</span>
+            </button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,100 @@
+import { Button } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Pages } from '../../parts/data-table.tsx'
+import { Empty, NoMatch } from '../../parts/empty.tsx'
+import { Failed } from '../../parts/failed.tsx'
+import { SearchBox } from '../../parts/filters.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { Card, PageHead } from '../../parts/page.tsx'
+import { said } from '../../parts/toast.ts'
+import { useMay } from '../../session/project.tsx'
+import { Captured } from './captured.tsx'
+import { CapturedMessage } from './message.tsx'
+
+const route = getRouteApi('/member/p/$project/sandbox')
+const PATH = '/api/client/sandbox/messages'
+
+/** What the sandbox captured, all channels in one list; new messages appear by themselves. */
+export function Inbox() {
+  const { t } = useTranslation('sandbox')
+  const { message, tab, ...query } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/sandbox' })
+  const mayEmpty = useMay('editor')
+  const [isEmptying, setEmptying] = useState(false)
+  const { data, error, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, { keepsPrevious: true, refetchInterval: LIVE_MS })
+  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
+  const open = (id: number) => void navigate({ search: (search) => ({ ...search, message: id }), replace: message !== undefined })
+  const shown = message ?? data?.results[0]?.id
+  return (
+    <>
+      <PageHead
+        title={t('title')}
+        about={t('about')}
+        actions={
+          <>
+            <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query: { q: query.q } }} />
+            {mayEmpty && (
+              <Button variant="outline" color="ember" onClick={() => setEmptying(true)}>
+                {t('empty.open')}
+              </Button>
+            )}
+          </>
+        }
+      />
+      {error && !data && <Failed error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Loading />}
+      {data && (
+        <div className="cols inbox">
+          <Card className="captured">
+            <div className="tools">
+              <SearchBox label={t('search')} example={t('searchExample')} value={query.q ?? ''} onChange={searchFor} />
+            </div>
+            {data.results.length === 0 ? (
+              query.q === undefined ? (
+                <Empty>{t('none')}</Empty>
+              ) : (
+                <NoMatch onClear={() => searchFor('')} />
+              )
+            ) : (
+              <Captured messages={data.results} shown={shown} onOpen={open} />
+            )}
+            <Pages data={data} onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })} />
+          </Card>
+          {shown !== undefined && <CapturedMessage id={shown} tab={tab ?? 'preview'} />}
+        </div>
+      )}
+      <EmptyInbox isOpen={isEmptying} onClose={() => setEmptying(false)} />
+    </>
+  )
+}
+
+function EmptyInbox({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('sandbox')
+  const empty = useWrite(
+    (api) => api.delete(PATH),
+    [PATH],
+    () => {
+      onClose()
+      said(t('empty.done'))
+    },
+  )
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title={t('empty.title')}
+      action={t('empty.action')}
+      isPending={empty.isPending}
+      error={empty.error}
+      onConfirm={() => empty.mutate(undefined)}
+    >
+      <p>{t('empty.about')}</p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,119 @@
+import type { components } from '@carillon/sdk'
+import { Button, JsonInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Card } from '../../parts/page.tsx'
+import { undoable } from '../../parts/toast.ts'
+import { useMay } from '../../session/project.tsx'
+
+type User = components['schemas']['UserReply']
+type Data = Record<string, unknown>
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The attributes of the profile. */
+export function Attributes({ user }: { user: User }) {
+  const { t } = useTranslation('users')
+  const [isEditing, setEditing] = useState(false)
+  const mayEdit = useMay('editor')
+  const entries = Object.entries(user.data)
+  const fixed = [
+    ['locale', user.locale],
+    ['timezone', user.timezone],
+    ['anonymous_id', user.anonymous_id],
+  ].filter((entry): entry is [string, string] => entry[1] !== null)
+  return (
+    <Card
+      title={t('attributes.heading')}
+      aside={entries.length + fixed.length}
+      actions={
+        mayEdit && (
+          <Button size="xs" variant="default" onClick={() => setEditing(!isEditing)} aria-expanded={isEditing}>
+            {t('attributes.edit')}
+          </Button>
+        )
+      }
+    >
+      {isEditing ? (
+        <Editor user={user} onDone={() => setEditing(false)} />
+      ) : (
+        <table aria-label={t('attributes.heading')}>
+          <tbody>
+            {[...fixed, ...entries].map(([name, value]) => (
+              <tr key={name as string}>
+                <th scope="row">
+                  <code>{name as string}</code>
+                  <span className="r">{typeOf(value)}</span>
+                </th>
+                <td className="value">{shown(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Card>
+  )
+}
+
+/** Members that were removed are null in the request: the API merges. */
+const changesOf = (before: Data, after: Data): Data => ({
+  ...Object.fromEntries(
+    Object.keys(before)
+      .filter((name) => !(name in after))
+      .map((name) => [name, null]),
+  ),
+  ...Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value))),
+})
+
+function parsed(text: string): Data | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Data) : null
+  } catch {
+    return null
+  }
+}
+
+function Editor({ user, onDone }: { user: User; onDone: () => void }) {
+  const { t } = useTranslation('users')
+  const [text, setText] = useState(JSON.stringify(user.data, null, 2))
+  const save = useWrite(
+    (api, { after, before }: { after: Data; before: Data }) =>
+      api.post('/api/client/users/batch', { body: [{ external_id: user.external_id, data: changesOf(before, after) }] }),
+    ['/api/client/users'],
+    (_, { after, before }) => {
+      onDone()
+      if (before === user.data) undoable(t('attributes.saved'), () => save.mutate({ after: before, before: after }))
+    },
+  )
+  const data = parsed(text)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (data) save.mutate({ after: data, before: user.data })
+  }
+  return (
+    <form className="form pad" onSubmit={submit}>
+      {save.error && <Failed error={save.error} />}
+      <JsonInput
+        label={t('attributes.data')}
+        autosize
+        minRows={6}
+        maxRows={24}
+        value={text}
+        onChange={setText}
+        error={data ? undefined : t('form.json')}
+      />
+      <div className="acts">
+        <Button type="submit" loading={save.isPending} disabled={!data}>
+          {t('save')}
+        </Button>
+        <Button variant="default" onClick={onDone}>
+          {t('cancel')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,79 @@
+import { Menu } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Copyable } from '../../parts/copy.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { clock } from '../../parts/time.tsx'
+import { useMay, useProject } from '../../session/project.tsx'
+import { Attributes } from './attributes.tsx'
+import { Devices } from './devices.tsx'
+import { Erase } from './erase.tsx'
+import { initialsOf, nameOf } from './name.ts'
+import { Reach } from './reach.tsx'
+import { Subscriptions } from './subscriptions.tsx'
+import { Timeline } from './timeline.tsx'
+import { useExport } from './use-export.ts'
+
+const route = getRouteApi('/member/p/$project/users/$userId')
+
+/** Everything about one user. */
+export function UserPage() {
+  const { t, i18n } = useTranslation('users')
+  const { userId } = route.useParams()
+  const project = useProject()
+  const { data: user, error, refetch } = useRead('/api/client/users/{userId}', { path: { userId } })
+  const [isErasing, setErasing] = useState(false)
+  const mayErase = useMay('editor')
+  const mayExport = useMay('admin')
+  const save = useExport(userId)
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!user) return <Loading />
+  const name = nameOf(user)
+  const zone = user.timezone ?? project.timezone
+  return (
+    <>
+      <PageHead
+        title={name}
+        crumb={name}
+        mark={
+          <span className="portrait" aria-hidden>
+            {initialsOf(name)}
+          </span>
+        }
+        about={
+          <span className="ids">
+            <Copyable value={user.external_id} label={t('copy.id')} />
+            {user.email && <Copyable value={user.email} label={t('copy.email')} />}
+            {user.phone && <Copyable value={user.phone} label={t('copy.phone')} />}
+            <span>{t('localTime', { time: clock(i18n.language, { at: new Date(), zone }), zone })}</span>
+          </span>
+        }
+        actions={
+          <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: '/api/client/users/{userId}', params: { userId } }}>
+            {mayExport && <Menu.Item onClick={() => void save()}>{t('export')}</Menu.Item>}
+            {mayErase && (
+              <Menu.Item color="ember" onClick={() => setErasing(true)}>
+                {t('erase.open')}
+              </Menu.Item>
+            )}
+          </CopyAs>
+        }
+      />
+      <Reach user={user} />
+      <div className="cols main-side">
+        <Timeline userId={userId} zone={zone} />
+        <div className="stack">
+          <Subscriptions userId={userId} />
+          <Attributes user={user} />
+          <Devices user={user} />
+        </div>
+      </div>
+      <Erase user={user} name={name} isOpen={isErasing} onClose={() => setErasing(false)} />
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+/** The browser of the tests: a Chromium that comes inside a package, or the one that `CARILLON_CHROMIUM` names. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium } from 'playwright-core'
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-chromium', import.meta.url))
+
+/** Has the package unpack its libraries too, which a bare machine lacks. */
+const AS_IF_BARE = 'AWS_Lambda_nodejs24.x'
+const UNPACK = "import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())"
+
+/** Unpacks the browser once, into a folder that appears when it is complete. */
+function unpacked(): string {
+  if (existsSync(CACHE)) return CACHE
+  const next = `${CACHE}.${process.pid}`
+  mkdirSync(next, { recursive: true })
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', UNPACK], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    env: { ...process.env, TMPDIR: next, AWS_EXECUTION_ENV: AS_IF_BARE },
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`)
+  if (existsSync(CACHE)) rmSync(next, { recursive: true })
+  else renameSync(next, CACHE)
+  return CACHE
+}
+
+/** Starts the browser. */
+export async function launchBrowser(): Promise<Browser> {
+  const own = process.env.CARILLON_CHROMIUM
+  const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU']
+  if (own) return chromium.launch({ executablePath: own, args })
+  const folder = unpacked()
+  return chromium.launch({
+    executablePath: join(folder, 'chromium'),
+    args: [...args, '--headless=shell', '--no-zygote'],
+    env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts'), HOME: folder } as Record<
+      string,
+      string
+    >,
+  })
+}

@@ -1,0 +1,33 @@
+/** The console in a real browser. All stories are in this file, so that they share one server and one browser. */
+import { afterAll, beforeAll } from 'vitest'
+import { ensureBuilt } from '../../scripts/console.ts'
+import { someSecretKey } from '../../server/test/child-server.ts'
+import { cloneTemplate } from '../../server/test/ground.ts'
+import { openSite, type Site } from './site.ts'
+import { firstSteps } from './stories/first-steps.ts'
+import { frame } from './stories/frame.ts'
+import { keys } from './stories/keys.ts'
+import { looks } from './stories/looks.ts'
+import { sandbox } from './stories/sandbox.ts'
+import { signingIn } from './stories/signing-in.ts'
+import { users } from './stories/users.ts'
+
+const START_MS = 180_000
+
+let opened: Site | undefined
+const site = () => opened as Site
+
+beforeAll(async () => {
+  await ensureBuilt()
+  opened = await openSite({ databaseUrl: await cloneTemplate(), key: someSecretKey() })
+}, START_MS)
+afterAll(() => opened?.[Symbol.asyncDispose]())
+
+// In this order: the first story creates the owner and the users of the others.
+firstSteps(site)
+signingIn(site)
+frame(site)
+users(site)
+sandbox(site)
+keys(site)
+looks(site)

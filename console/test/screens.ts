@@ -1,0 +1,13 @@
+/** Every screen: its address below a project, or alone, and what is there when it is drawn. Tests and pictures go through them. */
+export type Screen = { name: string; path: string; heading: string | RegExp; isOutside?: true }
+
+export const SCREENS: Screen[] = [
+  { name: 'home', path: '/p/1', heading: /./ },
+  { name: 'users', path: '/p/1/users', heading: 'Users' },
+  { name: 'user', path: '/p/1/users/sample-2', heading: /Wilhelmina/ },
+  { name: 'sandbox-inbox', path: '/p/1/sandbox', heading: 'Sandbox inbox' },
+  { name: 'keys', path: '/p/1/keys', heading: 'API keys' },
+  { name: 'account', path: '/account', heading: 'Your account' },
+  { name: 'sign-in', path: '/sign-in', heading: 'Sign in', isOutside: true },
+  { name: 'lost-password', path: '/lost-password', heading: 'Lost password', isOutside: true },
+]

@@ -1,0 +1,73 @@
+/** What all stories share: one server with the built console, one browser, an owner who is signed in. */
+import { randomBytes } from 'node:crypto'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { type ChildServer, startChild, temporaryDir } from '../../server/test/child-server.ts'
+import { launchBrowser } from './browser.ts'
+
+export const OWNER = { name: 'Mia Tan', email: 'mia@bellbird.test', password: `${randomBytes(9).toString('hex')} bell` }
+
+export type Site = AsyncDisposable & {
+  url: string
+  server: ChildServer
+  browser: Browser
+  /** A secret key of the first project. */
+  key: string
+  /** The link of the first start. */
+  ownerLink: string
+  /** A browser profile of its own, with nobody signed in. */
+  context(): Promise<BrowserContext>
+  /** Calls the API with the key. */
+  api(method: string, path: string, body?: unknown): Promise<any>
+}
+
+export type SiteOptions = { databaseUrl?: string; key: string }
+
+/** Starts the server and the browser. */
+export async function openSite({ databaseUrl, key }: SiteOptions): Promise<Site> {
+  await using opening = new AsyncDisposableStack()
+  const { path: dataDir } = opening.use(await temporaryDir())
+  const env = { BOOTSTRAP_SECRET_KEY: key, ...(databaseUrl && { DATABASE_URL: databaseUrl }) }
+  const server = opening.use(await startChild({ dataDir, env }))
+  const browser = await launchBrowser()
+  opening.defer(() => browser.close())
+  const url = server.url
+  const ownerLink = /Console: (\S+)/.exec(server.log())?.[1]
+  if (ownerLink === undefined) throw new Error(`No link for the owner was printed:\n${server.log()}`)
+  const closing = opening.move()
+  return {
+    url,
+    server,
+    browser,
+    key,
+    ownerLink,
+    context: () =>
+      browser.newContext({ baseURL: url, locale: 'en-AU', timezoneId: 'Australia/Melbourne', viewport: { width: 1440, height: 900 } }),
+    async api(method, path, body) {
+      const reply = await fetch(`${url}/api/client/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${await reply.text()}`)
+      return reply.status === 204 ? null : reply.json()
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** Creates the owner with the link of the first start. The page is then at Home. */
+export async function createOwner({ ownerLink }: Site, page: Page): Promise<void> {
+  await page.goto(ownerLink)
+  await page.getByLabel('Your name').fill(OWNER.name)
+  await page.getByLabel('Email').fill(OWNER.email)
+  await page.getByLabel('New password').fill(OWNER.password)
+  await page.getByRole('button', { name: 'Create the owner and sign in' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Set up' }).waitFor()
+}
+
+/** Signs in on the page of the sign-in. */
+export async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}

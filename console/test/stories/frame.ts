@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const frame = (site: () => Site) =>
+  describe('the frame', () => {
+    test('says on every screen that messages stay here, and names the screen', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.getByRole('complementary', { name: 'Environment' }).getByText('Sandbox.').waitFor()
+      await page.getByRole('link', { name: 'Users' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+      expect(await page.title()).toBe('Users · Carillon')
+      expect(await page.getByRole('link', { name: 'Users' }).getAttribute('aria-current')).toBe('page')
+      // A screen reader hears where it is.
+      await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1')
+    })
+
+    test('Ctrl K finds screens and users', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('wilhelmina')
+      await page.getByRole('dialog').getByText('wilhelmina.featherstonehaugh@example.com').click()
+      await page.getByRole('heading', { level: 1, name: /Wilhelmina/ }).waitFor()
+    })
+
+    test('g and a letter open a screen, until single keys are switched off', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('g')
+      await page.keyboard.press('i')
+      await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
+      await page.keyboard.press('?')
+      await page.getByRole('dialog').getByLabel('Single keys').uncheck()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      await page.keyboard.press('?')
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByPlaceholder('Search or run a command').waitFor()
+      expect(await page.getByRole('dialog').count()).toBe(1)
+      await page.evaluate("localStorage.removeItem('carillon.single-keys')")
+    })
+
+    test('the page runs no script and no style but its own', async () => {
+      const reply = await fetch(`${site().url}/sign-in`)
+      const policy = reply.headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).not.toContain('unsafe')
+      expect(reply.headers.get('cache-control')).toBe('no-store')
+      const html = await reply.text()
+      expect(html).not.toContain('__NONCE__')
+      const [, script] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(html) ?? []
+      const file = await fetch(`${site().url}${script}`, { headers: { 'accept-encoding': 'br' } })
+      expect([file.headers.get('cache-control'), file.headers.get('content-encoding')]).toEqual([
+        'public, max-age=31536000, immutable',
+        'br',
+      ])
+    })
+
+    test('a path of the API that does not exist is not a page of the console', async () => {
+      for (const path of ['/api/client/nothing', '/nothing', '/console/assets/nothing.js'])
+        expect((await fetch(`${site().url}${path}`)).status, path).toBe(404)
+    })
+  })

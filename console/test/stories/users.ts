@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const users = (site: () => Site) =>
+  describe('users', () => {
+    test('are searched on the server, and the search is in the address', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.getByRole('link', { name: 'Users' }).click()
+      await page.getByLabel('Search users').fill('nour')
+      await page.waitForURL(/q=nour/)
+      await expect.poll(() => page.getByRole('table', { name: 'Users' }).getByRole('row').count()).toBe(2)
+      await page.reload()
+      await expect.poll(() => page.getByRole('table', { name: 'Users' }).getByRole('row').count()).toBe(2)
+      await page.getByLabel('Search users').fill('nobody like that')
+      await page.getByRole('button', { name: 'Clear filters' }).click()
+      await expect.poll(() => page.getByRole('table', { name: 'Users' }).getByRole('row').count()).toBe(6)
+    })
+
+    test('show what they did, and what reaches them', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/users/sample-2`)
+      await page.getByText('order_placed').waitFor()
+      await page.getByRole('heading', { level: 2, name: /Push/ }).waitFor()
+      expect(await page.getByText('no_push_device').count()).toBe(1)
+    })
+
+    test('unsubscribing offers to undo it', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/users/sample-4`)
+      const states = async () =>
+        (await site().api('GET', 'users/sample-4/subscriptions')).results.map(({ state }: { state: number }) => state)
+      const before = await states()
+      const change = page.getByRole('button', { name: /^(?:Uns|S)ubscribe (?:to|from)/ }).first()
+      await change.click()
+      const undo = page.getByRole('button', { name: 'Undo' })
+      await undo.waitFor()
+      expect(await states()).not.toEqual(before)
+      await undo.click()
+      await expect.poll(states).toEqual(before)
+    })
+
+    test('are erased once their external id was typed', async () => {
+      await site().api('POST', 'users/batch', [{ external_id: 'to-erase', email: 'erase@example.com' }])
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/users/to-erase`)
+      await page.getByRole('button', { name: /^More about/ }).click()
+      await page.getByRole('menuitem', { name: 'Erase the user…' }).click()
+      const action = page.getByRole('button', { name: 'Erase the user and all of their data' })
+      expect(await action.isDisabled()).toBe(true)
+      await page.getByLabel(/Type to-erase/).fill('to-erase')
+      await action.click()
+      await page.getByText('is being erased').waitFor()
+      await expect(site().api('GET', 'users/to-erase')).rejects.toThrow('404')
+    })
+  })

@@ -1,0 +1,45 @@
+/**
+ * Takes the pictures of `docs/console` again: `node scripts/screenshots.mjs`, or with the names of some screens. It starts a server of its
+ * own with sample data. Look at every picture before you commit it.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fillProject } from '../console/test/sample-project.ts'
+import { SCREENS } from '../console/test/screens.ts'
+import { createOwner, openSite } from '../console/test/site.ts'
+import { generateKey } from '../server/src/modules/keys/index.ts'
+import { ensureBuilt } from './console.ts'
+
+const folder = fileURLToPath(new URL('../docs/console/', import.meta.url))
+const names = process.argv.slice(2)
+const wanted = SCREENS.filter(({ name }) => names.length === 0 || names.includes(name))
+
+/** Each picture by the end of its name. */
+const MODES = {
+  '': { colorScheme: 'light', width: 1440, height: 900 },
+  '-dark': { colorScheme: 'dark', width: 1440, height: 900 },
+  '-narrow': { colorScheme: 'light', width: 360, height: 740 },
+}
+
+await ensureBuilt()
+mkdirSync(folder, { recursive: true })
+await using site = await openSite({ key: generateKey('sk_', randomBytes) })
+const signedIn = await (await site.context()).newPage()
+await createOwner(site, signedIn)
+await fillProject(site)
+const outside = await (await site.context()).newPage()
+for (const { name, path, heading, isOutside } of wanted) {
+  const page = isOutside ? outside : signedIn
+  for (const [end, { colorScheme, width, height }] of Object.entries(MODES)) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width, height })
+    await page.goto(path)
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    await page.evaluate('document.fonts.ready.then(() => undefined)')
+    await page.screenshot({ path: join(folder, `${name}${end}.png`), fullPage: true, animations: 'disabled', scale: 'css' })
+  }
+  process.stdout.write(`${name}\n`)
+}
