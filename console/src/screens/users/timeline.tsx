@@ -72,16 +72,20 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
 }
 
 function entriesOf(events: UserEvent[], messages: Message[], show: Shown): Entry[] {
+  const shownEvents = show === 'messages' ? [] : show === 'events' ? events : events.filter((event) => !isOfMessage(event))
   const all: Entry[] = [
-    ...(show === 'messages'
-      ? []
-      : events.map((event, index): Entry => ({ key: `event-${event.created_at}-${index}`, at: event.created_at, kind: 'event', event }))),
-    ...(show === 'events'
-      ? []
-      : messages.map((message): Entry => ({ key: `message-${message.id}`, at: message.created_at, kind: 'message', message }))),
+    ...shownEvents.map(
+      (event, index): Entry => ({ key: `event-${event.created_at}-${index}`, at: event.created_at, kind: 'event', event }),
+    ),
+    ...(show === 'events' ? [] : messages).map(
+      (message): Entry => ({ key: `message-${message.id}`, at: message.created_at, kind: 'message', message }),
+    ),
   ]
   return all.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, SHOWN_MAX)
 }
+
+/** The events that Carillon writes about a message say what the message says. */
+const isOfMessage = ({ source, data }: UserEvent): boolean => source === 'system' && 'message_id' in data
 
 const dayOf = (language: string, at: string, zone: string) =>
   new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: zone }).format(
