@@ -4,6 +4,7 @@ import { instant } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import { Checklist } from './checklist.tsx'
 import { Problems, useProblems } from './problems.tsx'
+import { Sending } from './sending.tsx'
 
 /** Problems first, then what is left to set up. */
 export function Home() {
@@ -16,6 +17,7 @@ export function Home() {
       <PageHead title={title} about={instant(i18n.language, { at: new Date(), zone: timezone })} />
       <div className="stack">
         {problems.length > 0 && <Problems problems={problems} />}
+        <Sending />
         <Checklist />
       </div>
     </>
