@@ -121,6 +121,126 @@ export interface paths {
         patch: operations["updateKey"];
         trace?: never;
     };
+    "/api/console/owner": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the owner of the organisation with the link of the first start, and sign in
+         * @description The link is printed at the start while there is no owner, and by `carillon console`. It can be used once, within 24 hours. The reply sets the session cookie.
+         */
+        post: operations["createOwner"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in to the console
+         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the session of this browser
+         * @description The reply deletes the session cookie. Other sessions of the member stay.
+         */
+        post: operations["signOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who is signed in, with the projects and the role in each
+         * @description Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header they are about the organisation.
+         */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your own sessions
+         * @description The newest first, without those that have ended.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of your own sessions
+         * @description The next request of that browser gets 401.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/users/batch": {
         parameters: {
             query?: never;
@@ -5263,6 +5383,58 @@ export interface components {
              */
             lifted: "erased";
         } | Record<string, never>;
+        /** ConsoleSession */
+        ConsoleSession: {
+            /** @description The id. */
+            id: number;
+            /** @description The member who is signed in. */
+            member: {
+                /** @description The id. */
+                id: number;
+                /** @description The email address. */
+                email: string;
+                /** @description The name. */
+                name: string;
+            };
+            /** @description The organisation. */
+            organisation: {
+                /** @description The id. */
+                id: number;
+                /** @description The name. */
+                name: string;
+            };
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role: "member" | "admin" | "owner";
+            /** @description The projects in which the member has a role, by name. */
+            projects: {
+                /** @description The id. */
+                id: number;
+                /** @description The name. */
+                name: string;
+                /**
+                 * @description The role of the member in the project.
+                 * @enum {string}
+                 */
+                role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
+                /**
+                 * @description `sandbox` until the project has a provider: its messages are kept instead of sent.
+                 * @enum {string}
+                 */
+                environment: "live" | "sandbox";
+                /** @description The language, as a BCP-47 tag. */
+                locale: string;
+                /** @description The IANA time zone. */
+                timezone: string;
+            }[];
+            /**
+             * Format: date-time
+             * @description When the session ends if it is not used. Each request moves it, up to a limit.
+             */
+            expires_at: string;
+        };
         /** @description Waits for a duration, until a time of day, or until a date. */
         DelayStep: {
             /**
@@ -11024,6 +11196,32 @@ export interface components {
              */
             default_from?: string | null;
         };
+        /** MemberSession */
+        MemberSession: {
+            /** @description The id. */
+            id: number;
+            /** @description Whether it is the session of this request. */
+            is_current: boolean;
+            /** @description The IP address of the sign-in. */
+            address: string;
+            /** @description The browser, as it named itself. */
+            user_agent: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute.
+             */
+            used_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+        };
         MessageBatch: {
             /** @description Index in the request, from 0. */
             index: number;
@@ -11802,6 +12000,19 @@ export interface components {
              * @enum {integer}
              */
             state: 0 | 1;
+        };
+        OwnerInput: {
+            /** @description The part of the link after `#token=`. */
+            token: string;
+            /**
+             * Format: email
+             * @description The email address, in any case.
+             */
+            email: string;
+            /** @description The name. */
+            name: string;
+            /** @description At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product. */
+            password: string;
         };
         /**
          * @example {
@@ -13645,6 +13856,21 @@ export interface components {
              */
             default_from?: string | null;
         };
+        SessionList: {
+            /** @description The items. */
+            results: components["schemas"]["MemberSession"][];
+        };
+        SignInInput: {
+            /**
+             * Format: email
+             * @description The email address, in any case.
+             */
+            email: string;
+            /** @description The password. */
+            password: string;
+            /** @description The code of the second factor, or a recovery code. */
+            code?: string;
+        };
         /** @description SMTP */
         SmtpProviderInput: {
             /** @description The name. */
@@ -15485,7 +15711,7 @@ export interface components {
                  * @description A more precise reason for programs.
                  * @enum {string}
                  */
-                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "key_kind" | "not_publishable" | "role" | "system_key" | "other_user" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
+                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
                 /** @description A page that explains the code. */
                 doc_url: string;
             };
@@ -16475,6 +16701,307 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOwner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "gq0pTjYbXl7cZ1m9Rk2vWs5uNf8hDa3eQy6iPo4tLxE",
+                 *       "email": "kim@example.com",
+                 *       "name": "Kim Barton",
+                 *       "password": "anvil lantern meadow kettle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OwnerInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "kim@example.com",
+                 *       "password": "anvil lantern meadow kettle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SignInInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 12,
+                     *           "is_current": true,
+                     *           "address": "203.0.113.7",
+                     *           "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "created_at": "2026-11-20T02:56:21.664Z",
+                     *           "used_at": "2026-11-20T02:56:21.664Z",
+                     *           "expires_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the session.
+                 * @example 12
+                 */
+                sessionId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
