@@ -6,6 +6,9 @@ import { launchBrowser } from './browser.ts'
 
 export const OWNER = { name: 'Mia Tan', email: 'mia@bellbird.test', password: `${randomBytes(9).toString('hex')} bell` }
 
+/** How long a page may take to show something on a busy machine. */
+const WAIT_MS = 20_000
+
 export type Site = AsyncDisposable & {
   url: string
   server: ChildServer
@@ -40,8 +43,16 @@ export async function openSite({ databaseUrl, key }: SiteOptions): Promise<Site>
     browser,
     key,
     ownerLink,
-    context: () =>
-      browser.newContext({ baseURL: url, locale: 'en-AU', timezoneId: 'Australia/Melbourne', viewport: { width: 1440, height: 900 } }),
+    async context() {
+      const context = await browser.newContext({
+        baseURL: url,
+        locale: 'en-AU',
+        timezoneId: 'Australia/Melbourne',
+        viewport: { width: 1440, height: 900 },
+      })
+      context.setDefaultTimeout(WAIT_MS)
+      return context
+    },
     async api(method, path, body) {
       const reply = await fetch(`${url}/api/client/${path}`, {
         method,

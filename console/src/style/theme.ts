@@ -62,6 +62,7 @@ export const theme = createTheme({
       styles: { root: { textTransform: 'none', fontWeight: 570, letterSpacing: 0 } },
     },
     Checkbox: { defaultProps: { iconColor: 'var(--on-accent)' } },
+    InputWrapper: { defaultProps: { withAsterisk: false } },
     Radio: { defaultProps: { iconColor: 'var(--on-accent)' } },
   },
 })
