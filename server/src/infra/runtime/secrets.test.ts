@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSecrets } from './secrets.ts'
@@ -28,4 +29,20 @@ test('text with another context, another key or a changed byte cannot be decrypt
   expect(() => createSecrets([key('a', 2)]).open(sealed, 'endpoint:1')).toThrow()
   expect(() => createSecrets([key('b', 1)]).open(sealed, 'endpoint:1')).toThrow('not in SECRETS_KEY')
   expect(() => secrets.open(`${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`, 'endpoint:1')).toThrow()
+})
+
+test('a signature is the HMAC of its context and text, however long they are', () => {
+  const derived = createHmac('sha256', Buffer.alloc(32, 1)).update('sign').digest()
+  const secrets = createSecrets([key('a', 1)])
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.nat({ max: 5000 }).map((length) => 'ü'.repeat(length)),
+  )
+  fc.assert(
+    fc.property(text, fc.string(), (text, context) => {
+      const hmac = createHmac('sha256', derived).update(`${context}\n${text}`).digest('base64url')
+      expect(secrets.sign(text, context)).toBe(hmac.slice(0, 22))
+      expect(secrets.isSigned(text, hmac.slice(0, 22), context)).toBe(true)
+    }),
+  )
 })

@@ -2,16 +2,7 @@
  * Random bytes, hashes, signatures, and encryption with AES-256-GCM. Encrypted text starts with the id of its key, so that keys can
  * be rotated: the first key encrypts, and all of them decrypt.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hash,
-  type KeyObject,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 export type Secrets = {
   /** Returns `count` random bytes. */
@@ -53,10 +44,9 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
   if (!newest) throw new Error('At least one encryption key is needed.')
   const [newestId, newestKey] = newest
   // Signing uses separate keys, which are derived from the encryption keys.
-  const signing = [...ring.values()].map((key) => createSecretKey(createHmac('sha256', key).update('sign').digest()))
-  const signed = (key: KeyObject, text: string, context: string) =>
-    createHmac('sha256', key).update(`${context}\n${text}`).digest('base64url').slice(0, SIGNATURE_CHARACTERS)
-  const newestSigning = signing[0] as KeyObject
+  const signing = [...ring.values()].map((key) => hmacWith(createHmac('sha256', key).update('sign').digest()))
+  const signed = (hmac: Hmac, text: string, context: string) => hmac(`${context}\n${text}`).slice(0, SIGNATURE_CHARACTERS)
+  const newestSigning = signing[0] as Hmac
   return {
     random,
     seal(plain, context) {
@@ -79,6 +69,33 @@ export function createSecrets(keys: readonly string[], random: (count: number) =
       const given = Buffer.from(signature)
       return given.length === SIGNATURE_CHARACTERS && signing.some((key) => timingSafeEqual(Buffer.from(signed(key, text, context)), given))
     },
+  }
+}
+
+const BLOCK_BYTES = 64
+const DIGEST_BYTES = 32
+const TEXT_BYTES_MAX = 8192
+const [INNER, OUTER] = [0x36, 0x5c]
+
+type Hmac = (text: string) => string
+
+/**
+ * HMAC-SHA-256 with one key, in base64url. An email has a dozen signatures, and two hashes (RFC 2104) take half the time of the object that
+ * Node makes for each.
+ */
+function hmacWith(key: Buffer): Hmac {
+  const padded = Buffer.concat([key, Buffer.alloc(BLOCK_BYTES - key.length)])
+  const inner = Buffer.alloc(BLOCK_BYTES + TEXT_BYTES_MAX)
+  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES)
+  for (const [at, byte] of padded.entries()) {
+    inner[at] = byte ^ INNER
+    outer[at] = byte ^ OUTER
+  }
+  return (text) => {
+    if (3 * text.length > TEXT_BYTES_MAX) return createHmac('sha256', key).update(text).digest('base64url')
+    const end = BLOCK_BYTES + inner.write(text, BLOCK_BYTES, 'utf8')
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1')
+    return hash('sha256', outer, 'base64url')
   }
 }
 
