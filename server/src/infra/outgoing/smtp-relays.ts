@@ -76,7 +76,7 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
     const known = pools.get(key)
     if (known) return known
     const session = sessionOf(relay, within, secureContext)
-    const pool = createPool({ connections: relay.connections, connect: connectTo(relay), session })
+    const pool = createPool({ connections: relay.connections, connect: connectTo(relay), session, totalMs: within.totalMs })
     pools.set(key, pool)
     return pool
   }
@@ -84,7 +84,7 @@ export function createSmtpRelays({ policy, ca = [], lookup = resolveHost, limits
     async send(relay, { envelope, content }) {
       const invalid = [envelope.from, ...envelope.to].find((address) => !isEmail(address))
       if (invalid !== undefined) return { is: 'unsendable', message: `${JSON.stringify(invalid)} is not an email address.` }
-      return answerOf(await poolOf(relay).send(envelope, content, within.totalMs))
+      return answerOf(await poolOf(relay).send(envelope, content))
     },
     async verify(relay) {
       try {

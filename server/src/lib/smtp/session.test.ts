@@ -14,7 +14,8 @@ function open(options: Partial<SessionOptions> = {}) {
   const log: string[] = []
   const note = (actions: Action<string>[]) => {
     for (const action of actions) {
-      if (action.do === 'write' || action.do === 'write content') log.push(String(action.bytes))
+      if (action.do === 'write') log.push(String(action.bytes))
+      else if (action.do === 'write content') log.push(String(Buffer.concat(action.pieces)))
       else if (action.do === 'finish')
         log.push(
           `${action.mail}: ${[action.result.is, 'stage' in action.result ? action.result.stage : '', action.result.reply.code].filter(Boolean).join(' ')}`,

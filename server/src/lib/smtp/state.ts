@@ -39,7 +39,7 @@ export type MailResult = ({ is: 'accepted'; reply: Reply } | { is: 'refused'; st
 export type Action<M> =
   | { do: 'write'; bytes: Buffer | string }
   /** The content of a mail: while it is written, the server has nothing to say. */
-  | { do: 'write content'; bytes: Buffer }
+  | { do: 'write content'; pieces: readonly Buffer[] }
   /** Begin TLS on the socket, and call `secured`. */
   | { do: 'secure' }
   /** The session was opened, and takes mails. */

@@ -109,7 +109,7 @@ function sendContent<M>(state: State<M>, transaction: Transaction<M>): Action<M>
   // A server may ask for the content although it has refused the sender or all recipients (RFC 2920 §3.1): it gets none.
   if (!isOk(transaction.replies.mail) || isRefusedByAll(transaction)) return [{ do: 'write', bytes: `.${LINE_END}` }]
   transaction.hasBody = true
-  return [{ do: 'write content', bytes: withDots(transaction.content) }]
+  return [{ do: 'write content', pieces: withDots(transaction.content) }]
 }
 
 const isRefusedByAll = <M>({ replies: { recipients }, envelope }: Transaction<M>): boolean =>
@@ -139,10 +139,13 @@ function finish<M>(state: State<M>, transaction: Transaction<M>, result: Result)
 const DOT = 0x2e
 const END = Buffer.from(LINE_END)
 const ONE_DOT = Buffer.from('.')
+const LAST_LINE = Buffer.from('.\r\n')
+const END_AND_LAST_LINE = Buffer.from('\r\n.\r\n')
+const PIECES_MAX = 20
 const LINE_WITH_DOT = Buffer.from('\r\n.')
 
-/** The content with its end. A dot at the start of a line is doubled (RFC 5321 §4.5.2). */
-function withDots(content: Buffer): Buffer {
+/** The content with its end, in pieces, so that it is not copied. A dot at the start of a line is doubled (RFC 5321 §4.5.2). */
+function withDots(content: Buffer): Buffer[] {
   const pieces: Buffer[] = content[0] === DOT ? [ONE_DOT] : []
   let start = 0
   for (let at = content.indexOf(LINE_WITH_DOT); at !== -1; at = content.indexOf(LINE_WITH_DOT, start)) {
@@ -152,5 +155,7 @@ function withDots(content: Buffer): Buffer {
     pieces.push(content.subarray(start, ++start))
   }
   const hasEnd = content.length === 0 || content.subarray(-END.length).equals(END)
-  return Buffer.concat([...pieces, content.subarray(start), ...(hasEnd ? [] : [END]), ONE_DOT, END])
+  pieces.push(content.subarray(start), hasEnd ? LAST_LINE : END_AND_LAST_LINE)
+  // Each piece of a write costs something.
+  return pieces.length > PIECES_MAX ? [Buffer.concat(pieces)] : pieces
 }

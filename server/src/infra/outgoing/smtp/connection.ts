@@ -190,11 +190,7 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       link.socket.write(action.bytes)
       break
     case 'write content':
-      link.isWriting = true
-      link.socket.write(action.bytes, () => {
-        link.isWriting = false
-        if (!link.isSecuring) beginStage(link)
-      })
+      writeContent(link, action.pieces)
       break
     case 'secure':
       secure(link)
@@ -218,6 +214,15 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
     default:
       action satisfies never
   }
+}
+
+function writeContent<M>(link: Link<M>, pieces: readonly Buffer[]): void {
+  link.isWriting = true
+  const written = () => {
+    link.isWriting = false
+    if (!link.isSecuring) beginStage(link)
+  }
+  for (const [at, piece] of pieces.entries()) link.socket.write(piece, at === pieces.length - 1 ? written : undefined)
 }
 
 /** Begins TLS after the reply to STARTTLS. What came after that reply did not come from the server that has the certificate. */

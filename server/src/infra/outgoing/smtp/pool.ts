@@ -10,18 +10,34 @@ import { type Connection, type ConnectionOptions, type FailedStage, type Failure
 export type PoolResult = (MailResult & { peer: Peer }) | Failure | { is: 'uncertain'; peer: Peer }
 
 /** A mail without a result. `losses`: how often its connection was lost. */
-type Waiting = { envelope: Envelope; content: Buffer; resolve(result: PoolResult): void; losses: number; on: Connection<Waiting> | null }
+type Waiting = {
+  envelope: Envelope
+  content: Buffer
+  resolve(result: PoolResult): void
+  losses: number
+  on: Connection<Waiting> | null
+  /** When it is given up, by `performance.now`. */
+  until: number
+}
 
-export type PoolOptions = { connections: number; connect(): Promise<Socket>; session: ConnectionOptions }
+/** After `totalMs` a mail is given up. */
+export type PoolOptions = { connections: number; connect(): Promise<Socket>; session: ConnectionOptions; totalMs: number }
 
 export type Pool = {
-  /** Resolves with the result. After `totalMs` the mail is given up. */
-  send(envelope: Envelope, content: Buffer, totalMs: number): Promise<PoolResult>
+  /** Resolves with the result. */
+  send(envelope: Envelope, content: Buffer): Promise<PoolResult>
   close(): void
 }
 
-/** `opening`: connections that have no session yet. */
-type State = PoolOptions & { waiting: Waiting[]; sent: Map<Connection<Waiting>, number>; opening: number; isClosed: boolean }
+/** `open`: all mails without a result, in the order in which they came. `opening`: connections that have no session yet. */
+type State = PoolOptions & {
+  open: Set<Waiting>
+  waiting: Waiting[]
+  sent: Map<Connection<Waiting>, number>
+  opening: number
+  isWatched: boolean
+  isClosed: boolean
+}
 
 /** Relays limit how many mails they take over a connection. */
 const MAILS_PER_CONNECTION_MAX = 500
@@ -29,19 +45,18 @@ const LOSSES_MAX = 2
 const TIMED_OUT = ['ETIMEDOUT', 'The relay did not respond in time'] as const
 
 export function createPool(options: PoolOptions): Pool {
-  const state: State = { ...options, waiting: [], sent: new Map(), opening: 0, isClosed: false }
+  const state: State = { ...options, open: new Set(), waiting: [], sent: new Map(), opening: 0, isWatched: false, isClosed: false }
   return {
-    send: (envelope, content, totalMs) =>
+    send: (envelope, content) =>
       new Promise((resolve) => {
-        const tooLate = AbortSignal.timeout(totalMs)
-        const mail: Waiting = { envelope, content, losses: 0, on: null, resolve }
-        const giveUp = () => abandon(state, mail)
-        tooLate.addEventListener('abort', giveUp)
+        const mail: Waiting = { envelope, content, losses: 0, on: null, resolve, until: performance.now() + options.totalMs }
         mail.resolve = (result) => {
-          tooLate.removeEventListener('abort', giveUp)
+          state.open.delete(mail)
           resolve(result)
         }
+        state.open.add(mail)
         state.waiting.push(mail)
+        watch(state)
         distribute(state)
       }),
     close() {
@@ -57,6 +72,22 @@ const broken = (code: string, reason: string): Failure => ({
   stage: 'CONNECT',
   error: Object.assign(new Error(reason), { code }),
 })
+
+/** Gives up mails whose time is over. One timer is for the oldest mail: thousands of them, one for each, would cost more than sending. */
+function watch(state: State): void {
+  const [oldest] = state.open
+  if (!oldest || state.isWatched) return
+  state.isWatched = true
+  AbortSignal.timeout(Math.max(1, Math.ceil(oldest.until - performance.now()))).addEventListener('abort', () => {
+    state.isWatched = false
+    const now = performance.now()
+    for (const mail of [...state.open]) {
+      if (mail.until > now) break
+      abandon(state, mail)
+    }
+    watch(state)
+  })
+}
 
 /**
  * Gives waiting mails to idle connections, then behind those that others are sent over, and opens further connections if some are left. Mails
