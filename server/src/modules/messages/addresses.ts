@@ -20,12 +20,14 @@ export const addressHash = (ctx: ProjectCtx | InTx, campaignId: CampaignId, chan
 
 /**
  * The users among these who may not get the blast because another user with the same address stands for it. The first of those who come
- * together stands for it, unless a user of an earlier chunk does: the unique key decides, in whatever process.
+ * together stands for it, unless a user of an earlier chunk does: the unique key decides, in whatever process. If most of them hold their
+ * addresses already, with `mostHold`, that is looked up first, which writes nothing.
  */
 export async function secondCopies(
   ctx: ProjectCtx | InTx,
   { campaign_id, channel, cause }: { campaign_id: CampaignId; channel: Channel; cause: string },
   addressees: Addressee[],
+  { mostHold = false } = {},
 ): Promise<Set<UserId>> {
   const hashes = new Map<UserId, string>()
   for (const { user_id, address } of addressees) {
@@ -35,8 +37,16 @@ export async function secondCopies(
   if (hashes.size === 0) return new Set()
   const first = new Map<string, UserId>()
   for (const [user_id, hash] of hashes) if (!first.has(hash)) first.set(hash, user_id)
-  const holders = await holdersOf(ctx, campaign_id, cause, first)
+  const wanted = mostHold ? await withoutHolders(ctx, campaign_id, first) : first
+  const holders = wanted.size === 0 ? first : new Map([...first, ...(await holdersOf(ctx, campaign_id, cause, wanted))])
   return new Set([...hashes].filter(([user_id, hash]) => holders.get(hash) !== user_id).map(([user_id]) => user_id))
+}
+
+/** Those of the users who do not hold their addresses yet. */
+async function withoutHolders(ctx: ProjectCtx | InTx, campaignId: CampaignId, wanted: Map<string, UserId>): Promise<Map<string, UserId>> {
+  const found = await findHolders(ctx, campaignId, [...wanted.keys()])
+  const holders = new Map(found.map(({ address_hash, user_id }) => [plain(address_hash), user_id]))
+  return new Map([...wanted].filter(([hash, user_id]) => holders.get(hash) !== user_id))
 }
 
 /** The user of each address, after the wanted ones were tried. A user who was merged is replaced by the remaining one. */

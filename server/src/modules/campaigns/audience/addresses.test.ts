@@ -1,9 +1,11 @@
 /** An address gets one copy of a blast, however many users have it (D-CAMP-4). Mails are counted at a relay. */
+import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { campaignsWithAddresses } from '../../messages/index.ts'
 import { loadAudiences, loadChunk } from './load.ts'
@@ -154,6 +156,23 @@ test('a user who gets the address of another one after loading gets no second co
   await w.drain()
   expect(recipientsOf(relay)).toEqual(['ana@example.com', 'new@example.com'])
   expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'bo: skipped duplicate_address', 'cy: sent'])
+})
+
+test('a user who changed and kept the address is sent the message, and nothing is written about the address', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  await started(w, await listWith(w, { ana: 'ana@example.com', bo: 'bo@example.com' }))
+  await run(w, 'campaigns.load', 2)
+  await w.post(USERS, [{ external_id: 'bo', data: { plan: 'pro' } }])
+  await run(w, 'messages.send-bulk')
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'bo@example.com'])
+  // A row that was locked or changed has an id of the transaction there.
+  const rows = await w.db.many(
+    Type.Object({ xmax: Type.String() }),
+    sql`select xmax::text from message_addresses where project_id = ${w.projectId}`,
+  )
+  expect(rows).toEqual([{ xmax: '0' }, { xmax: '0' }])
 })
 
 test('the message of a user who is merged into one with the same address is sent', async () => {

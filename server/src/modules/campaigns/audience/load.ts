@@ -15,7 +15,8 @@ import { addresseesOf, planFor, skipped } from './plan.ts'
 import * as queries from './queries.ts'
 import { sendTimes } from './send-times.ts'
 
-const CHUNK_USERS = 5000
+/** A chunk holds up the event loop in proportion to its size. */
+const CHUNK_USERS = 2000
 const CAMPAIGNS_AT_ONCE = 20
 
 /** Launches the blasts that are due. Returns how many it found. */

@@ -26,7 +26,7 @@ export async function findSecondCopies(
   const second = new Set<MessageId>()
   for (const [cause, some] of Map.groupBy(changed, ({ message }) => message.cause)) {
     const { campaign_id, channel } = (some[0] as (typeof some)[number]).message
-    const users = await secondCopies(ctx, { campaign_id, channel, cause }, some)
+    const users = await secondCopies(ctx, { campaign_id, channel, cause }, some, { mostHold: true })
     for (const { message, user_id } of some) if (users.has(user_id)) second.add(message.id)
   }
   return second
