@@ -72,3 +72,13 @@ test('the webhook events carry the data of the message', () => {
   expect(failed?.data).toEqual({ ...about, reason: 'No such number.', provider_code: '21211' })
   expect(completed?.data).toEqual({ ...about, elapsed_ms: 5000, delivered: 0, failed: 1 })
 })
+
+test.each(['attempt-start', 'delivered', 'completed', 'attempt-end'])(
+  'of the events of every message, only those that are wanted are made: %s',
+  (wanted) => {
+    const events = webhookEventsOf(message, undefined, result('sent'), attempt, now, ({ type }) => type === `delivery.${wanted}`)
+    expect(events).toEqual([
+      webhookEventsOf(message, undefined, result('sent'), attempt, now).find(({ type }) => type === `delivery.${wanted}`),
+    ])
+  },
+)

@@ -16,26 +16,37 @@ type Attempt = {
   elapsedMs: number
 }
 
-/** The webhook events of a message, in order. Without an attempt, an aborted or deferred message has none. */
+/** Whether an endpoint wants events of a kind. */
+type Wants = (kind: { type: string }) => boolean
+
+/**
+ * The webhook events of a message, in order. Without an attempt, an aborted or deferred message has none. Those that every message has are made
+ * only for endpoints that want them.
+ */
 export function webhookEventsOf(
   message: ClaimedMessage,
   user: UserRow | undefined,
   result: SendResult,
   attempt: Attempt | null,
   now: Date,
+  wants: Wants = () => true,
 ): WebhookEvent[] {
   const about = aboutMessage(message, user, attempt)
   if (attempt?.outcome?.mail) return enqueued(about, message, attempt.outcome.mail)
-  const outcome = outcomeEvents(about, message, result, attempt, now)
+  const outcome = outcomeEvents(about, message, result, attempt, now, wants)
   if (!attempt) return outcome
   const { startedAt, elapsedMs } = attempt
   const ended = RESULTS[result.state]
   const smtp = attempt.outcome?.smtp
   return [
-    webhookEvents.deliveryAttemptStart.of({ ...about, queued_ms: sinceMs(message.created_at, startedAt) }, startedAt),
+    ...(wants(webhookEvents.deliveryAttemptStart)
+      ? [webhookEvents.deliveryAttemptStart.of({ ...about, queued_ms: sinceMs(message.created_at, startedAt) }, startedAt)]
+      : []),
     ...(smtp ? smtpEvents(about, smtp, textOf(result), result.state === 'unknown') : []),
     ...outcome,
-    webhookEvents.deliveryAttemptEnd.of({ ...about, elapsed_ms: Math.round(elapsedMs), ...(ended && { result: ended }) }),
+    ...(wants(webhookEvents.deliveryAttemptEnd)
+      ? [webhookEvents.deliveryAttemptEnd.of({ ...about, elapsed_ms: Math.round(elapsedMs), ...(ended && { result: ended }) })]
+      : []),
   ]
 }
 
@@ -53,21 +64,30 @@ function enqueued(
 }
 
 /** What the attempt, or the decision against one, means for the message. A relay or provider that accepts it completes it. */
-function outcomeEvents(about: About, message: ClaimedMessage, result: SendResult, attempt: Attempt | null, now: Date): WebhookEvent[] {
+function outcomeEvents(
+  about: About,
+  message: ClaimedMessage,
+  result: SendResult,
+  attempt: Attempt | null,
+  now: Date,
+  wants: Wants,
+): WebhookEvent[] {
   const completed = (delivered: number, failed: number) =>
-    webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: sinceMs(message.created_at, now), delivered, failed })
+    wants(webhookEvents.deliveryCompleted)
+      ? [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms: sinceMs(message.created_at, now), delivered, failed })]
+      : []
   switch (result.state) {
     case 'sent':
     case 'delivered':
-      return [delivered(about, result, attempt), completed(1, 0)]
+      return [...(wants(webhookEvents.deliveryDelivered) ? [delivered(about, result, attempt)] : []), ...completed(1, 0)]
     case 'failed':
-      return [...givenUp(about, message, result, attempt), completed(0, 1)]
+      return [...givenUp(about, message, result, attempt), ...completed(0, 1)]
     case 'bounced':
-      return [refusedForGood(about, message, result, attempt), completed(0, 1)]
+      return [refusedForGood(about, message, result, attempt), ...completed(0, 1)]
     case 'deferred':
       return attempt ? rescheduled(about, message, result) : []
     case 'skipped':
-      return [completed(0, 0)]
+      return completed(0, 0)
     // It may be delivered: a report can complete it.
     case 'unknown':
     case 'aborted':

@@ -26,12 +26,13 @@ function newIds(ctx: InTx, count: number): string[] {
 
 /**
  * Stores webhook events in the transaction that made them true, for the endpoints that are active and subscribed now. Events
- * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called.
+ * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called. It is told which types are wanted, and may
+ * leave out the others.
  */
-export async function emit(ctx: InTx, create: () => WebhookEvent[]): Promise<void> {
+export async function emit(ctx: InTx, create: (wanted: ReadonlySet<string>) => WebhookEvent[]): Promise<void> {
   const wanted = new Set(await queries.subscribedTypes(ctx))
   if (wanted.size === 0) return
-  const events = create().filter(({ type }) => wanted.has(type))
+  const events = create(wanted).filter(({ type }) => wanted.has(type))
   if (events.length === 0) return
   await queries.insertWanted(ctx, {
     ids: newIds(ctx, events.length),

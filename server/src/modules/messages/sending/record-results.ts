@@ -57,7 +57,11 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     // The outcomes of messages of journeys are in the queue.
     if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
     const now = ctx.clock.now()
-    await emit(ctx, () => done.flatMap(({ message, user, result, attempt }) => webhookEventsOf(message, user, result, attempt, now)))
+    await emit(ctx, (wanted) =>
+      done.flatMap(({ message, user, result, attempt }) =>
+        webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type)),
+      ),
+    )
     await appendUserChanges(
       ctx,
       kept.flatMap((one) => eventsOf(one, now)),
