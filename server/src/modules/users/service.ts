@@ -185,13 +185,17 @@ async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {
 /** The live users behind these ids. A merged user is replaced by the one who remains; an erased one has no entry. */
 export async function findLiveUsers(ctx: ProjectCtx | InTx, ids: UserId[]): Promise<Map<UserId, UserRow>> {
   if (ids.length === 0) return new Map()
-  const mergedInto = await queries.findMergedInto(ctx, ctx.projectId, [...new Set(ids)])
+  const wanted = [...new Set(ids)]
+  const live = new Map((await queries.findUsers(ctx, wanted)).map((row) => [row.id, row]))
+  const others = wanted.filter((id) => !live.has(id))
+  if (others.length === 0) return live
+  // Few users are merged: most of the time nothing is read here.
+  const mergedInto = await queries.findMergedInto(ctx, ctx.projectId, others)
   const found = await queries.findUsers(ctx, [...new Set(mergedInto.map(({ merged_into }) => merged_into))])
   const rows = new Map(found.map((row) => [row.id, row]))
-  return new Map(
-    mergedInto.flatMap(({ id, merged_into }): [UserId, UserRow][] => {
-      const row = rows.get(merged_into)
-      return row ? [[id, row]] : []
-    }),
-  )
+  for (const { id, merged_into } of mergedInto) {
+    const row = rows.get(merged_into)
+    if (row) live.set(id, row)
+  }
+  return live
 }
