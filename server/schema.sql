@@ -1719,10 +1719,9 @@ create table webhook_attempts (
   status_code integer,
   error text,
   response_body text,
-  constraint webhook_attempts_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_attempts_pkey PRIMARY KEY (project_id, delivery_id, id),
   constraint webhook_attempts_project_id_delivery_id_fkey FOREIGN KEY (project_id, delivery_id) REFERENCES webhook_deliveries(project_id, id) ON DELETE CASCADE
 );
-CREATE INDEX webhook_attempts_by_delivery ON webhook_attempts USING btree (project_id, delivery_id);
 
 create table webhook_cursors (
   project_id bigint not null,

@@ -7,7 +7,7 @@ import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, quickly } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
-import { DISPATCH, findWebhookEvents } from '../webhook-events/index.ts'
+import { DISPATCH, findWebhookEvents, type StoredWebhookEvent } from '../webhook-events/index.ts'
 import type { ClaimedDelivery } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_AFTER } from './dispatch.ts'
@@ -15,8 +15,8 @@ import * as endpointQueries from './endpoints.queries.ts'
 import { REPLAY } from './job-names.ts'
 import { payload } from './payload.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
-import { sealContext } from './service.ts'
-import { type Signer, signer } from './signature.ts'
+import type { Signer } from './signature.ts'
+import { openSigner } from './signers.ts'
 
 /** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
 const LEASED_MAX = 600
@@ -37,6 +37,12 @@ const RENEWED_EVERY_MS = 3000
 /** A delivery that has waited longer is leased again, because its endpoint may be paused or its secret replaced by then. */
 const WAITING_MS_MAX = 1000
 const POLL_MS = 100
+/**
+ * So many answers share the statements that record them, as long as answers keep coming; and so many requests are answered before more deliveries
+ * are leased, because looking for them costs the same for a few.
+ */
+const RECORDED_AT_ONCE = 100
+const LEASED_AGAIN_AFTER = 75
 
 const CONNECT_TIMEOUT_MS = 5000
 const RESPONSE_BYTES_MAX = 20_000
@@ -52,6 +58,7 @@ export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
     inFlightOf: new Map(),
     renewedAt: ctx.clock.now().getTime(),
     finished: [],
+    finishedSinceLease: 0,
     stale: [],
     errors: [],
     wake: Promise.withResolvers(),
@@ -77,9 +84,11 @@ async function recordRest(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): 
 async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promise<number> {
   let attempts = 0
   for (;;) {
+    await gather(dispatcher)
     dispatcher.wake = Promise.withResolvers()
     const finished = dispatcher.finished.splice(0)
     attempts += finished.length
+    dispatcher.finishedSinceLease += finished.length
     await recordAttempts(ctx, finished, stop)
     if (finished.length > 0) {
       ctx.wake(DISPATCH)
@@ -87,7 +96,7 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     }
     await release(ctx, dispatcher.stale.splice(0))
     await renew(ctx, dispatcher)
-    if (!stop.aborted) await fill(ctx, dispatcher)
+    if (!stop.aborted && (finished.length === 0 || needsMore(dispatcher))) await fill(ctx, dispatcher)
     for (const queue of dispatcher.queues.values()) start(ctx, dispatcher, queue, stop)
     if (dispatcher.errors.length > 0) throw dispatcher.errors[0]
     if (dispatcher.finished.length > 0 || dispatcher.stale.length > 0) continue
@@ -95,6 +104,19 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     await pause(ctx, dispatcher.wake.promise)
   }
 }
+
+/** Waits for the event loop to read answers, until it brings no more. */
+async function gather({ finished }: Dispatcher): Promise<void> {
+  for (let before = 0; finished.length > before && finished.length < RECORDED_AT_ONCE; ) {
+    before = finished.length
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Whether enough was answered, or all that is left waits for endpoints that do not answer. */
+const needsMore = ({ queues, finishedSinceLease }: Dispatcher): boolean =>
+  finishedSinceLease >= LEASED_AGAIN_AFTER ||
+  ![...queues.values()].some(({ waiting, finishedSinceFill }) => waiting.length > 0 && finishedSinceFill > 0)
 
 /** The leased deliveries of one endpoint. */
 type EndpointQueue = { projectId: ProjectId; waiting: Delivery[]; inFlight: number; finishedSinceFill: number }
@@ -106,6 +128,7 @@ type Dispatcher = {
   /** When the leases were renewed. */
   renewedAt: number
   finished: Attempt[]
+  finishedSinceLease: number
   /** Deliveries that were leased but not sent, and are to be released. */
   stale: Delivery[]
   /** Bugs during attempts, which `work` throws. */
@@ -115,7 +138,9 @@ type Dispatcher = {
 }
 
 /** Leases due deliveries into the queues of their endpoints, and removes empty queues. */
-async function fill(ctx: Ctx, { queues }: Dispatcher): Promise<void> {
+async function fill(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
+  const { queues } = dispatcher
+  dispatcher.finishedSinceLease = 0
   const rooms = new Map<EndpointId, number>()
   const leasedBy = new Map<ProjectId, number>()
   let leased = 0
@@ -216,21 +241,18 @@ async function lease(ctx: Ctx, room: deliveryQueries.Room): Promise<Delivery[]> 
   const eventById = new Map(events.map((event) => [event.id, event]))
   const signers = new Map([...Map.groupBy(secrets, ({ endpoint_id }) => endpoint_id)].map(([id, rows]) => [id, openSigner(ctx, id, rows)]))
   const leasedAt = ctx.clock.now().getTime()
+  const bodies = new Map<string, string>()
+  const bodyOf = (event: StoredWebhookEvent, apiVersion: string): string => {
+    const key = `${event.id} ${apiVersion}`
+    const body = bodies.get(key) ?? payload(event, apiVersion)
+    bodies.set(key, body)
+    return body
+  }
   return claimed.flatMap((delivery) => {
     const event = eventById.get(delivery.event_id)
     const sign = signers.get(delivery.endpoint_id) ?? null
-    return event ? [{ ...delivery, body: payload(event, delivery.api_version), sign, leasedAt }] : []
+    return event ? [{ ...delivery, body: bodyOf(event, delivery.api_version), sign, leasedAt }] : []
   })
-}
-
-/** Null if a secret cannot be decrypted, which must not affect other endpoints. */
-function openSigner(ctx: Ctx, endpointId: EndpointId, rows: { sealed: string }[]): Signer | null {
-  try {
-    return signer(rows.map(({ sealed }) => ctx.secrets.open(sealed, sealContext(endpointId))))
-  } catch (error) {
-    ctx.log.error({ err: error, endpoint_id: endpointId }, 'the secret of a webhook endpoint cannot be decrypted')
-    return null
-  }
 }
 
 async function release(ctx: Ctx, deliveries: Delivery[]): Promise<void> {
