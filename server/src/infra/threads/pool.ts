@@ -11,8 +11,11 @@ import type { ProjectId } from '../../lib/ids.ts'
 import type { PartReply, Task } from './task.ts'
 import { type Limit, startThread, type Thread } from './thread.ts'
 
-/** What came of an item. `exceeded` completes a sentence. The items after several that exceeded a limit are skipped. */
-export type Outcome<O> = { value: O } | { exceeded: string } | { skipped: true }
+/**
+ * What came of an item; `packed` has what it packed. `exceeded` completes a sentence. The items after several that exceeded a limit are
+ * skipped.
+ */
+export type Outcome<O> = { value: O; packed?: ArrayBuffer } | { exceeded: string } | { skipped: true }
 
 /** The project that a task runs for. */
 type Client = { projectId: ProjectId; caller: { kind: string } }
@@ -181,7 +184,7 @@ class ThreadPool implements Threads {
       if ('exceeded' in outcome) metrics.threadStopped(outcome.exceeded)
       let first = 0
       for (const [at, part] of parts.entries()) {
-        if ('parts' in outcome) this.#record(part, outcome.parts[at])
+        if ('parts' in outcome) this.#record(part, outcome.packed, outcome.parts[at])
         else this.#recordStop(part, outcome.stoppedAt - first, outcome.exceeded)
         first += part.pending.length
       }
@@ -194,13 +197,13 @@ class ThreadPool implements Threads {
   }
 
   /** Records what was done of a part. The rest of it waits again. */
-  #record({ key, job, pending }: Part, reply: PartReply = { results: [] }): void {
+  #record({ key, job, pending }: Part, packed: ArrayBuffer | null, reply: PartReply = { results: [] }): void {
     if ('failed' in reply) {
       job.answer.reject(Object.assign(new Error(reply.failed.message), { stack: reply.failed.stack }))
       return
     }
     this.#options.metrics.taskDone(job.task, reply.results.length, 0)
-    for (const [at, value] of reply.results.entries()) job.outcomes[pending[at] as number] = { value }
+    for (const [at, value] of reply.results.entries()) job.outcomes[pending[at] as number] = { value, ...(packed && { packed }) }
     // The first of several parts has used the time of those after it.
     job.isLong ||= reply.results.length > 0 && reply.results.length < pending.length
     this.#answer(key, job)

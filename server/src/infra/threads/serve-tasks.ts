@@ -1,6 +1,18 @@
 /** The side of a worker thread: does one order at a time, and writes down which item it is at. */
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { type AnyTask, countLoading, NO_ITEM, type Order, type Reply, STATE, type TaskTools, type ThreadData } from './task.ts'
+import { createPacker } from './packed.ts'
+import {
+  type AnyTask,
+  countLoading,
+  NO_ITEM,
+  type Order,
+  type PartReply,
+  type Reply,
+  STATE,
+  type TaskTools,
+  type ThreadData,
+} from './task.ts'
 
 /** After so much processor time the thread gives back what it has, so that work of other projects comes between. */
 const TIME_SLICE_US = 100_000
@@ -9,25 +21,41 @@ type Run = (tools: TaskTools, shared: unknown, item: unknown) => unknown
 
 export type Serving = {
   tasks: AnyTask[]
-  toolsOf(secretsKeys: readonly string[]): TaskTools
+  toolsOf(secretsKeys: readonly string[]): Omit<TaskTools, 'pack'>
   /** Loads what is large and used late. */
   warmUp(): Promise<unknown>
 }
 
+/** Less than the rest of the server: requests and the database come first when the processors are busy. */
+const NICENESS = 5
+
 /** Serves orders until the thread is stopped. */
 export function serveTasks({ tasks, toolsOf, warmUp }: Serving): void {
   const { state, secretsKeys, warmsUp } = workerData as ThreadData
+  lowerPriority()
   const runs = new Map(tasks.map(({ name, run }) => [name, run as Run]))
-  const tools = toolsOf(secretsKeys)
+  const packer = createPacker()
+  const tools = { ...toolsOf(secretsKeys), pack: packer.pack }
   const progress = new Float64Array(state)
   progress[STATE.item] = NO_ITEM
   countLoading((load) => untimed(progress, load))
   parentPort?.on('message', async (order: Order) => {
-    const reply = await done(runs, tools, progress, order)
+    const parts = await done(runs, tools, progress, order)
     progress[STATE.item] = NO_ITEM
-    parentPort?.postMessage(reply)
+    const packed = packer.take()
+    parentPort?.postMessage({ parts, packed } satisfies Reply, packed ? [packed] : [])
   })
   if (warmsUp) void warmUp()
+}
+
+/** Elsewhere than on Linux it would be the priority of the process. */
+function lowerPriority(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(NICENESS)
+  } catch {
+    // A sandbox may forbid it. The thread works all the same.
+  }
 }
 
 /** While a thread loads, it is at no item. */
@@ -44,9 +72,9 @@ async function untimed<T>(progress: Float64Array, load: () => Promise<T>): Promi
 }
 
 /** Does one part after the other. One that fails is no reason to leave out the others. */
-async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, order: Order): Promise<Reply> {
+async function done(runs: Map<string, Run>, tools: TaskTools, progress: Float64Array, order: Order): Promise<PartReply[]> {
   const began = cpuTime()
-  const reply: Reply = []
+  const reply: PartReply[] = []
   let index = 0
   let isTimeUp = false
   for (const { task, shared, items } of order) {

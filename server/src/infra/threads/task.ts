@@ -1,5 +1,11 @@
+import type { Packed } from './packed.ts'
+
 /** What tasks get of the infrastructure. They have no database, no network and no clock. */
-export type TaskTools = { secrets: { sign(text: string, context: string): string } }
+export type TaskTools = {
+  secrets: { sign(text: string, context: string): string }
+  /** Puts a large text of a result beside it. A lone surrogate becomes U+FFFD. */
+  pack(text: string): Packed
+}
 
 /**
  * Work that a thread does for each of several items: a pure function of its arguments, which are copied to the thread and back.
@@ -22,7 +28,7 @@ export type Order = OrderPart[]
 /** What a thread did of a part: the results of its first items, until the time of the thread was up. */
 export type PartReply = { results: unknown[] } | { failed: { message: string; stack: string } }
 
-export type Reply = PartReply[]
+export type Reply = { parts: PartReply[] /** What tasks packed. */; packed: ArrayBuffer | null }
 
 /** Where a thread writes what it is doing: the index of its item among those of all parts, and its processor time in µs when it began it. */
 export const STATE = { item: 0, cpuAtStart: 1, length: 2 } as const

@@ -17,7 +17,7 @@ const YOUNG_HEAP_MAX_MB = 16
 export type Limit = 'time' | 'memory'
 
 /** What came of an order: what was done of its parts, or the item at which the thread was stopped, counted over all parts. */
-export type OrderOutcome = { parts: Reply } | { stoppedAt: number; exceeded: Limit }
+export type OrderOutcome = Reply | { stoppedAt: number; exceeded: Limit }
 
 export type Thread = {
   /** Does an order. Only one at a time. Rejects if the thread ends by itself. */
@@ -50,7 +50,7 @@ class WorkerThread implements Thread {
     })
     // Only an order keeps the process running.
     this.#worker.unref()
-    this.#worker.on('message', (parts: Reply) => this.#finish({ parts }))
+    this.#worker.on('message', (reply: Reply) => this.#finish(reply))
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#exceeded ??= 'memory'
       else this.#crash = error

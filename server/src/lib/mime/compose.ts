@@ -45,6 +45,9 @@ export function* composeMail(mail: MailToCompose): Generator<Buffer, void> {
   yield Buffer.from(text, 'latin1')
 }
 
+/** An email without files, as ASCII. Throws `HeaderError`. */
+export const mailText = (mail: Omit<MailToCompose, 'attachments'>): string => [...partsOf(mail)].join('')
+
 function* partsOf(mail: MailToCompose): Generator<string | Buffer, void> {
   const { attachments = [], boundary } = mail
   if (!BOUNDARY.test(boundary)) throw new HeaderError('The boundary must be 1 to 60 letters and digits.')

@@ -23,6 +23,8 @@ export type ProviderConnection = {
   repeatable: boolean
   /** Does the provider accept an attempt with the same key only once? */
   idempotent: boolean
+  /** Whether it takes emails that were composed in advance. */
+  takesMail: boolean
   /** How many attempts each process makes at the same time. */
   atOnce: number
   /** How many attempts all processes together make per interval. */
@@ -91,13 +93,14 @@ type Ready = {
 }
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
-  const { repeatable, idempotent, atOnce, send } = providers[kind]
+  const { repeatable, idempotent, takesMail = false, atOnce, send } = providers[kind]
   const outside = toolsOf(ctx, id)
   return {
     provider: kind,
     providerId: id,
     repeatable,
     idempotent,
+    takesMail,
     atOnce,
     rate,
     staysHere: staysHere(kind),

@@ -9,6 +9,7 @@ import type { MessageId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import type { SendingDomain } from '../domains/index.ts'
+import type { ComposedMail } from './mail-source.ts'
 
 /** A rendered message with its recipient and a summary for listings. */
 export type Rendered = { channel: Channel; recipient: string; summary: string; content: Record<string, unknown> }
@@ -29,6 +30,8 @@ export type Outgoing = Rendered & {
   isMarketing?: true
   /** Files of an email. */
   attachments?: readonly Attachment[]
+  /** The email as it was composed in advance; only for providers with `takesMail`. Its content then lacks what is in it: HTML and text. */
+  mail?: ComposedMail
   /** The devices of the user; for push messages only. */
   devices: PushTarget[]
   /** The message as it may be shown, if its request redacted values. */
@@ -147,6 +150,8 @@ export type Provider<S extends TSchema = TSchema> = {
   repeatable: boolean
   /** Does the provider accept an attempt with the same `key` only once? If so, an uncertain attempt is repeated. */
   idempotent: boolean
+  /** Whether it takes emails that were composed in advance. */
+  takesMail?: true
   /** How many attempts each process makes at the same time. */
   atOnce: number
   send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>

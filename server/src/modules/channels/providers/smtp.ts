@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
-import { composedOf, messageIdOf } from '../mail-source.ts'
-import { type ProviderResponse, provider } from '../provider.ts'
+import { type ComposedMail, composedOf } from '../mail-source.ts'
+import { type ProviderResponse, type ProviderTools, provider } from '../provider.ts'
 
 const CONNECTIONS_DEFAULT = 10
 const CONNECTIONS_MAX = 50
@@ -42,14 +42,19 @@ export const smtp = provider({
   ],
   repeatable: false,
   idempotent: false,
+  takesMail: true,
   atOnce: CONNECTIONS_MAX,
-  send: mail.sendEmail<Settings>(async (settings, email, message, { smtp, clock }) => {
-    const composed = composedOf(email, message.key, clock.now())
-    if ('is' in composed) return composed
-    return outcomeOf(await smtp.send(relayOf(settings), composed), settings.host, messageIdOf(email, message.key))
-  }),
+  send: async (settings, message, outside) => (message.mail ? give(settings, message.mail, outside) : compose(settings, message, outside)),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),
 })
+
+const compose = mail.sendEmail<Settings>(async (settings, email, message, outside) => {
+  const composed = composedOf(email, message.key, outside.clock.now())
+  return 'is' in composed ? composed : give(settings, composed, outside)
+})
+
+const give = async (settings: Settings, composed: ComposedMail, { smtp }: Pick<ProviderTools, 'smtp'>): Promise<ProviderResponse> =>
+  outcomeOf(await smtp.send(relayOf(settings), composed), settings.host, composed.messageId)
 
 const relayOf = ({ host, port, tls, username, password, connections = CONNECTIONS_DEFAULT }: Settings): SmtpRelay => ({
   host,

@@ -7,7 +7,8 @@ import { leaseMs } from './lease.ts'
 import * as queries from './queries.ts'
 import { claimRateQueues, type RateBatch } from './rate-queues.ts'
 
-const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 1000, 2: 500 }
+/** What is read for a batch holds up the event loop in proportion to its size. */
+const BATCH_MESSAGES: Record<Priority, number> = { 0: 200, 1: 500, 2: 500 }
 const QUEUES_MAX = 200
 /** So many messages are claimed at a time, in batches: those of a slow provider keep none of the others waiting. */
 const IN_FLIGHT_MAX: Record<Priority, number> = { 0: 2000, 1: 3000, 2: 2000 }

@@ -3,14 +3,15 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Outcome } from '../../../infra/threads/pool.ts'
 import type { Channel } from '../../../lib/channels.ts'
 import { renderMessage } from '../tasks.ts'
+import { type PackedMessage, type RenderedMessage, unpackMessage } from './packed-message.ts'
 import type { Prepared } from './prepare.ts'
-import type { PreparedTemplate, RenderInput, RenderResult, SendingProject } from './render.ts'
+import type { PreparedTemplate, RenderFailure, RenderInput, SendingProject } from './render.ts'
 
 /** A message to render, with its template. */
 export type ToRender = Omit<RenderInput, 'template'> & { template: Prepared }
 
 /** What came of a message. It is skipped when several before it were stopped. */
-export type RenderOutcome = RenderResult | { skipped: true }
+export type RenderOutcome = RenderedMessage | RenderFailure | { skipped: true }
 
 /** Renders messages, in their order. Templates and settings are copied to the thread once for all. */
 export async function renderMessages(
@@ -47,12 +48,13 @@ const membersOf = ({ id, name, locale, timezone, link_wrap_email, link_wrap_push
 function resultOf(
   ctx: ProjectCtx,
   channel: Channel,
-  outcome: Outcome<{ result: RenderResult; elapsedMs: number }> | undefined,
+  outcome: Outcome<{ result: PackedMessage | RenderFailure; elapsedMs: number }> | undefined,
 ): RenderOutcome {
   if (!outcome || 'skipped' in outcome) return { skipped: true }
   if ('exceeded' in outcome) return stopped(outcome.exceeded)
   ctx.metrics.messageRendered(channel, outcome.value.elapsedMs)
-  return outcome.value.result
+  const { result } = outcome.value
+  return 'problem' in result ? result : unpackMessage(result, outcome.packed)
 }
 
-const stopped = (exceeded: string): RenderResult => ({ problem: `Rendering was stopped, because ${exceeded}.`, isOverBudget: true })
+const stopped = (exceeded: string): RenderFailure => ({ problem: `Rendering was stopped, because ${exceeded}.`, isOverBudget: true })

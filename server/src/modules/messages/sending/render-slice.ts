@@ -1,19 +1,25 @@
 /** Renders the messages of a slice. Those whose request redacted values are rendered a second time, as they may be shown. */
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Channel } from '../../../lib/channels.ts'
-import type { MessageId } from '../../../lib/ids.ts'
-import type { Rendered } from '../../channels/index.ts'
-import { trackingBaseUrl } from '../../domains/index.ts'
+import type { DomainId, MessageId } from '../../../lib/ids.ts'
+import type { ProviderConnection, Rendered } from '../../channels/index.ts'
+import { fromDomainOf, trackingBaseUrl } from '../../domains/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import type { Eligible } from '../eligibility.ts'
+import type { MessageRequest } from '../requests/schema.ts'
 import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { SendContexts } from './context.ts'
+import type { Composing } from './packed-message.ts'
 import { type Prepared, type TemplateCache, untracked } from './prepare.ts'
 import type { SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
-type Item = { message: ClaimedMessage; eligible: Eligible<SendableTemplate> }
+type Item = {
+  message: ClaimedMessage
+  eligible: Eligible<SendableTemplate>
+  connection: Pick<ProviderConnection, 'takesMail' | 'defaultFrom'>
+}
 
 /** What came of the messages of a slice, in order, and how those are shown that have redacted values. */
 export type RenderedSlice = { outcomes: RenderOutcome[]; shown: ReadonlyMap<MessageId, Rendered> }
@@ -28,17 +34,22 @@ export async function renderSlice(
   const messages: ToRender[] = []
   const redacted: ToRender[] = []
   const plain = new Map<SendableTemplate, Prepared>()
-  for (const { message, eligible } of slice) {
+  const domains = new Map<DomainId | null, Domains>()
+  for (const { message, eligible, connection } of slice) {
     const { campaign, user, consent, template } = eligible
     const { id, name, subscription_id } = campaign
-    const { redact = [], sealed = null } = requestOf(message) ?? {}
+    const request = requestOf(message)
+    const { redact = [], sealed = null } = request ?? {}
     // The address of a tracked link is shown in reports, so redacted messages have none.
     if (redact.length > 0 && !plain.has(template)) plain.set(template, untracked(template))
     const prepared = (redact.length > 0 && plain.get(template)) || (await prepare(ctx, project, channel, template, campaign.utm !== null))
-    const trackingUrl = await trackingBaseUrl(ctx, campaign.custom_domain_id)
+    const { trackingUrl, fromDomain } = domains.get(campaign.custom_domain_id) ?? (await domainsOf(ctx, campaign.custom_domain_id))
+    domains.set(campaign.custom_domain_id, { trackingUrl, fromDomain })
     const input = { id: message.id, campaign: { id, name, subscription_id }, user, template: prepared, trackingUrl, utm: campaign.utm }
     const { event } = message
-    messages.push({ ...input, event: withSealed(ctx, event, sealed), isTransactional: consent.is_transactional })
+    const composing = connection.takesMail && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
+    const whole = { ...input, event: withSealed(ctx, event, sealed), isTransactional: consent.is_transactional }
+    messages.push(composing ? { ...whole, composing } : whole)
     if (sealed !== null) redacted.push({ ...input, event, isTransactional: consent.is_transactional })
   }
   const outcomes = await renderMessages(ctx, project, channel, [...messages, ...redacted])
@@ -49,6 +60,30 @@ export async function renderSlice(
   }
   return { outcomes: outcomes.slice(0, messages.length), shown }
 }
+
+/** The domains of a campaign: of its tracked links, and of the default sender. */
+type Domains = { trackingUrl: string; fromDomain: string | undefined }
+
+const domainsOf = async (ctx: ProjectCtx, id: DomainId | null): Promise<Domains> => ({
+  trackingUrl: await trackingBaseUrl(ctx, id),
+  fromDomain: id === null ? undefined : await fromDomainOf(ctx, id),
+})
+
+const hasNoFiles = (template: SendableTemplate, request: MessageRequest | undefined): boolean =>
+  template.attachment_bytes === 0 && (request?.attachments ?? 0) === 0
+
+/** How the thread composes an email. The custom domain of its campaign is that of the default sender (D-MTA-43). */
+const composingOf = (
+  { created_at }: ClaimedMessage,
+  { defaultFrom }: Pick<ProviderConnection, 'defaultFrom'>,
+  request: MessageRequest | undefined,
+  fromDomain: string | undefined,
+): Composing => ({
+  created_at,
+  defaultFrom: defaultFrom ?? '',
+  headers: request?.headers ?? {},
+  ...(fromDomain !== undefined && { fromDomain }),
+})
 
 /** Nothing is shown of a message that cannot be rendered without its redacted values. */
 const unshown = (channel: Channel): Rendered => ({ channel, recipient: '', summary: '[redacted]', content: {} })

@@ -12,6 +12,7 @@ import { addPixel, type Tracker, trackerOf, wrapLinks } from '../../tracking/tas
 import type { UserRow } from '../../users/index.ts'
 import type { TriggeringEvent } from '../schema.ts'
 import { streamHeaders } from './mail-headers.ts'
+import type { Composing } from './packed-message.ts'
 import { testViewUrlOf, viewUrlOf } from './view-link.ts'
 
 /** The members of a project that rendering needs. */
@@ -58,17 +59,19 @@ export type RenderInput = {
   trackingUrl: string
   /** The parameters that its links get. */
   utm?: Utm | null
+  /** For an email that the thread composes too. */
+  composing?: Composing
 }
 
+export type RenderFailure = { problem: string /** It exceeded its budget. */; isOverBudget: boolean }
+
 /** The rendered message with its headers, or why rendering failed. */
-export type RenderResult =
-  | { rendered: Rendered; headers: Record<string, string> }
-  | { problem: string /** It exceeded its budget. */; isOverBudget: boolean }
+export type RenderResult = { rendered: Rendered; headers: Record<string, string> } | RenderFailure
 
 /** The number of the link of a message that has only one. */
 const ONLY_LINK = 0
 
-export function render({ secrets }: TaskTools, settings: RenderSettings, input: RenderInput): RenderResult {
+export function render({ secrets }: Pick<TaskTools, 'secrets'>, settings: RenderSettings, input: RenderInput): RenderResult {
   const { project, channel, templates, baseUrl } = settings
   const { content, required, tracked } = templates[input.template] as PreparedTemplate
   const { campaign, user } = input

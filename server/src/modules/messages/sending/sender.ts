@@ -39,6 +39,7 @@ const SLICES_AT_ONCE = 3
 /** Queues with up to this many messages share statements. */
 const SMALL_QUEUE = 20
 const RELEASED_AT_ONCE = 1000
+const DECIDED_AT_ONCE = 100
 
 /** What a sending process keeps between batches. After `stop`, results are not kept for a database that is away. */
 export type Sender = SenderParts &
@@ -160,7 +161,9 @@ const notAttempted = (message: ClaimedMessage, known: Pick<Attempted, 'user' | '
 async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, connectionOf }: SendContexts) {
   const ready: ReadyMessage[] = []
   const done: Attempted[] = []
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
+    // Requests come between, so that none waits for a whole batch.
+    if (at > 0 && at % DECIDED_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
     const context = contextOf(message)
     const decision = checkEligibility(context)
     if ('state' in decision) {
@@ -181,7 +184,7 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
   const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, contexts.requestOf, slice), contexts)
-  for (const { ready, outgoing } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytesOf(outgoing))
+  for (const { ready, bytes } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytes)
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
   const attachments = await attachmentsOfSlice(ctx, sending.attachments, rendered)
@@ -233,13 +236,9 @@ async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: numb
   if (unsaved) throw unsaved.error
 }
 
-/** About how much memory a rendered message takes. */
-const bytesOf = ({ content }: Outgoing): number =>
-  Object.values(content).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
-
 /** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
 function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: RenderedSlice, contexts: SendContexts) {
-  const rendered: { ready: ReadyMessage; outgoing: Outgoing }[] = []
+  const rendered: { ready: ReadyMessage; outgoing: Outgoing; bytes: number }[] = []
   const failed: Attempted[] = []
   const overBudget = new Map<CampaignId, number>()
   for (const [index, ready] of slice.entries()) {
@@ -252,10 +251,11 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Re
         key: messageKey(ctx, message),
         headers: { ...outcome.headers, ...contexts.requestOf(message)?.headers },
         ...(!eligible.consent.is_transactional && { isMarketing: true as const }),
+        ...(outcome.mail && { mail: outcome.mail }),
         devices: contexts.devices(eligible.user.id),
         ...(shown.has(message.id) && { shown: shown.get(message.id) as Rendered }),
       }
-      rendered.push({ ready, outgoing })
+      rendered.push({ ready, outgoing, bytes: outcome.bytes })
     } else if ('skipped' in outcome) {
       failed.push(notAttempted(message, eligible, recheckedFrom(ctx.clock.now())))
     } else {
