@@ -2031,6 +2031,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of the project at a glance
+         * @description Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, beside the seven days before. It is at most five seconds old.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find users, campaigns, journeys, lists, webhook endpoints and domains by name
+         * @description At most five of each kind, as `q` of their lists finds them. Users are found by their ids and addresses.
+         */
+        get: operations["getSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/users/{userId}/reachability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which channels reach a user, and why others do not
+         * @description The first thing that stops messages is the reason: the address, then a suppression, then the subscriptions.
+         */
+        get: operations["getUserReachability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/users/{userId}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a user did and what happened to them, latest first
+         * @description Events, what became of messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.
+         */
+        get: operations["getUserTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/messages/{messageId}": {
         parameters: {
             query?: never;
@@ -3854,6 +3934,7 @@ export interface components {
             previous_hash: string;
             /** @description SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members. */
             hash: string;
+            /** @description What was changed. */
             object: {
                 /** @description The kind of object. */
                 type: string;
@@ -3862,6 +3943,7 @@ export interface components {
                 /** @description Its name at that time. */
                 name: string | null;
             };
+            /** @description Who changed it. */
             actor: {
                 /**
                  * @description An API key, a member of the organisation, or the system.
@@ -11801,6 +11883,168 @@ export interface components {
             return_domain?: string | null;
         };
         /**
+         * Overview
+         * @example {
+         *       "problems": [
+         *         {
+         *           "kind": "webhook_disabled",
+         *           "message": "The webhook endpoint “Delivery log” was disabled. It failed for 5 days.",
+         *           "object": {
+         *             "type": "webhook",
+         *             "id": "5",
+         *             "name": "Delivery log"
+         *           }
+         *         }
+         *       ],
+         *       "sending": [
+         *         {
+         *           "campaign_id": 7,
+         *           "name": "Spring sale",
+         *           "channel": "email",
+         *           "state": "running",
+         *           "is_paused": false,
+         *           "sent": 1042,
+         *           "total": 5601,
+         *           "started_at": "2026-11-23T22:00:00.412Z"
+         *         }
+         *       ],
+         *       "processing": {
+         *         "waiting_since": null,
+         *         "parked": 0
+         *       },
+         *       "channels": [
+         *         {
+         *           "channel": "email",
+         *           "last_7_days": {
+         *             "sent": 4120,
+         *             "delivered": 4031,
+         *             "opened": 1980,
+         *             "clicked": 402,
+         *             "bounced": 61,
+         *             "complained": 2,
+         *             "failed": 3
+         *           },
+         *           "previous_7_days": {
+         *             "sent": 3990,
+         *             "delivered": 3921,
+         *             "opened": 1980,
+         *             "clicked": 402,
+         *             "bounced": 61,
+         *             "complained": 2,
+         *             "failed": 3
+         *           }
+         *         }
+         *       ],
+         *       "read_at": "2026-11-23T22:14:37.095Z"
+         *     }
+         */
+        Overview: {
+            /** @description What needs attention. */
+            problems: {
+                /**
+                 * @description The kind, as a stable code.
+                 * @enum {string}
+                 */
+                kind: "webhook_disabled" | "domain_problem" | "campaign_paused" | "mail_paused" | "items_parked" | "processing_late" | "bounces_high" | "failures_high";
+                /** @description What is wrong and what to do, in a sentence. */
+                message: string;
+                /** @description What it is about; null for the project. */
+                object: {
+                    /**
+                     * @description The kind of object.
+                     * @enum {string}
+                     */
+                    type: "webhook" | "domain" | "campaign" | "channel";
+                    /** @description Its id, or the name of the channel. */
+                    id: string;
+                    /** @description Its name. */
+                    name: string;
+                } | null;
+            }[];
+            /** @description The latest 20 blasts that are loading or running, and campaigns that are paused. */
+            sending: {
+                /** @description The id of the campaign. */
+                campaign_id: number;
+                /** @description The name. */
+                name: string;
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The state of the campaign. */
+                state: string;
+                /** @description Whether it is paused. */
+                is_paused: boolean;
+                /** @description How many of its messages were sent. */
+                sent: number;
+                /** @description How many messages it has. */
+                total: number;
+                /**
+                 * Format: date-time
+                 * @description When it started; null before.
+                 */
+                started_at: string | null;
+            }[];
+            /** @description Accepted events and users: since when the oldest waits; null if none does. */
+            processing: {
+                /**
+                 * Format: date-time
+                 * @description Since when the oldest waits; null if none does.
+                 */
+                waiting_since: string | null;
+                /** @description Accepted items that could not be applied, at most 1,000. */
+                parked: number;
+            };
+            /** @description Channels that were used within 14 days. The numbers are of events, by the day that they occurred. */
+            channels: {
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description Today and the six days before, by UTC. */
+                last_7_days: {
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered. */
+                    delivered: number;
+                    /** @description Opens. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Clicks. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+                /** @description The seven days before those. */
+                previous_7_days: {
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered. */
+                    delivered: number;
+                    /** @description Opens. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Clicks. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was read. It is at most five seconds old.
+             */
+            read_at: string;
+        };
+        /**
          * @example {
          *       "id": 88301,
          *       "campaign_id": 9,
@@ -12976,6 +13220,56 @@ export interface components {
              */
             finished_at: string | null;
         };
+        /**
+         * Reachability
+         * @example {
+         *       "results": [
+         *         {
+         *           "channel": "email",
+         *           "is_reachable": false,
+         *           "reason": "suppressed",
+         *           "detail": "hard_bounce",
+         *           "subscribed": 2,
+         *           "subscriptions": 3
+         *         }
+         *       ]
+         *     }
+         */
+        Reachability: {
+            /** @description One item for each channel. */
+            results: components["schemas"]["ReachabilityOfChannel"][];
+        };
+        /**
+         * ReachabilityOfChannel
+         * @example {
+         *       "channel": "email",
+         *       "is_reachable": false,
+         *       "reason": "suppressed",
+         *       "detail": "hard_bounce",
+         *       "subscribed": 2,
+         *       "subscriptions": 3
+         *     }
+         */
+        ReachabilityOfChannel: {
+            /**
+             * @description The channel of the messages.
+             * @enum {string}
+             */
+            channel: "email" | "text" | "push" | "webhook" | "in_app";
+            /** @description Whether messages of at least one subscription type reach the user. */
+            is_reachable: boolean;
+            /**
+             * @description Why not, by the codes that messages have; null if the channel reaches the user.
+             * @enum {string|null}
+             */
+            reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;
+            /** @description The reason of the suppression. */
+            detail: string | null;
+            /** @description How many subscription types of the channel the user gets. */
+            subscribed: number;
+            /** @description How many subscription types the channel has. */
+            subscriptions: number;
+        };
         /** @description Resend */
         ResendProviderInput: {
             /** @description The name. */
@@ -13538,6 +13832,45 @@ export interface components {
             prevCursor: string | null;
             /** @description Page size used. */
             limit: number;
+        };
+        /**
+         * SearchResult
+         * @example {
+         *       "type": "campaign",
+         *       "id": "7",
+         *       "name": "Spring sale",
+         *       "detail": "running"
+         *     }
+         */
+        SearchResult: {
+            /**
+             * @description The kind of object.
+             * @enum {string}
+             */
+            type: "user" | "campaign" | "journey" | "list" | "webhook" | "domain";
+            /** @description The id for the path of the object; of a user, the `external_id`. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What tells it from others of the name: the address of a user, the state of a campaign. */
+            detail: string | null;
+        };
+        /**
+         * SearchResults
+         * @example {
+         *       "results": [
+         *         {
+         *           "type": "campaign",
+         *           "id": "7",
+         *           "name": "Spring sale",
+         *           "detail": "running"
+         *         }
+         *       ]
+         *     }
+         */
+        SearchResults: {
+            /** @description At most five of each kind. */
+            results: components["schemas"]["SearchResult"][];
         };
         /** @description SendGrid */
         SendgridProviderInput: {
@@ -15084,6 +15417,46 @@ export interface components {
         UserSubscriptionPage: {
             /** @description Items of the page, in the requested order. */
             results: components["schemas"]["UserSubscription"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
+        };
+        /**
+         * UserTimelineItem
+         * @example {
+         *       "kind": "message",
+         *       "name": "email_delivered",
+         *       "data": {
+         *         "campaign_id": 7,
+         *         "message_id": 88214
+         *       },
+         *       "created_at": "2026-11-23T22:14:37.095Z"
+         *     }
+         */
+        UserTimelineItem: {
+            /**
+             * @description `event`: what the user did. `message`: what became of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.
+             * @enum {string}
+             */
+            kind: "event" | "message" | "subscription" | "list" | "journey";
+            /** @description The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`. */
+            name: string;
+            /** @description More, by name. */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
+        UserTimelinePage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["UserTimelineItem"][];
             /** @description Cursor of the next page; null if there is none. */
             nextCursor: string | null;
             /** @description Cursor of the previous page; null on the first page. */
@@ -22138,6 +22511,8 @@ export interface operations {
                 reason?: string;
                 /** @description The channel. */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The kind of the provider that had the last attempt, such as `smtp`. */
+                provider?: string;
                 /** @description The domain of the recipient of emails. */
                 domain?: string;
                 /** @description The mail site that an email was delivered to, or is to be; for the provider `mta`. */
@@ -24919,6 +25294,257 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "problems": [
+                     *         {
+                     *           "kind": "webhook_disabled",
+                     *           "message": "The webhook endpoint “Delivery log” was disabled. It failed for 5 days.",
+                     *           "object": {
+                     *             "type": "webhook",
+                     *             "id": "5",
+                     *             "name": "Delivery log"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "sending": [
+                     *         {
+                     *           "campaign_id": 7,
+                     *           "name": "Spring sale",
+                     *           "channel": "email",
+                     *           "state": "running",
+                     *           "is_paused": false,
+                     *           "sent": 1042,
+                     *           "total": 5601,
+                     *           "started_at": "2026-11-23T22:00:00.412Z"
+                     *         }
+                     *       ],
+                     *       "processing": {
+                     *         "waiting_since": null,
+                     *         "parked": 0
+                     *       },
+                     *       "channels": [
+                     *         {
+                     *           "channel": "email",
+                     *           "last_7_days": {
+                     *             "sent": 4120,
+                     *             "delivered": 4031,
+                     *             "opened": 1980,
+                     *             "clicked": 402,
+                     *             "bounced": 61,
+                     *             "complained": 2,
+                     *             "failed": 3
+                     *           },
+                     *           "previous_7_days": {
+                     *             "sent": 3990,
+                     *             "delivered": 3921,
+                     *             "opened": 1980,
+                     *             "clicked": 402,
+                     *             "bounced": 61,
+                     *             "complained": 2,
+                     *             "failed": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "read_at": "2026-11-23T22:14:37.095Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSearch: {
+        parameters: {
+            query: {
+                /** @description A part of a name, in upper or lower case. */
+                q: string;
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "type": "campaign",
+                     *           "id": "7",
+                     *           "name": "Spring sale",
+                     *           "detail": "running"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUserReachability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The `external_id` of the user, percent-encoded.
+                 * @example customer-1042
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "channel": "email",
+                     *           "is_reachable": false,
+                     *           "reason": "suppressed",
+                     *           "detail": "hard_bounce",
+                     *           "subscribed": 2,
+                     *           "subscriptions": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Reachability"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUserTimeline: {
+        parameters: {
+            query?: {
+                /** @description Text to find in `name`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "created_at";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The `external_id` of the user, percent-encoded.
+                 * @example customer-1042
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "kind": "message",
+                     *           "name": "email_delivered",
+                     *           "data": {
+                     *             "campaign_id": 7,
+                     *             "message_id": 88214
+                     *           },
+                     *           "created_at": "2026-11-23T22:14:37.095Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserTimelinePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getMessage: {
         parameters: {
             query?: never;
@@ -25008,6 +25634,16 @@ export interface operations {
     listSandboxMessages: {
         parameters: {
             query?: {
+                /** @description A part of the recipient. */
+                to?: string;
+                /** @description A part of the summary, which is the subject of an email. */
+                subject?: string;
+                /** @description The channel. */
+                channel?: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The id of a campaign. */
+                campaign_id?: string;
+                /** @description Whether an email has attachments or inline images. */
+                has_attachment?: "true" | "false";
                 /** @description Text to find in `recipient`, `summary` or `channel`, ignoring case. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */

@@ -19,6 +19,7 @@ import { listRoutes } from './modules/lists/index.ts'
 import { memberRoutes } from './modules/members/index.ts'
 import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { mailSiteRoutes, tlsRoutes } from './modules/mta/index.ts'
+import { overviewRoutes } from './modules/overview/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
@@ -48,6 +49,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...journeyRoutes({ stepReferenceFaults }),
   ...activityRoutes,
   ...auditRoutes,
+  ...overviewRoutes,
   ...messageRoutes({ findSendingCampaigns }),
   ...providerRoutes,
   ...domainRoutes(),

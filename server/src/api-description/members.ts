@@ -22,6 +22,9 @@ export const MEMBERS: Record<string, string> = {
   locale: 'The language, as a BCP-47 tag.',
   timezone: 'The IANA time zone.',
   limits: 'The limits.',
+  'AuditEntry.object': 'What was changed.',
+  'AuditEntry.actor': 'Who changed it.',
+  'Overview.processing.waiting_since': 'Since when the oldest waits; null if none does.',
 
   // journeys
   passed: 'Whether the check let the user in.',

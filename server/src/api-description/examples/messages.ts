@@ -123,7 +123,39 @@ const tlsResult = {
   count: 4120,
 }
 
+const week = { sent: 4120, delivered: 4031, opened: 1980, clicked: 402, bounced: 61, complained: 2, failed: 3 }
+const problem = {
+  kind: 'webhook_disabled',
+  message: 'The webhook endpoint “Delivery log” was disabled. It failed for 5 days.',
+  object: { type: 'webhook', id: '5', name: 'Delivery log' },
+}
+const inProgress = {
+  campaign_id: 7,
+  name: 'Spring sale',
+  channel: 'email',
+  state: 'running',
+  is_paused: false,
+  sent: 1042,
+  total: 5601,
+  started_at: SENT,
+}
+const ofChannel = { channel: 'email', last_7_days: week, previous_7_days: { ...week, sent: 3990, delivered: 3921 } }
+const reachability = { channel: 'email', is_reachable: false, reason: 'suppressed', detail: 'hard_bounce', subscribed: 2, subscriptions: 3 }
+
 export const messageExamples = {
+  Overview: {
+    problems: [problem],
+    sending: [inProgress],
+    processing: { waiting_since: null, parked: 0 },
+    channels: [ofChannel],
+    read_at: OPENED,
+  },
+  SearchResult: { type: 'campaign', id: '7', name: 'Spring sale', detail: 'running' },
+  SearchResults: { results: [{ type: 'campaign', id: '7', name: 'Spring sale', detail: 'running' }] },
+  ReachabilityOfChannel: reachability,
+  Reachability: { results: [reachability] },
+  UserTimelineItem: { kind: 'message', name: 'email_delivered', data: { campaign_id: 7, message_id: 88214 }, created_at: OPENED },
+
   TlsResult: tlsResult,
   QueuedRecipient: queued,
   MailQueuePage: { results: [queued], limit: 25, nextCursor: null, prevCursor: null },

@@ -8,7 +8,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { Flag, Instant, Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
 import type { Config } from '../runtime/config.ts'
-import type { Ctx } from '../runtime/ctx.ts'
+import type { Ctx, ProjectCtx } from '../runtime/ctx.ts'
 
 /** The number of newest positions that are all looked up. */
 const NEWEST = 128
@@ -116,6 +116,16 @@ export function retryAfter({ fullness, shrinking }: { fullness: number; shrinkin
   if (shrinking <= 0) return RETRY_AFTER_MAX_S
   return Math.min(RETRY_AFTER_MAX_S, Math.max(1, Math.ceil((fullness - ROOMY) / shrinking)))
 }
+
+const OfProject = Type.Object({ waiting_since: Nullable(Instant), parked: Type.Integer() })
+
+/** Since when the oldest accepted request of the project waits, and how many items are parked, at most a thousand. */
+export const backlogOf = (ctx: ProjectCtx) =>
+  ctx.db.one(
+    OfProject,
+    sql`select (select received_at from queue_entries where project_id = ${ctx.projectId} order by position limit 1) as waiting_since,
+               (select count(*) from (select 1 from parked_items where project_id = ${ctx.projectId} limit 1000) p) as parked`,
+  )
 
 const Oldest = Type.Object({ received_at: Instant })
 

@@ -6,10 +6,10 @@
  * campaign is given to a provider.
  */
 export { campaignJobs } from './jobs.ts'
-export { campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
+export { campaignListing, campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'
-export { archiveCampaign } from './service.ts'
+export { archiveCampaign, campaignsInProgress, listCampaigns } from './service.ts'
 export { isSendable, reasonAgainst, renderSimulated, type SimulatedCampaign, simulatedCampaigns } from './simulated.ts'
 export { journeyIntents, matchTriggers } from './triggers.ts'

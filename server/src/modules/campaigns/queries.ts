@@ -55,6 +55,17 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
 
+/** The latest blasts that are loading or running, and campaigns that are paused. */
+export const findInProgress = (ctx: ProjectCtx, limit: number) =>
+  ctx.db.many(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and archived_at is null
+          and ((type = 'blast' and state in ('loading', 'running')) or (paused_at is not null and state = any(${PAUSABLE_STATES}::text[])))
+        order by updated_at desc
+        limit ${limit}`,
+  )
+
 const SlugRow = Type.Object({ slug: Type.String() })
 
 /** The slugs that are this one, or this one with something after a hyphen. */

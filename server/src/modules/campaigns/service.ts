@@ -170,6 +170,12 @@ export async function presentCampaigns(ctx: ProjectCtx, page: PageOf<CampaignRow
   return mapPage(page, (row) => present(row, counts.get(row.id)))
 }
 
+/** The latest blasts that are being sent, and campaigns that are paused, with their counts. */
+export async function campaignsInProgress(ctx: ProjectCtx, limit: number): Promise<Campaign[]> {
+  const results = await queries.findInProgress(ctx, limit)
+  return (await presentCampaigns(ctx, { results, limit, nextCursor: null, prevCursor: null })).results
+}
+
 const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced: 0 }
 
 const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })

@@ -4,8 +4,8 @@
  */
 export { hostOf, isForCustomDomain } from './hosts.ts'
 export { domainJobs } from './jobs.ts'
-export { findDomain, findVerifiedHost } from './queries.ts'
+export { domainListing, findDomain, findVerifiedHost } from './queries.ts'
 export { domainRoutes } from './routes.ts'
 export { fromDomainOf, type SendingDomain, sendingDomainOf } from './sending/senders.ts'
-export { trackingBaseUrl } from './service.ts'
+export { listDomains, trackingBaseUrl } from './service.ts'
 export { countWarmUp, type WarmUpOutcome, type WarmUpTarget, warmUpAllowance } from './warm-up/allowance.ts'

@@ -2,13 +2,15 @@
  * Behavioural events. Owns `events` (with a partition for each month), `event_ids`, `event_days`, `event_names` and `event_removals`.
  * Promises: an accepted event is stored exactly once, in the order of sending for each user, and counted in the same transaction.
  */
+export { dayOf } from './counts.ts'
 export { type AcceptedEvent, type NewEvent, newSystemEvent, type StoredEvent } from './event.ts'
 export { type PastEvent, pastEventsOf, usersWithPastEvents } from './history.queries.ts'
 export { eventJobs } from './jobs.ts'
 export { type LatestEvent, latestEvents } from './latest.queries.ts'
 export { eraseEvents, usersWithEvents } from './queries.ts'
-export { usedDataKeys, usedEventNames } from './reading.queries.ts'
+export { countsOfNames, timelineListing, usedDataKeys, usedEventNames } from './reading.queries.ts'
 export { eventRemovalToFollow, noteRemovalFollowed } from './retention.ts'
 export { eventRoutes } from './routes.ts'
 export { createEventMonths, requireEventMonths, storeEvents } from './service.ts'
+export { listTimeline } from './timeline.ts'
 export { eventStores } from './user-data.queries.ts'

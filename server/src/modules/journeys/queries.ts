@@ -45,6 +45,18 @@ export const findJourneyIds = async (ctx: ProjectCtx, ids: number[]): Promise<nu
     )
   ).map(({ id }) => id)
 
+const NameRow = Exact({ id: IdOf<JourneyId>(), name: Type.String() })
+
+/** The names of these journeys, archived ones included. */
+export const journeyNames = async (ctx: ProjectCtx, ids: JourneyId[]): Promise<Map<JourneyId, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await ctx.db.many(
+    NameRow,
+    sql`select id, name from journeys where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Locks a journey, so that changes of its status and steps are made one at a time. */
 export const lockJourney = (ctx: InTx, id: JourneyId) =>
   ctx.db.first(

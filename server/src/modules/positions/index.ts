@@ -25,12 +25,13 @@ export {
   entriesSince,
   insertEntrances,
   insertTimers,
+  journeysOfUsers,
   journeyUsersOf,
   saveJourneyUsers,
   updateEntrances,
 } from './queries.ts'
 export { journeyFactsOf, journeysWithSteps } from './rule-facts.queries.ts'
-export { EntranceRow, type PastEntrance, type TimerRow, type TrailVisit } from './schema.ts'
+export { EntranceRow, type JourneyUserRow, type PastEntrance, type TimerRow, type TrailVisit } from './schema.ts'
 export { registeredSteps, registerSteps, stepsOfJourneys } from './steps.queries.ts'
 export { dueTimers, nextTimers } from './timers.queries.ts'
 export { type StoredTrail, trailOf } from './trail.ts'

@@ -38,6 +38,18 @@ export const journeyUsersOf = (ctx: ProjectCtx | InTx, userIds: UserId[], journe
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and journey_id = any(${journeyIds}::bigint[])`,
   )
 
+/** What is known of these users in all journeys, those that they entered last first. */
+export const journeysOfUsers = (ctx: ProjectCtx, userIds: UserId[], limit: number): Promise<JourneyUserRow[]> =>
+  ctx.db.many(
+    JourneyUserRow,
+    sql`select user_id, journey_id, entered, completed, exited, active, first_entered_at, last_entered_at, last_ended_at, held_out_at,
+               goal_until, last_outcome, arm, goals
+        from journey_users
+        where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
+        order by last_entered_at desc nulls last, journey_id
+        limit ${limit}`,
+  )
+
 /** Stores new entrances. */
 export const insertEntrances = (ctx: InTx, rows: EntranceRow[]) =>
   ctx.db.run(

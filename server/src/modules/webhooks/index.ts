@@ -6,7 +6,8 @@
  */
 
 export { queueDepth as webhookDepth } from './deliveries.queries.ts'
-export { countByStatus as countEndpoints } from './endpoints.queries.ts'
+export { countByStatus as countEndpoints, endpointListing } from './endpoints.queries.ts'
 export { webhookJobs } from './jobs.ts'
 export { webhookRoutes } from './routes.ts'
+export { listEndpoints } from './service.ts'
 export { verifySignature } from './signature.ts'

@@ -28,6 +28,7 @@ export type MessageFilter = {
   state: MessageState | undefined
   reason: string | undefined
   channel: Channel | undefined
+  provider: string | undefined
   domain: string | undefined
   site: string | undefined
   since: Date | undefined
@@ -41,14 +42,14 @@ const isSentBy = (ctx: ProjectCtx, key: KeyId | null): Sql =>
   key === null ? sql`true` : sql`id in (select message_id from message_requests where project_id = ${ctx.projectId} and sent_by = ${key})`
 
 export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: MessageFilter): Promise<PageOf<MessageRow>> => {
-  const { userId, campaignId, journeyId, state, reason, channel, domain, site, since, until, sentBy } = filter
+  const { userId, campaignId, journeyId, state, reason, channel, provider, domain, site, since, until, sentBy } = filter
   return pageOf(ctx, MessageRow, messageListing, page, {
     select: columns,
     from: sql`messages`,
     where: sql`project_id = ${ctx.projectId} and ${when(userId, sql`user_id = ${userId}`)} and ${when(campaignId, sql`campaign_id = ${campaignId}`)}
       and ${when(journeyId, sql`journey_id = ${journeyId}`)} and ${when(state, sql`state = ${state}`)} and ${when(reason, sql`reason = ${reason}`)}
       and ${when(channel, sql`channel = ${channel}`)} and ${when(since, sql`created_at >= ${since}`)} and ${when(until, sql`created_at < ${until}`)}
-      and ${when(domain, sql`channel = 'email' and lower(split_part(recipient, '@', -1)) = ${domain}`)}
+      and ${when(provider, sql`provider = ${provider}`)} and ${when(domain, sql`channel = 'email' and lower(split_part(recipient, '@', -1)) = ${domain}`)}
       and ${when(site, sql`id in (${mailsToSite(ctx, site ?? '')})`)} and ${isSentBy(ctx, sentBy)}`,
   })
 }

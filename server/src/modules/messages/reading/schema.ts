@@ -18,6 +18,7 @@ export const MessageQuery = Exact({
   state: Type.Optional(OneOf(MESSAGE_STATES, { description: 'The state.' })),
   reason: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The reason, such as `suppressed`.' })),
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
+  provider: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The kind of the provider that had the last attempt, such as `smtp`.' })),
   domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of the recipient of emails.' })),
   site: Type.Optional(
     Line(NAME_LENGTH_MAX, { description: 'The mail site that an email was delivered to, or is to be; for the provider `mta`.' }),

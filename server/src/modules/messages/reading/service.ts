@@ -32,6 +32,7 @@ export async function listMessages(ctx: ProjectCtx, page: PageRequest, query: Me
     state: query.state,
     reason: query.reason,
     channel: query.channel,
+    provider: query.provider,
     domain: query.domain?.toLowerCase(),
     site: query.site,
     since: timeOf(query.since),

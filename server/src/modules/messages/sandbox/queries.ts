@@ -1,9 +1,10 @@
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
-import { sql } from '../../../infra/postgres/db.ts'
+import { likePattern } from '../../../infra/http/search.ts'
+import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import type { Rendered } from '../../channels/index.ts'
-import { SandboxMessageRow, SandboxMessageWholeRow } from './schema.ts'
+import { SandboxMessageRow, SandboxMessageWholeRow, type SandboxQuery } from './schema.ts'
 
 export type NewSandboxMessage = Rendered & {
   id: MessageId
@@ -66,12 +67,21 @@ export const sandboxListing = listing({
   searchedFields: 'recipient, summary, channel',
 })
 
-export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<SandboxMessageRow>> =>
-  pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
+const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
+
+export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest, query: SandboxQuery): Promise<PageOf<SandboxMessageRow>> => {
+  const { to, subject, channel, campaign_id, has_attachment } = query
+  const attached = sql`(template_id is not null
+    or exists (select from message_attachments a where a.project_id = ${ctx.projectId} and a.message_id = sandbox_messages.id))`
+  return pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
     select: columns,
     from: sql`sandbox_messages`,
-    where: sql`project_id = ${ctx.projectId}`,
+    where: sql`project_id = ${ctx.projectId} and ${when(to, sql`recipient ilike ${likePattern(to ?? '')}`)}
+      and ${when(subject, sql`summary ilike ${likePattern(subject ?? '')}`)} and ${when(channel, sql`channel = ${channel}`)}
+      and ${when(campaign_id, sql`campaign_id = ${Number(campaign_id)}`)}
+      and ${when(has_attachment, has_attachment === 'true' ? attached : sql`not ${attached}`)}`,
   })
+}
 
 export const findSandboxMessage = (ctx: ProjectCtx, id: MessageId) =>
   ctx.db.first(

@@ -4,7 +4,7 @@ import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { getSandboxMessage } from './get-sandbox-message.ts'
 import { deleteSandboxMessages, listSandboxMessages, sandboxListing } from './queries.ts'
-import { SandboxMessage, SandboxMessageWhole } from './schema.ts'
+import { SandboxMessage, SandboxMessageWhole, SandboxQuery } from './schema.ts'
 
 export const sandboxRoutes = [
   route({
@@ -13,9 +13,10 @@ export const sandboxRoutes = [
     summary: 'List sandbox messages.',
     description: 'Newest first. `q` finds a substring of `recipient`, `summary` or `channel`.',
     access: { secret: 'support' },
+    query: SandboxQuery,
     list: sandboxListing,
     reply: Page(SandboxMessage),
-    run: (ctx, { page }) => listSandboxMessages(ctx, page),
+    run: (ctx, { page, query }) => listSandboxMessages(ctx, page, query),
   }),
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
-import { CHANNELS, Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { CHANNELS, Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_CONTENTS } from '../../channels/index.ts'
 
 const columns = {
@@ -14,6 +14,18 @@ const columns = {
   }),
   summary: Type.String({ description: 'One line: the subject, the title or the start of the body.' }),
 }
+
+const TEXT_LENGTH_MAX = 255
+
+/** What sandbox messages can be filtered by. */
+export const SandboxQuery = Exact({
+  to: Type.Optional(Line(TEXT_LENGTH_MAX, { description: 'A part of the recipient.' })),
+  subject: Type.Optional(Line(TEXT_LENGTH_MAX, { description: 'A part of the summary, which is the subject of an email.' })),
+  channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
+  campaign_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'The id of a campaign.' })),
+  has_attachment: Type.Optional(OneOf(['true', 'false'], { description: 'Whether an email has attachments or inline images.' })),
+})
+export type SandboxQuery = Static<typeof SandboxQuery>
 
 export const SandboxMessageRow = Type.Object({ ...columns, created_at: Instant })
 export type SandboxMessageRow = Static<typeof SandboxMessageRow>

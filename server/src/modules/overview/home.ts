@@ -1,0 +1,70 @@
+/** The state of a project at a glance. Each part is one bounded query, and the whole is kept for seconds. */
+import { readPageRequest } from '../../infra/http/paging.ts'
+import { backlogOf } from '../../infra/queue/backlog.ts'
+import { cached } from '../../infra/runtime/cache.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { CHANNELS, type Channel } from '../../lib/channels.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { DAY_MS } from '../../lib/times.ts'
+import { campaignsInProgress } from '../campaigns/index.ts'
+import { domainListing, listDomains } from '../domains/index.ts'
+import { countsOfNames, dayOf } from '../events/index.ts'
+import { findPauses } from '../mta/index.ts'
+import { endpointListing, listEndpoints } from '../webhooks/index.ts'
+import { problemsOf } from './problems.ts'
+import { COUNTED, type Counts, type Overview } from './schema.ts'
+
+const KEPT_MS = 5000
+const PROJECTS_KEPT = 10_000
+const SHOWN_MAX = 20
+const WEEK_DAYS = 7
+
+/** The overview of the project, at most five seconds old. */
+export const getOverview = (ctx: ProjectCtx): Promise<Overview> => overviews.get(ctx, ctx.projectId)
+
+const overviews = cached(PROJECTS_KEPT, KEPT_MS, (ctx, projectId: ProjectId) => readOverview({ ...(ctx as ProjectCtx), projectId }))
+
+async function readOverview(ctx: ProjectCtx): Promise<Overview> {
+  const first = (listing: Parameters<typeof readPageRequest>[0]) => readPageRequest(listing, { limit: '100' }).request
+  const [campaigns, endpoints, domains, pauses, processing, channels] = [
+    await campaignsInProgress(ctx, SHOWN_MAX),
+    (await listEndpoints(ctx, first(endpointListing))).results,
+    (await listDomains(ctx, first(domainListing))).results,
+    await findPauses(ctx),
+    await backlogOf(ctx),
+    await countsOfChannels(ctx),
+  ]
+  const now = ctx.clock.now()
+  return {
+    problems: problemsOf({ campaigns, endpoints, domains, pauses, processing, channels, now }),
+    sending: campaigns.map(({ id, name, channel, state, is_paused = false, delivery: { sent, total }, started_at = null }) => ({
+      campaign_id: id,
+      name,
+      channel,
+      state,
+      is_paused,
+      sent,
+      total,
+      started_at,
+    })),
+    processing,
+    channels,
+    read_at: now,
+  }
+}
+
+async function countsOfChannels(ctx: ProjectCtx): Promise<Overview['channels']> {
+  const day = (ago: number) => dayOf(new Date(ctx.clock.now().getTime() - ago * DAY_MS))
+  const [today, weekStart, start] = [day(0), day(WEEK_DAYS - 1), day(2 * WEEK_DAYS - 1)]
+  const names = CHANNELS.flatMap((channel) => COUNTED.map((what) => `${channel}_${what}`))
+  const rows = await countsOfNames(ctx, names, { from: start, to: today }, weekStart)
+  const of = (channel: Channel, isRecent: boolean) =>
+    Object.fromEntries(
+      COUNTED.map((what) => [what, rows.find((row) => row.name === `${channel}_${what}` && row.is_recent === isRecent)?.count ?? 0]),
+    ) as Counts
+  return CHANNELS.filter((channel) => rows.some(({ name }) => name.startsWith(`${channel}_`))).map((channel) => ({
+    channel,
+    last_7_days: of(channel, true),
+    previous_7_days: of(channel, false),
+  }))
+}

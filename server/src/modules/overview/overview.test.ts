@@ -1,0 +1,177 @@
+/** What the console shows across modules (D-CON-24 to D-CON-28). */
+import { describe, expect, test } from 'vitest'
+import { blastTo, listOf, schedule, subscriptionTo } from '../../../test/blasts.ts'
+import { type World, world } from '../../../test/world.ts'
+import { type Known, problemsOf } from './problems.ts'
+
+const overview = async (w: World) => (await w.get('/api/client/overview', { key: w.keys.support })).body
+
+describe('GET /overview', () => {
+  test('has the sends of the last seven days beside those before, by channel', async () => {
+    await using w = await world()
+    await schedule(w, await blastTo(w, [await listOf(w, 'ana')]))
+    await w.drain()
+    w.advance('7 days')
+    await schedule(w, await blastTo(w, [await listOf(w, 'ana', 'bo')]))
+    await w.drain()
+    expect(await overview(w)).toMatchObject({
+      problems: [],
+      sending: [],
+      processing: { waiting_since: null, parked: 0 },
+      channels: [{ channel: 'email', last_7_days: { delivered: 2, bounced: 0 }, previous_7_days: { delivered: 1 } }],
+    })
+  })
+
+  test('has paused campaigns as problems, and is at most five seconds old', async () => {
+    await using w = await world()
+    expect((await overview(w)).problems).toEqual([])
+    const { id } = await blastTo(w, [await listOf(w, 'ana')])
+    await w.patch(`/api/client/campaigns/${id}`, { state: 'scheduled', send_at: '2027-01-01' })
+    await w.post(`/api/client/campaigns/${id}/pause`)
+    await w.post('/api/client/mail-queue/pause', {})
+    w.advance('6 seconds')
+    const { problems, sending } = await overview(w)
+    expect(problems).toMatchObject([{ kind: 'mail_paused' }, { kind: 'campaign_paused', object: { type: 'campaign', id: String(id) } }])
+    expect(sending).toMatchObject([{ campaign_id: id, state: 'scheduled', is_paused: true }])
+  })
+})
+
+const NOTHING: Known = {
+  processing: { waiting_since: null, parked: 0 },
+  channels: [],
+  campaigns: [],
+  endpoints: [],
+  domains: [],
+  pauses: [],
+  now: new Date('2026-12-01T00:00:00Z'),
+}
+const counts = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0, complained: 0, failed: 0 }
+const email = (of: Partial<typeof counts>) => [{ channel: 'email' as const, last_7_days: { ...counts, ...of }, previous_7_days: counts }]
+
+test.each<[string, Partial<Known>, string[]]>([
+  ['nothing', {}, []],
+  ['a bounce rate over 5 %', { channels: email({ sent: 1000, bounced: 51 }) }, ['bounces_high']],
+  ['a bounce rate of 5 %', { channels: email({ sent: 1000, bounced: 50 }) }, []],
+  ['few messages', { channels: email({ sent: 99, bounced: 99 }) }, []],
+  ['a failure rate over 10 %', { channels: email({ sent: 100, failed: 20 }) }, ['failures_high']],
+  ['requests that wait for a minute', { processing: { waiting_since: new Date('2026-11-30T23:58:59Z'), parked: 0 } }, ['processing_late']],
+  ['requests that wait for a second', { processing: { waiting_since: new Date('2026-11-30T23:59:59Z'), parked: 0 } }, []],
+  ['parked items', { processing: { waiting_since: null, parked: 2 } }, ['items_parked']],
+  ['a disabled endpoint', { endpoints: [{ id: 5, name: 'Log', status: 'disabled' } as Known['endpoints'][number]] }, ['webhook_disabled']],
+  [
+    'a domain',
+    { domains: [{ id: 2, host: 'a.example', problem: 'No CNAME.', sending: null } as Known['domains'][number]] },
+    ['domain_problem'],
+  ],
+])('the problems of %s', (_, known, expected) => {
+  expect(problemsOf({ ...NOTHING, ...known }).map(({ kind }) => kind)).toEqual(expected)
+})
+
+test('GET /search finds users and objects by a part of the name, of this project only', async () => {
+  await using w = await world()
+  const other = await w.other()
+  await w.users('spring')
+  await w.post('/api/client/lists', { name: 'Spring buyers', type: 'static' })
+  await w.post('/api/client/lists', { name: 'Spring theirs', type: 'static' }, { key: other.keys.secret })
+  await w.post('/api/client/journeys', { name: 'Welcome in spring' })
+  await w.post('/api/client/campaigns', { type: 'blast', name: 'SPRING sale', subscription_id: await subscriptionTo(w) })
+  await w.post('/api/client/campaigns', { type: 'blast', name: 'Winter', subscription_id: await subscriptionTo(w) })
+  const { results } = (await w.get('/api/client/search?q=spring')).body
+  expect(results).toMatchObject([
+    { type: 'user', id: 'spring', detail: expect.stringContaining('@') },
+    { type: 'campaign', name: 'SPRING sale', detail: 'draft' },
+    { type: 'journey', name: 'Welcome in spring' },
+    { type: 'list', name: 'Spring buyers', detail: 'static' },
+  ])
+  expect(results).toHaveLength(4)
+  expect((await w.get('/api/client/search')).status).toBe(400)
+})
+
+test('GET /users/{id}/reachability has the first reason of each channel', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', email: 'ana@example.com' }])
+  const read = async () => {
+    const { results } = (await w.get('/api/client/users/ana/reachability')).body
+    return Object.fromEntries(results.map(({ channel, reason, detail }: any) => [channel, detail ?? reason]))
+  }
+  expect(await read()).toMatchObject({ email: null, text: 'no_address', push: 'no_push_device' })
+  const subscription_id = await subscriptionTo(w)
+  await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 0 }])
+  expect(await read()).toMatchObject({ email: 'not_subscribed' })
+  await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com' }])
+  expect(await read()).toMatchObject({ email: 'manual' })
+  expect((await w.get('/api/client/users/nobody/reachability')).status).toBe(404)
+})
+
+describe('GET /users/{id}/timeline', () => {
+  const path = '/api/client/users/ana/timeline'
+
+  test('has events, messages, subscriptions and journeys in one stream, once each over its pages', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const steps = { start: { type: 'entrance', name: '', x: 0, y: 0, data: { trigger: 'event', event_name: 'signed_up' }, children: [] } }
+    const { id } = (await w.post('/api/client/journeys', { name: 'Welcome' })).body
+    await w.put(`/api/client/journeys/${id}/steps`, steps)
+    expect((await w.post(`/api/client/journeys/${id}/publish`, {})).status).toBe(200)
+    for (const name of ['visited', 'signed_up']) {
+      w.advance('1 minute')
+      await w.post('/api/client/events', [{ name, external_id: 'ana' }])
+      await w.drain()
+    }
+    w.advance('1 minute')
+    await schedule(w, await blastTo(w, [await listOf(w, 'ana')]))
+    await w.drain()
+    w.advance('1 minute')
+    await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id: await subscriptionTo(w), state: 0 }])
+    await w.drain()
+    const all = (await w.get(path)).body.results
+    const kinds = new Map<string, string>(all.map(({ name, kind }: any) => [name, kind]))
+    expect(Object.fromEntries(kinds)).toMatchObject({
+      visited: 'event',
+      journey_entered: 'journey',
+      journey_ended: 'journey',
+      email_delivered: 'message',
+      unsubscribed: 'subscription',
+    })
+    const times = all.map(({ created_at }: any) => Date.parse(created_at))
+    expect(times).toEqual([...times].sort((a, b) => b - a))
+    const read: unknown[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: any = (await w.get(`${path}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)).body
+      read.push(...page.results)
+      cursor = page.nextCursor
+    }
+    const names = (items: any[]) => items.map(({ name }) => name).sort()
+    expect(names(read)).toEqual(names(all))
+  })
+})
+
+test('the sandbox is filtered by recipient, subject, channel, campaign and attachments; messages by provider', async () => {
+  await using w = await world()
+  const send = (user: string, subject: string, attachments?: object[]) =>
+    subscriptionTo(w).then((subscription_id) =>
+      w.post('/api/client/messages', {
+        subscription_id,
+        content: { from: 'app@example.com', subject, html: '<p>Hi</p>' },
+        user: { external_id: user, email: `${user}@example.com` },
+        ...(attachments && { attachments }),
+      }),
+    )
+  const { campaign_id } = (await send('ana', 'Welcome')).body
+  await send('bo', 'Goodbye', [{ name: 'a.txt', content_type: 'text/plain', content: 'aGk=' }])
+  await w.drain()
+  const find = async (query: string) => {
+    const reply = await w.get(`/api/client/sandbox/messages?${query}`)
+    expect(reply.status, reply.text).toBe(200)
+    return reply.body.results.map(({ summary }: any) => summary)
+  }
+  expect(await find('to=ANA')).toEqual(['Welcome'])
+  expect(await find('subject=good')).toEqual(['Goodbye'])
+  expect(await find('channel=text')).toEqual([])
+  expect(await find('campaign_id=999999')).toEqual([])
+  if (campaign_id !== undefined) expect(await find(`campaign_id=${campaign_id}`)).toHaveLength(2)
+  expect(await find('has_attachment=true')).toEqual(['Goodbye'])
+  expect(await find('has_attachment=false')).toEqual(['Welcome'])
+  expect((await w.get('/api/client/messages?provider=sandbox')).body.results).toHaveLength(2)
+  expect((await w.get('/api/client/messages?provider=smtp')).body.results).toEqual([])
+})

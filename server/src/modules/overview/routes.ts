@@ -1,0 +1,56 @@
+import { route } from '../../infra/http/route.ts'
+import { pathUser } from '../../lib/path-params.ts'
+import { Page } from '../../lib/shapes.ts'
+import { timelineListing } from '../events/index.ts'
+import { getOverview } from './home.ts'
+import { reachabilityOf } from './reachability.ts'
+import { Overview, Reachability, SearchQuery, SearchResults, UserTimelineItem } from './schema.ts'
+import { searchByName } from './search.ts'
+import { readUserTimeline } from './timeline.ts'
+
+const params = { userId: pathUser }
+
+export const overviewRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/overview',
+    summary: 'Read the state of the project at a glance.',
+    description:
+      'Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, beside the seven days before. It is at most five seconds old.',
+    access: { secret: 'support' },
+    reply: Overview,
+    run: (ctx) => getOverview(ctx),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/search',
+    summary: 'Find users, campaigns, journeys, lists, webhook endpoints and domains by name.',
+    description: 'At most five of each kind, as `q` of their lists finds them. Users are found by their ids and addresses.',
+    access: { secret: 'support' },
+    query: SearchQuery,
+    reply: SearchResults,
+    run: (ctx, { query }) => searchByName(ctx, query.q),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/reachability',
+    summary: 'Show which channels reach a user, and why others do not.',
+    description: 'The first thing that stops messages is the reason: the address, then a suppression, then the subscriptions.',
+    access: { secret: 'support' },
+    params,
+    reply: Reachability,
+    run: (ctx, { params }) => reachabilityOf(ctx, params.userId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/timeline',
+    summary: 'List what a user did and what happened to them, latest first.',
+    description:
+      'Events, what became of messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.',
+    access: { secret: 'support' },
+    params,
+    list: timelineListing,
+    reply: Page(UserTimelineItem),
+    run: (ctx, { params, page }) => readUserTimeline(ctx, params.userId, page),
+  }),
+]

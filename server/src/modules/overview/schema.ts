@@ -1,0 +1,151 @@
+import { type Static, Type } from 'typebox'
+import type { CampaignId } from '../../lib/ids.ts'
+import { CHANNELS, Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+
+const counts = {
+  sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
+  delivered: Type.Integer({ description: 'Messages that were reported as delivered.' }),
+  opened: Type.Integer({ description: 'Opens. An estimate, because mail programs load images by themselves.' }),
+  clicked: Type.Integer({ description: 'Clicks.' }),
+  bounced: Type.Integer({ description: 'Messages that bounced.' }),
+  complained: Type.Integer({ description: 'Messages that were reported as spam.' }),
+  failed: Type.Integer({ description: 'Messages that failed.' }),
+}
+export const COUNTED = Object.keys(counts) as (keyof typeof counts)[]
+
+const Week = (description: string) => Exact(counts, { description })
+
+export const PROBLEMS = [
+  'webhook_disabled',
+  'domain_problem',
+  'campaign_paused',
+  'mail_paused',
+  'items_parked',
+  'processing_late',
+  'bounces_high',
+  'failures_high',
+] as const
+
+export const Problem = Exact(
+  {
+    kind: OneOf(PROBLEMS, { description: 'The kind, as a stable code.' }),
+    message: Type.String({ description: 'What is wrong and what to do, in a sentence.' }),
+    object: Nullable(
+      Exact(
+        {
+          type: OneOf(['webhook', 'domain', 'campaign', 'channel'], { description: 'The kind of object.' }),
+          id: Type.String({ description: 'Its id, or the name of the channel.' }),
+          name: Type.String({ description: 'Its name.' }),
+        },
+        { description: 'What it is about; null for the project.' },
+      ),
+    ),
+  },
+  { title: 'OverviewProblem' },
+)
+export type Problem = Static<typeof Problem>
+
+const Sending = Exact(
+  {
+    campaign_id: IdOf<CampaignId>(),
+    name: Type.String(),
+    channel: OneOf(CHANNELS),
+    state: Type.String({ description: 'The state of the campaign.' }),
+    is_paused: Type.Boolean({ description: 'Whether it is paused.' }),
+    sent: Type.Integer({ description: 'How many of its messages were sent.' }),
+    total: Type.Integer({ description: 'How many messages it has.' }),
+    started_at: Nullable(Timestamp),
+  },
+  { title: 'OverviewSend' },
+)
+
+export const Overview = Exact(
+  {
+    problems: Type.Array(Problem, { description: 'What needs attention.' }),
+    sending: Type.Array(Sending, { description: 'The latest 20 blasts that are loading or running, and campaigns that are paused.' }),
+    processing: Exact(
+      {
+        waiting_since: Nullable(Timestamp),
+        parked: Type.Integer({ description: 'Accepted items that could not be applied, at most 1,000.' }),
+      },
+      { description: 'Accepted events and users: since when the oldest waits; null if none does.' },
+    ),
+    channels: Type.Array(
+      Exact(
+        {
+          channel: OneOf(CHANNELS),
+          last_7_days: Week('Today and the six days before, by UTC.'),
+          previous_7_days: Week('The seven days before those.'),
+        },
+        { title: 'OverviewChannel' },
+      ),
+      { description: 'Channels that were used within 14 days. The numbers are of events, by the day that they occurred.' },
+    ),
+    read_at: Type.Unsafe<Date>({ ...Timestamp, description: 'When it was read. It is at most five seconds old.' }),
+  },
+  { title: 'Overview' },
+)
+export type Overview = Static<typeof Overview>
+export type Counts = Overview['channels'][number]['last_7_days']
+
+const QUERY_LENGTH_MAX = 255
+export const SearchQuery = Exact({ q: Line(QUERY_LENGTH_MAX, { description: 'A part of a name, in upper or lower case.' }) })
+
+export const Found = Exact(
+  {
+    type: OneOf(['user', 'campaign', 'journey', 'list', 'webhook', 'domain'], { description: 'The kind of object.' }),
+    id: Type.String({ description: 'The id for the path of the object; of a user, the `external_id`.' }),
+    name: Type.String({ description: 'Its name.' }),
+    detail: Nullable(
+      Type.String({ description: 'What tells it from others of the name: the address of a user, the state of a campaign.' }),
+    ),
+  },
+  { title: 'SearchResult' },
+)
+export type Found = Static<typeof Found>
+
+export const SearchResults = Exact(
+  { results: Type.Array(Found, { description: 'At most five of each kind.' }) },
+  { title: 'SearchResults' },
+)
+
+export const Reachability = Exact(
+  {
+    results: Type.Array(
+      Exact(
+        {
+          channel: OneOf(CHANNELS),
+          is_reachable: Type.Boolean({ description: 'Whether messages of at least one subscription type reach the user.' }),
+          reason: Nullable(
+            OneOf(['no_address', 'no_push_device', 'suppressed', 'not_subscribed'], {
+              description: 'Why not, by the codes that messages have; null if the channel reaches the user.',
+            }),
+          ),
+          detail: Nullable(Type.String({ description: 'The reason of the suppression.' })),
+          subscribed: Type.Integer({ description: 'How many subscription types of the channel the user gets.' }),
+          subscriptions: Type.Integer({ description: 'How many subscription types the channel has.' }),
+        },
+        { title: 'ReachabilityOfChannel' },
+      ),
+      { description: 'One item for each channel.' },
+    ),
+  },
+  { title: 'Reachability' },
+)
+export type Reachability = Static<typeof Reachability>
+
+export const UserTimelineItem = Exact(
+  {
+    kind: OneOf(['event', 'message', 'subscription', 'list', 'journey'], {
+      description:
+        '`event`: what the user did. `message`: what became of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.',
+    }),
+    name: Type.String({
+      description: 'The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`.',
+    }),
+    data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'More, by name.' }),
+    created_at: Timestamp,
+  },
+  { title: 'UserTimelineItem' },
+)
+export type UserTimelineItem = Static<typeof UserTimelineItem>
