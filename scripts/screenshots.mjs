@@ -2,8 +2,11 @@
  * Takes the pictures of `docs/console` again: `node scripts/screenshots.mjs`, or with the names of some screens. It starts a server of its
  * own with sample data. Look at every picture before you commit it.
  */
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fillProject } from '../console/test/sample-project.ts'
@@ -23,9 +26,36 @@ const MODES = {
   '-narrow': { colorScheme: 'light', width: 360, height: 740 },
 }
 
+/** Starts a server with a database of its own, which is deleted with it. */
+async function start(env) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'carillon-screenshots-'))
+  const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, [main, 'all'], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  await new Promise((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      text += chunk
+      if (/Console: \S+/.test(text)) resolve()
+    })
+  })
+  const [, url] = /ready at (\S+);/.exec(text) ?? []
+  return {
+    url,
+    log: () => text,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
 await ensureBuilt()
 mkdirSync(folder, { recursive: true })
-await using site = await openSite({ key: generateKey('sk_', randomBytes) })
+await using site = await openSite({ key: generateKey('sk_', randomBytes), start })
 const signedIn = await (await site.context()).newPage()
 await createOwner(site, signedIn)
 await fillProject(site)

@@ -1,7 +1,7 @@
 /** The console in a real browser. All stories are in this file, so that they share one server and one browser. */
 import { afterAll, beforeAll } from 'vitest'
 import { ensureBuilt } from '../../scripts/console.ts'
-import { someSecretKey } from '../../server/test/child-server.ts'
+import { someSecretKey, startChild, temporaryDir } from '../../server/test/child-server.ts'
 import { cloneTemplate } from '../../server/test/ground.ts'
 import { openSite, type Site } from './site.ts'
 import { firstSteps } from './stories/first-steps.ts'
@@ -14,14 +14,17 @@ import { users } from './stories/users.ts'
 
 const START_MS = 180_000
 
+const closing = new AsyncDisposableStack()
 let opened: Site | undefined
 const site = () => opened as Site
 
 beforeAll(async () => {
   await ensureBuilt()
-  opened = await openSite({ databaseUrl: await cloneTemplate(), key: someSecretKey() })
+  const { path: dataDir } = closing.use(await temporaryDir())
+  const DATABASE_URL = await cloneTemplate()
+  opened = closing.use(await openSite({ key: someSecretKey(), start: (env) => startChild({ dataDir, env: { ...env, DATABASE_URL } }) }))
 }, START_MS)
-afterAll(() => opened?.[Symbol.asyncDispose]())
+afterAll(() => closing.disposeAsync())
 
 // In this order: the first story creates the owner and the users of the others.
 firstSteps(site)

@@ -1,7 +1,6 @@
 /** What all stories share: one server with the built console, one browser, an owner who is signed in. */
 import { randomBytes } from 'node:crypto'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { type ChildServer, startChild, temporaryDir } from '../../server/test/child-server.ts'
 import { launchBrowser } from './browser.ts'
 
 export const OWNER = { name: 'Mia Tan', email: 'mia@bellbird.test', password: `${randomBytes(9).toString('hex')} bell` }
@@ -11,7 +10,6 @@ const WAIT_MS = 20_000
 
 export type Site = AsyncDisposable & {
   url: string
-  server: ChildServer
   browser: Browser
   /** A secret key of the first project. */
   key: string
@@ -23,14 +21,20 @@ export type Site = AsyncDisposable & {
   api(method: string, path: string, body?: unknown): Promise<any>
 }
 
-export type SiteOptions = { databaseUrl?: string; key: string }
+/** A server that has started: its address, and what it has printed. */
+export type Started = AsyncDisposable & { url: string; log(): string }
+
+export type SiteOptions = {
+  /** Starts a server with this environment. */
+  start: (env: Record<string, string>) => Promise<Started>
+  /** The secret key of the first project. */
+  key: string
+}
 
 /** Starts the server and the browser. */
-export async function openSite({ databaseUrl, key }: SiteOptions): Promise<Site> {
+export async function openSite({ start, key }: SiteOptions): Promise<Site> {
   await using opening = new AsyncDisposableStack()
-  const { path: dataDir } = opening.use(await temporaryDir())
-  const env = { BOOTSTRAP_SECRET_KEY: key, ...(databaseUrl && { DATABASE_URL: databaseUrl }) }
-  const server = opening.use(await startChild({ dataDir, env }))
+  const server = opening.use(await start({ BOOTSTRAP_SECRET_KEY: key }))
   const browser = await launchBrowser()
   opening.defer(() => browser.close())
   const url = server.url
@@ -39,7 +43,6 @@ export async function openSite({ databaseUrl, key }: SiteOptions): Promise<Site>
   const closing = opening.move()
   return {
     url,
-    server,
     browser,
     key,
     ownerLink,

@@ -8,6 +8,8 @@ export async function memberPage(site: Site, path: string): Promise<AsyncDisposa
   signedIn ??= signInOwner(site)
   const page = await (await signedIn).newPage()
   await page.goto(path)
+  // `/` leads to the project.
+  if (path === '/') await page.waitForURL(/\/p\/\d+$/)
   return { page, [Symbol.asyncDispose]: () => page.close() }
 }
 

@@ -27,6 +27,20 @@ export const users = (site: () => Site) =>
       expect(await page.getByText('no_push_device').count()).toBe(1)
     })
 
+    test('are told apart by a campaign: each check says what it found', async () => {
+      const { results } = await site().api('GET', 'subscriptions')
+      const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'email')
+      await site().api('POST', 'campaigns', { type: 'trigger', name: 'Order received', subscription_id, event_name: 'order_placed' })
+      await using opened = await memberPage(site(), '/p/1/users/sample-5')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Why did they get it, or not?' }).click()
+      await page.getByLabel('Campaign').click()
+      await page.getByRole('option', { name: 'Order received' }).click()
+      // The fifth sample has no email address.
+      await page.getByRole('dialog').getByText('no_address').waitFor()
+      await page.getByRole('dialog').getByText('subscribed', { exact: true }).waitFor()
+    })
+
     test('unsubscribing offers to undo it', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened

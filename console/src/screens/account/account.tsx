@@ -1,13 +1,12 @@
 import { useTranslation } from 'react-i18next'
 import { PageHead } from '../../parts/page.tsx'
 import { useSession } from '../../session/index.ts'
-import { Passkeys } from './passkeys.tsx'
 import { Password } from './password.tsx'
 import { Profile } from './profile.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { Sessions } from './sessions.tsx'
 
-/** What a member changes about themselves: name, password, second factor, passkeys, sessions. */
+/** What a member changes about themselves: name, password, second factor, sessions. */
 export function Account() {
   const { t } = useTranslation('account')
   const { member, organisation, role } = useSession()
@@ -21,7 +20,6 @@ export function Account() {
         </div>
         <div className="stack">
           <SecondFactor />
-          <Passkeys />
         </div>
       </div>
       <Sessions />

@@ -15,7 +15,7 @@ export function Password() {
   const { t } = useTranslation('account')
   const [form, setForm] = useState(EMPTY)
   const save = useAccountWrite(
-    (form: typeof EMPTY) => call('PUT', 'password', form),
+    (form: typeof EMPTY) => call('PUT', 'profile/password', form),
     () => {
       setForm(EMPTY)
       said(t('password.saved'))

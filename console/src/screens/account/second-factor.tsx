@@ -1,98 +1,64 @@
-import { Button, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { renderSVG } from 'uqr'
 import { Chip } from '../../parts/chip.tsx'
 import { Code } from '../../parts/code.tsx'
-import { Copyable } from '../../parts/copy.tsx'
-import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { call } from '../../session/api.ts'
-import { useAccountRead, useAccountWrite } from './data.ts'
+import { useAccountRead } from './data.ts'
+import { PasswordProof } from './password-proof.tsx'
+import { type TotpSecret, TotpSetUp } from './totp-set-up.tsx'
 
-type Profile = { totp_enabled: boolean }
-type Begun = { secret: string; url: string }
+type Profile = { has_totp: boolean; recovery_codes_left: number }
 
-/** The codes of an authenticator as a second factor. */
+/** What is open in the card. */
+type Step = { is: 'closed' } | { is: 'proof' } | { is: 'secret'; secret: TotpSecret } | { is: 'recovery'; codes: string[] }
+
+/** The codes of an authenticator as a second factor. The password is asked for before it is set up or removed. */
 export function SecondFactor() {
   const { t } = useTranslation('account')
   const { data } = useAccountRead<Profile>('profile')
-  const [begun, setBegun] = useState<Begun | null>(null)
-  const [recovery, setRecovery] = useState<string[] | null>(null)
-  const begin = useAccountWrite(() => call<Begun>('POST', 'totp'), setBegun)
-  const remove = useAccountWrite(() => call('DELETE', 'totp'))
-  const isOn = data?.totp_enabled === true
+  const [step, setStep] = useState<Step>({ is: 'closed' })
+  const isOn = data?.has_totp === true
+  const close = () => setStep({ is: 'closed' })
   return (
     <Card title={t('totp.heading')} actions={isOn ? <Chip state={t('totp.on')} tone="good" /> : undefined}>
       <div className="form pad">
-        <p className="quiet sm">{t('totp.about')}</p>
-        {begin.error && <Failed error={begin.error} />}
-        {remove.error && <Failed error={remove.error} />}
-        {recovery && (
-          <>
-            <p className="sm">{t('totp.recovery')}</p>
-            <Code text={recovery.join('\n')} />
-          </>
+        <p className="quiet sm">{isOn ? t('totp.left', { count: data.recovery_codes_left }) : t('totp.about')}</p>
+        {step.is === 'closed' && (
+          <div>
+            <Button variant="default" onClick={() => setStep({ is: 'proof' })}>
+              {t(isOn ? 'totp.remove' : 'totp.begin')}
+            </Button>
+          </div>
         )}
-        {begun && !isOn && (
-          <Confirmation
-            begun={begun}
-            onDone={(codes) => {
-              setBegun(null)
-              setRecovery(codes)
-            }}
+        {step.is === 'proof' && isOn && (
+          <PasswordProof
+            action={t('totp.remove')}
+            prove={(proof) => call('POST', 'profile/totp/remove', proof)}
+            onDone={close}
+            onCancel={close}
           />
         )}
-        <div>
-          {isOn ? (
-            <Button variant="default" color="ember" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
-              {t('totp.remove')}
-            </Button>
-          ) : (
-            !begun && (
-              <Button variant="default" loading={begin.isPending} onClick={() => begin.mutate(undefined)}>
-                {t('totp.begin')}
-              </Button>
-            )
-          )}
-        </div>
+        {step.is === 'proof' && !isOn && (
+          <PasswordProof
+            action={t('totp.begin')}
+            prove={(proof) => call<TotpSecret>('POST', 'profile/totp/begin', proof)}
+            onDone={(secret) => setStep({ is: 'secret', secret })}
+            onCancel={close}
+          />
+        )}
+        {step.is === 'secret' && <TotpSetUp secret={step.secret} onDone={(codes) => setStep({ is: 'recovery', codes })} />}
+        {step.is === 'recovery' && (
+          <>
+            <p className="sm">{t('totp.recovery')}</p>
+            <Code text={step.codes.join('\n')} />
+            <div>
+              <Button onClick={close}>{t('totp.kept')}</Button>
+            </div>
+          </>
+        )}
       </div>
     </Card>
-  )
-}
-
-function Confirmation({ begun: { secret, url }, onDone }: { begun: Begun; onDone: (recovery: string[]) => void }) {
-  const { t } = useTranslation('account')
-  const [code, setCode] = useState('')
-  const confirm = useAccountWrite(
-    (code: string) => call<{ recovery_codes: string[] }>('POST', 'totp/confirm', { code }),
-    ({ recovery_codes }) => onDone(recovery_codes),
-  )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    confirm.mutate(code.trim())
-  }
-  return (
-    <form className="form" onSubmit={submit}>
-      <img className="qr" src={`data:image/svg+xml,${encodeURIComponent(renderSVG(url))}`} alt={t('totp.qr')} width={176} height={176} />
-      <p className="sm">
-        {t('totp.byHand')} <Copyable value={secret} label={t('totp.copySecret')} />
-      </p>
-      {confirm.error && <Failed error={confirm.error} />}
-      <TextInput
-        label={t('signIn.code')}
-        name="code"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        required
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-      />
-      <div>
-        <Button type="submit" loading={confirm.isPending}>
-          {t('totp.confirm')}
-        </Button>
-      </div>
-    </form>
   )
 }

@@ -17,7 +17,7 @@ export function Invitation() {
   const token = tokenOf(useLocation().hash)
   const [form, setForm] = useState({ name: '', password: '' })
   const accept = useMutation<unknown, CarillonError>({
-    mutationFn: () => call('POST', 'invitations/accept', { token, ...form }),
+    mutationFn: () => call('POST', 'accept-invitation', { token, ...form }),
     onSuccess: async () => {
       await refreshSession()
       await navigate({ to: '/', replace: true })

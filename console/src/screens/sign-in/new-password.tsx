@@ -17,7 +17,7 @@ export function NewPassword() {
   const token = tokenOf(useLocation().hash)
   const [password, setPassword] = useState('')
   const set = useMutation<unknown, CarillonError>({
-    mutationFn: () => call('POST', 'new-password', { token, password }),
+    mutationFn: () => call('POST', 'reset-password', { token, password }),
     onSuccess: async () => {
       said(t('newPassword.done'))
       await navigate({ to: '/sign-in', replace: true })

@@ -6,7 +6,6 @@ import { sessionContinues } from '../../session/ended.ts'
 import { refreshSession } from '../../session/index.ts'
 import { Door, tokenOf } from './door.tsx'
 import { Owner } from './owner.tsx'
-import { PasskeyButton } from './passkey-button.tsx'
 
 const route = getRouteApi('/sign-in')
 
@@ -33,7 +32,6 @@ export function SignIn() {
       }
     >
       <SignInForm onDone={enter} />
-      <PasskeyButton onDone={enter} />
     </Door>
   )
 }

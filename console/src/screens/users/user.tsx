@@ -1,4 +1,4 @@
-import { Menu } from '@mantine/core'
+import { Button, Menu } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -13,6 +13,8 @@ import { useMay, useProject } from '../../session/project.tsx'
 import { Attributes } from './attributes.tsx'
 import { Devices } from './devices.tsx'
 import { Erase } from './erase.tsx'
+import { Explain } from './explain.tsx'
+import { Lists } from './lists.tsx'
 import { initialsOf, nameOf } from './name.ts'
 import { Reach } from './reach.tsx'
 import { Subscriptions } from './subscriptions.tsx'
@@ -28,6 +30,7 @@ export function UserPage() {
   const project = useProject()
   const { data: user, error, refetch } = useRead('/api/client/users/{userId}', { path: { userId } })
   const [isErasing, setErasing] = useState(false)
+  const [isExplaining, setExplaining] = useState(false)
   const mayErase = useMay('editor')
   const mayExport = useMay('admin')
   const save = useExport(userId)
@@ -54,25 +57,32 @@ export function UserPage() {
           </span>
         }
         actions={
-          <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: '/api/client/users/{userId}', params: { userId } }}>
-            {mayExport && <Menu.Item onClick={() => void save()}>{t('export')}</Menu.Item>}
-            {mayErase && (
-              <Menu.Item color="ember" onClick={() => setErasing(true)}>
-                {t('erase.open')}
-              </Menu.Item>
-            )}
-          </CopyAs>
+          <>
+            <Button variant="default" onClick={() => setExplaining(true)}>
+              {t('explain.open')}
+            </Button>
+            <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: '/api/client/users/{userId}', params: { userId } }}>
+              {mayExport && <Menu.Item onClick={() => void save()}>{t('export')}</Menu.Item>}
+              {mayErase && (
+                <Menu.Item color="ember" onClick={() => setErasing(true)}>
+                  {t('erase.open')}
+                </Menu.Item>
+              )}
+            </CopyAs>
+          </>
         }
       />
       <Reach user={user} />
       <div className="cols main-side">
         <Timeline userId={userId} zone={zone} />
         <div className="stack">
+          <Lists userId={userId} />
           <Subscriptions userId={userId} />
           <Attributes user={user} />
           <Devices user={user} />
         </div>
       </div>
+      <Explain userId={userId} name={name} isOpen={isExplaining} onClose={() => setExplaining(false)} />
       <Erase user={user} name={name} isOpen={isErasing} onClose={() => setErasing(false)} />
     </>
   )
