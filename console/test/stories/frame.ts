@@ -34,7 +34,7 @@ export const frame = (site: () => Site) =>
       await page.keyboard.press('i')
       await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
       await page.keyboard.press('?')
-      await page.getByRole('dialog').getByLabel('Single keys').uncheck()
+      await page.getByRole('dialog').getByText('Single keys').click()
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
       await page.keyboard.press('?')

@@ -33,7 +33,7 @@ export const looks = (site: () => Site) =>
       await using opened = await (screen.isOutside ? outside(site(), screen) : memberPage(site(), screen.path))
       const { page } = opened
       await page.getByRole('heading', { level: 1, name: screen.heading }).waitFor()
-      await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
       for (const [colorScheme, viewport] of MODES) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         await page.setViewportSize(viewport)

@@ -1,5 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Modal, Select } from '@mantine/core'
+import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
@@ -49,9 +50,7 @@ function Explanation({ userId, campaignId }: { userId: string; campaignId: numbe
   )
 }
 
-type Words = (key: string, values?: Record<string, unknown>) => string
-
-function gatesOf({ lists, exclusion_lists, consent, suppression, now, in_audience }: Reply, t: Words): Gate[] {
+function gatesOf({ lists, exclusion_lists, consent, suppression, now, in_audience }: Reply, t: TFunction<'users'>): Gate[] {
   const namesOf = (all: { name: string; member: boolean }[], member: boolean) =>
     all
       .filter((list) => list.member === member)

@@ -34,7 +34,8 @@ export function UserPage() {
   const mayErase = useMay('editor')
   const mayExport = useMay('admin')
   const save = useExport(userId)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  // What is being typed stays when reading again fails.
+  if (error && !user) return <Failed error={error} onRetry={() => void refetch()} />
   if (!user) return <Loading />
   const name = nameOf(user)
   const zone = user.timezone ?? project.timezone
