@@ -4,7 +4,7 @@ export type Screen = { name: string; path: string; heading: string | RegExp; isO
 export const SCREENS: Screen[] = [
   { name: 'home', path: '/p/1', heading: /./ },
   { name: 'users', path: '/p/1/users', heading: 'Users' },
-  { name: 'user', path: '/p/1/users/sample-2', heading: /Wilhelmina/ },
+  { name: 'user', path: '/p/1/users/sample-2', heading: /wilhelmina/i },
   { name: 'sandbox-inbox', path: '/p/1/sandbox', heading: 'Sandbox inbox' },
   { name: 'keys', path: '/p/1/keys', heading: 'API keys' },
   { name: 'account', path: '/account', heading: 'Your account' },

@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { useSetTitle } from './title.ts'
 
 type HeadProps = {
@@ -13,14 +13,29 @@ type HeadProps = {
   mark?: ReactNode
 }
 
+let isFirstScreen = true
+
+/** After a move to another screen the focus is on its heading, so that a screen reader says where one is. */
+function useFocusOnMove() {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (!isFirstScreen) heading.current?.focus({ preventScroll: true })
+    isFirstScreen = false
+  }, [])
+  return heading
+}
+
 /** The heading of a screen, which is also the title of the tab. */
 export function PageHead({ title, crumb, about, actions, mark }: HeadProps) {
   useSetTitle(title, crumb)
+  const heading = useFocusOnMove()
   return (
     <div className="head">
       {mark}
       <div>
-        <h1>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {about && <p>{about}</p>}
       </div>
       {actions && <div className="acts">{actions}</div>}

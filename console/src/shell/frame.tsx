@@ -7,7 +7,6 @@ import { firstProject, projectOf, rememberProject, useSession } from '../session
 import { ProjectProvider } from '../session/project.tsx'
 import { BottomTabs } from './bottom-tabs.tsx'
 import { Environment } from './environment.tsx'
-import { useHeadingFocus } from './heading-focus.ts'
 import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 import { SessionEnded } from './session-ended.tsx'
@@ -47,7 +46,6 @@ export function AccountFrame() {
 
 function Frame({ project, children }: { project: SessionProject; children: ReactNode }) {
   const { t } = useTranslation()
-  useHeadingFocus()
   return (
     <>
       <a className="skip" href="#main">

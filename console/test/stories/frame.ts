@@ -23,7 +23,7 @@ export const frame = (site: () => Site) =>
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('wilhelmina')
       await page.getByRole('dialog').getByText('wilhelmina.featherstonehaugh@example.com').click()
-      await page.getByRole('heading', { level: 1, name: /Wilhelmina/ }).waitFor()
+      await page.getByRole('heading', { level: 1, name: /wilhelmina/i }).waitFor()
     })
 
     test('g and a letter open a screen, until single keys are switched off', async () => {
@@ -34,7 +34,7 @@ export const frame = (site: () => Site) =>
       await page.keyboard.press('i')
       await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
       await page.keyboard.press('?')
-      await page.getByRole('dialog').getByText('Single keys').click()
+      await page.getByRole('dialog').getByRole('switch', { name: 'Single keys' }).click()
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
       await page.keyboard.press('?')

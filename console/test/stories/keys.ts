@@ -9,7 +9,7 @@ export const keys = (site: () => Site) =>
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/keys`)
       await page.getByRole('button', { name: 'Create a key' }).click()
-      await page.getByLabel('Name', { exact: false }).first().fill('Checkout server')
+      await page.getByRole('dialog').getByLabel('Name').first().fill('Checkout server')
       await page.getByRole('button', { name: 'Create the key' }).click()
       const value = (await page.locator('pre').first().textContent()) ?? ''
       const status = async () => (await fetch(`${site().url}/api/client/users`, { headers: { authorization: `Bearer ${value}` } })).status

@@ -24,7 +24,7 @@ export const sandbox = (site: () => Site) =>
       await page.getByRole('button', { name: /Time for beans/ }).click()
       const drawn = page.frameLocator('iframe[title="Preview of the email"]').getByText('Good day')
       await drawn.waitFor()
-      expect(await drawn.evaluate('(element) => getComputedStyle(element).color')).toBe('rgb(1, 2, 3)')
+      expect(await drawn.evaluate((element: any) => element.ownerDocument.defaultView.getComputedStyle(element).color)).toBe('rgb(1, 2, 3)')
       await page.getByRole('button', { name: 'HTML', exact: true }).click()
       await page.waitForURL(/tab=html/)
       expect(await page.locator('pre').textContent()).toContain('scripted')

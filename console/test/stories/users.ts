@@ -36,7 +36,10 @@ export const users = (site: () => Site) =>
       await page.getByRole('button', { name: 'Why did they get it, or not?' }).click()
       await page.getByRole('dialog').getByLabel('Campaign').first().click()
       await page.getByRole('option', { name: 'Order received' }).click()
-      await page.getByRole('dialog').getByText(/^no_(?:address|template)$/).waitFor()
+      await page
+        .getByRole('dialog')
+        .getByText(/^no_(?:address|template)$/)
+        .waitFor()
       await page.getByRole('dialog').getByText('subscribed', { exact: true }).waitFor()
     })
 
