@@ -1090,6 +1090,7 @@ create table mail_recipients (
   constraint mail_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'cancelled'::text])))
 ) with (fillfactor=85);
 CREATE INDEX mail_recipients_due ON mail_recipients USING btree (priority, project_id, due_at, mail_id, no) WHERE ((state = 'queued'::text) AND (NOT is_held));
+CREATE INDEX mail_recipients_held ON mail_recipients USING btree (due_at) WHERE ((state = 'queued'::text) AND is_held);
 CREATE INDEX mail_recipients_leased ON mail_recipients USING btree (lease_until) WHERE (state = 'claimed'::text);
 CREATE INDEX mail_recipients_of_campaign ON mail_recipients USING btree (project_id, campaign_id, mail_id, no) WHERE ((state = 'queued'::text) AND (campaign_id IS NOT NULL));
 CREATE INDEX mail_recipients_of_site ON mail_recipients USING btree (project_id, site, mail_id) WHERE (site IS NOT NULL);

@@ -15,7 +15,7 @@ type Table = {
 }
 
 const HEAD = '-- The schema after all migrations, generated from the PostgreSQL catalogue by `npm run print`.\n'
-const quiet = { info: () => {}, warn: () => {} }
+const quiet = { debug: () => {}, info: () => {}, warn: () => {} }
 
 /** The schema of a temporary database after all migrations. */
 export async function printSchema(): Promise<string> {

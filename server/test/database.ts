@@ -26,7 +26,7 @@ const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-
 /** Beside the packages of the server. One run of the tests at a time in a working tree. */
 const BUNDLE = fileURLToPath(new URL('../node_modules/.cache/carillon-server', import.meta.url))
 
-const quiet = { info: () => undefined, warn: () => undefined }
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 
 /** Called by Vitest before the first test file. The returned function is called after the last one. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {

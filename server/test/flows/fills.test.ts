@@ -8,7 +8,7 @@ import { migrate } from '../../src/infra/postgres/migrate.ts'
 import { withDatabase } from '../database.ts'
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url)
-const log = { info: () => undefined, warn: () => undefined }
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 
 /** A database as a release left it, whose last migration had this number. It is dropped at the end. */
 async function databaseAt(version: number, name: string) {

@@ -96,6 +96,20 @@ describe('a pause', () => {
   })
 })
 
+test('held email is given up at the end of its lifetime, although nothing resumes it', async () => {
+  const { domain, address } = await deferred()
+  const target = { site: (await listed(domain))[0].site }
+  await w.post(`${QUEUE}/pause`, target)
+  w.advance('1 hour')
+  await w.events()
+  expect((await listed(domain))[0].state).toBe('paused')
+  w.advance('2 days')
+  expect(typesOf(await w.events(address))).toEqual(['attempt-start', 'failed', 'dsn-perm-fail', 'completed', 'attempt-end'])
+  expect((await w.get(`/api/client/messages?domain=${domain}`)).body.results).toMatchObject([{ state: 'failed' }])
+  expect(acceptedBy(domain)).toBe(0)
+  await w.post(`${QUEUE}/resume`, target)
+})
+
 test('a paused campaign delivers nothing, and what is due when it is resumed', async () => {
   const campaign = w.campaign
   const { domain } = await deferred()

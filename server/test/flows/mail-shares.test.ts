@@ -5,6 +5,9 @@ import { sql } from '../../src/infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../src/infra/runtime/ctx.ts'
 import type { MessageId } from '../../src/lib/ids.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
+import { findSendingCampaigns } from '../../src/modules/campaigns/index.ts'
+import { deliverDue } from '../../src/modules/messages/delivery/deliver.ts'
+import { createMailer } from '../../src/modules/messages/delivery/mailer.ts'
 import { enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
@@ -72,6 +75,23 @@ test('a large queue to a slow host delays no transactional email, and no email o
     const before = order.slice(0, order.lastIndexOf(`mx.${domain}`)).filter((host) => host === `mx.${slow}`)
     expect(before.length, `emails of the large queue before the last one to ${domain}`).toBeLessThan(BULK / 10)
   }
+})
+
+test('a round takes emails of every project that has some due, however many another one has', { timeout: 60_000 }, async () => {
+  await using w = await mailWorld()
+  const other = await w.other()
+  await queued(w.ctx, BULK_PRIORITY, domainOf(w, 'large', 10), BULK)
+  await queued(other.ctx, BULK_PRIORITY, domainOf(w, 'small'), FEW)
+  const stop = new AbortController()
+  const { finished } = await deliverDue(w.ctx, createMailer(findSendingCampaigns), BULK_PRIORITY, stop.signal)
+  const untouched = (projectId: number) =>
+    w.db.value(
+      Type.Integer(),
+      sql`select count(*) from mail_recipients where project_id = ${projectId} and state = 'queued' and attempts = 0`,
+    )
+  expect(await untouched(other.projectId)).toBe(0)
+  expect(await untouched(w.projectId)).toBeGreaterThan(0)
+  await finished
 })
 
 const Depth = Type.Object({ untried: Type.Integer(), all: Type.Integer() })

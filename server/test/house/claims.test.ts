@@ -15,7 +15,15 @@ import { claimImport, importsDue } from '../../src/modules/imports/queries.ts'
 import { findRetired, findUnfinished } from '../../src/modules/lists/building/queries.ts'
 import { claimMessages, nextDueAt, nextLeaseEnd, queuesByDueTime, releaseLeases } from '../../src/modules/messages/sending/queries.ts'
 import { claimRateLimited, deferDue, takeRateQueues } from '../../src/modules/messages/sending/rates.queries.ts'
-import { claimMail, nextMailAt, nextMailLeaseEnd, projectsWithMail, releaseMailLeases } from '../../src/modules/mta/queue/queries.ts'
+import {
+  claimMail,
+  nextHeldExpiry,
+  nextMailAt,
+  nextMailLeaseEnd,
+  projectsWithMail,
+  releaseExpired,
+  releaseMailLeases,
+} from '../../src/modules/mta/queue/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
 import { BELIEFS, believe, explaining, fillTables, type Reading, rolledBack, WORSE_BELIEFS, withoutAutovacuum } from '../explain.ts'
@@ -54,13 +62,16 @@ const messages = (state: string, lease: () => Date | null, token: string | null)
 const queued = messages('queued', () => null, null)
 const leased = messages('claimed', due, '00000000-0000-0000-0000-000000000001')
 
-const mail = (state: string, lease: () => Date | null) => () =>
-  sql`insert into mail_recipients (project_id, mail_id, no, priority, size, address, domain, state, due_at, lease_until, lease_token, created_at)
-      select ${someProject()}, i, 0, 0, 1000, 'u@example.com', 'example.com', ${state}, ${due()}, ${lease()}, gen_random_uuid(), ${due()}
+const mail =
+  (state: string, lease: () => Date | null, isHeld = false) =>
+  () =>
+    sql`insert into mail_recipients (project_id, mail_id, no, priority, size, address, domain, state, is_held, due_at, lease_until, lease_token, created_at)
+      select ${someProject()}, i, 0, 0, 1000, 'u@example.com', 'example.com', ${state}, ${isHeld}, ${due()}, ${lease()}, gen_random_uuid(), ${due()}
       from ${numbers}`
 
 const queuedMail = mail('queued', () => null)
 const leasedMail = mail('claimed', due)
+const heldMail = mail('queued', () => null, true)
 
 const events = (position: Sql) => () =>
   sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at, position)
@@ -168,6 +179,13 @@ const claims: Record<string, Claim> = {
     table: 'mail_recipients',
     fill: leasedMail,
     claim: (ctx) => releaseMailLeases(quickly(ctx), CLAIMED),
+    rows: CLAIMED,
+  },
+  'mta.nextHeldExpiry': { table: 'mail_recipients', fill: heldMail, claim: (ctx) => nextHeldExpiry(quickly(ctx)), rows: 1 },
+  'mta.releaseExpired': {
+    table: 'mail_recipients',
+    fill: heldMail,
+    claim: (ctx) => releaseExpired(quickly(ctx), CLAIMED),
     rows: CLAIMED,
   },
   'webhooks.nextAttemptAt': { table: 'webhook_deliveries', fill: deliveries, claim: (ctx) => nextAttemptAt(quickly(ctx)), rows: 1 },

@@ -5,7 +5,7 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE',
 /** Did this fail because the database is unavailable? If so, the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   if (isReadOnly(error)) return true
-  if (isSqlState(error, '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006')) return true
+  if (isSqlState(error, '57P01', '57P02', '57P03', '25P03', '53300', '08000', '08003', '08006')) return true
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: string }
   if (code && UNREACHABLE.has(code)) return true

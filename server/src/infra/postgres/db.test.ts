@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
 import { inClaim } from '../runtime/ctx.ts'
+import { isDatabaseAway } from './database-away.ts'
 import { isSqlState, join, sql } from './db.ts'
 
 const One = Type.Object({ one: Type.Integer() })
@@ -69,6 +70,23 @@ describe('transactions', () => {
     expect(await w.db.first(Limit, limits())).toEqual({ statement_timeout: '1min' })
     const slow = w.db.transaction((db) => db.run(sql`select pg_sleep(60)`), { statementMs: 20 })
     expect(isSqlState(await slow.catch((error: unknown) => error), '57014')).toBe(true)
+  })
+
+  test('a process that is suspended in a transaction loses it, and its locks', async () => {
+    await using w = await world({ own: true, env: {} })
+    const Limit = Type.Object({ idle_in_transaction_session_timeout: Type.String() })
+    const limit = sql`show idle_in_transaction_session_timeout`
+    expect(await w.db.first(Limit, limit)).toEqual({ idle_in_transaction_session_timeout: '1min' })
+    await w.db.run(sql`create table doors (n int primary key)`)
+    await w.db.run(sql`insert into doors values (1)`)
+    const suspended = w.db.transaction(async (db) => {
+      await db.run(sql`set local idle_in_transaction_session_timeout = 50`)
+      await db.run(sql`select from doors for update`)
+      await w.db.run(sql`update doors set n = 2`)
+      await db.run(sql`update doors set n = 3`)
+    })
+    expect(isDatabaseAway(await suspended.catch((error: unknown) => error))).toBe(true)
+    expect(await w.db.value(Type.Integer(), sql`select n from doors`)).toBe(2)
   })
 
   test('a statement within limits is a transaction of its own, and leaves its connection as it was', async () => {

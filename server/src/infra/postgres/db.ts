@@ -53,6 +53,8 @@ parseValues(pg.types)
 
 /** The default limit on the time of a statement. */
 const STATEMENT_TIMEOUT_MS = 60_000
+/** A process that is suspended in a transaction loses it, and with it its locks. */
+const IDLE_IN_TRANSACTION_MS = 60_000
 
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
@@ -117,7 +119,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     // Plans of prepared statements are kept. On a new database the planner would choose a sequential scan, and keep it while the
     // table grows by orders of magnitude.
-    options: `-c timezone=UTC -c jit=off -c enable_seqscan=off${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
+    options: `-c timezone=UTC -c jit=off -c enable_seqscan=off -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
   })
   // When a connection fails in a transaction, the next statement throws. Without a listener, the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined))

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { migrate, missingMigrations, refuseOldPostgres, schemaVersion } from './migrate.ts'
 
-const log = { info() {}, warn() {} }
+const log = { info() {}, warn() {}, debug() {} }
 const dataDir = mkdtempSync(join(tmpdir(), 'carillon-test-'))
 const directories: string[] = [dataDir]
 let postgres: EmbeddedPostgres
@@ -56,6 +56,17 @@ test('a new database gets every migration, in order, and a second run does nothi
     { version: 2, name: 'ropes', checksum: 64 },
   ])
   expect(await query(url, 'select * from bells')).toEqual([{ id: 1, rope: null }])
+})
+
+test('the log has one line with the number of migrations, and none without', async () => {
+  const lines: object[] = []
+  const names: object[] = []
+  const log = { info: (fields: object) => lines.push(fields), debug: (fields: object) => names.push(fields) }
+  const directory = folder({ ...FIRST, ...SECOND })
+  await migrate(url, log, directory)
+  await migrate(url, log, directory)
+  expect(lines).toEqual([{ applied: 2, version: 2 }])
+  expect(names).toHaveLength(2)
 })
 
 test('a later release adds its migrations', async () => {

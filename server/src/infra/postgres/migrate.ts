@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { StartError } from '../../lib/start-error.ts'
+import type { Log } from '../runtime/log.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
@@ -22,11 +23,11 @@ const CONNECT_TIMEOUT_MS = 10_000
 /**
  * Applies the missing migrations to the database at `url`. Several processes may call it at the same time: one migrates while the
  * others wait. Throws without changes if the database does not belong to this release or an earlier one. `version` is that of
- * the schema afterwards, 0 if there are no migrations.
+ * the schema afterwards, 0 if there are no migrations. The log has one line for all of them; their names are at the level `debug`.
  */
 export async function migrate(
   url: string,
-  log: { info(fields: object, message: string): void },
+  log: Pick<Log, 'info' | 'debug'>,
   directory = DIRECTORY,
 ): Promise<{ applied: number; version: number }> {
   const migrations = readMigrations(directory)
@@ -46,9 +47,11 @@ export async function migrate(
     const missing = missingMigrations(migrations, rows)
     for (const migration of missing) {
       await apply(client, migration)
-      log.info({ version: migration.version, name: migration.name }, 'migration applied')
+      log.debug({ version: migration.version, name: migration.name }, 'migration applied')
     }
-    return { applied: missing.length, version: migrations.at(-1)?.version ?? 0 }
+    const version = migrations.at(-1)?.version ?? 0
+    if (missing.length > 0) log.info({ applied: missing.length, version }, 'migrations applied')
+    return { applied: missing.length, version }
   })
 }
 

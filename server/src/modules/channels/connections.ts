@@ -145,7 +145,7 @@ export const toolsOf = (ctx: ProjectCtx, id: ProviderId | null): ProviderTools =
 export const outsideOf = ({ fetch, smtp, mail, clock, config, baseUrl }: Ctx, id: ProviderId | null): ProviderTools => ({
   fetch,
   smtp,
-  mail: { ...mail, needsPublicName: config.production },
+  mail: { ...mail, needsPublicName: config.production, addresses: config.MTA_ADDRESSES },
   clock,
   baseUrl: baseUrl(),
   callbackUrl: id === null ? '' : `${baseUrl()}/callbacks/providers/${id}`,

@@ -60,8 +60,9 @@ const unused = async (): Promise<never> => {
 const mail: ProviderTools['mail'] = {
   name: 'carillon.test',
   reach: unused,
-  resolver: { mx: unused, addresses: unused },
+  resolver: { mx: unused, addresses: unused, names: unused },
   needsPublicName: false,
+  addresses: [],
 }
 const policy = egressPolicy(['127.0.0.0/8'])
 const idle = createSmtpRelays({ policy })

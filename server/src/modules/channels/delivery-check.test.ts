@@ -68,14 +68,19 @@ describe('the test of a provider that delivers email itself', () => {
 })
 
 describe('the name of the server, in production', () => {
-  const toolsWith = (w: MailWorld, name: string): ProviderTools =>
-    ({ ...w.ctx, mail: { ...w.ctx.mail, name, needsPublicName: true }, senderOf: async () => undefined }) as unknown as ProviderTools
+  const toolsWith = (w: MailWorld, name: string, addresses: string[] = []): ProviderTools =>
+    ({
+      ...w.ctx,
+      mail: { ...w.ctx.mail, name, addresses, needsPublicName: true },
+      senderOf: async () => undefined,
+    }) as unknown as ProviderTools
 
   test('is one that resolves to an address which the Internet reaches', async () => {
     await using w = await mailWorld()
     w.internet.domain('gmail.com', 'mx.gmail.com')
     w.internet.dns.set('mail.example.com', { a: ['192.0.2.1'] })
     w.internet.dns.set('public.example.com', { a: ['8.8.8.8'] })
+    w.internet.dns.set('8.8.8.8.in-addr.arpa', { ptr: ['public.example.com'] })
     const said = async (name: string) => mta.test({}, toolsWith(w, name))
     expect(await said('public.example.com')).toEqual({ works: true })
     const problems: [name: string, problem: string][] = [
@@ -87,5 +92,25 @@ describe('the name of the server, in production', () => {
       expect(await said(name)).toEqual({ works: false, message: expect.stringContaining(problem) })
       expect(await said(name)).toEqual({ works: false, message: expect.stringContaining('Set `MTA_HOSTNAME` to a public host name') })
     }
+  })
+
+  test('is the name of its addresses too', async () => {
+    await using w = await mailWorld()
+    w.internet.domain('gmail.com', 'mx.gmail.com')
+    const { dns } = w.internet
+    dns.set('mail.example.com', { a: ['8.8.8.8'] })
+    dns.set('out.example.com', { a: ['8.8.4.4'] })
+    const said = async (...addresses: string[]) => mta.test({}, toolsWith(w, 'mail.example.com', addresses))
+    const refused = (fault: string) => ({
+      works: false,
+      message: expect.stringContaining(`The reverse DNS (PTR) of the address ${fault}. Set it to \`mail.example.com\``),
+    })
+    expect(await said()).toEqual(refused('8.8.8.8 is missing'))
+    dns.set('1.1.1.1.in-addr.arpa', { ptr: ['other.example.com'] })
+    expect(await said('1.1.1.1')).toEqual(refused('1.1.1.1 is other.example.com'))
+    // A name that leads back to the address will do, and a fault of the DNS is no problem of the address.
+    dns.set('4.4.8.8.in-addr.arpa', { ptr: ['out.example.com'] })
+    dns.fault('9.9.9.9.in-addr.arpa', 'servfail')
+    expect(await said('8.8.4.4', '9.9.9.9')).toEqual({ works: true })
   })
 })

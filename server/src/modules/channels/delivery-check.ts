@@ -1,4 +1,7 @@
-/** Whether this server can deliver email itself (D-MTA-46): its name, its name servers, the port of mail hosts and the domain of the sender. */
+/**
+ * Whether this server can deliver email itself (D-MTA-46): its name, its reverse DNS, its name servers, the port of mail hosts and the domain of the
+ * sender.
+ */
 import { type EgressPolicy, isAllowedAddress } from '../../lib/egress.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import { domainOf, mailboxesIn } from './mail.ts'
@@ -7,6 +10,8 @@ import { unverifiedSender } from './unverified-sender.ts'
 
 /** The domain of a provider of mailboxes, whose hosts are tried if those of the sender’s domain are not reached. */
 const KNOWN_DOMAIN = 'gmail.com'
+/** Names of an address that are looked at. */
+const NAMES_MAX = 3
 
 /** Checks everything at once and says what to do about each problem. */
 export async function checkDelivery(
@@ -25,14 +30,31 @@ export async function checkDelivery(
   return problems.length === 0 ? { works: true } : { works: false, message: problems.join(' ') }
 }
 
-/** Mail hosts refuse email from a server whose name leads nowhere. */
-async function nameProblem({ name, resolver }: ProviderTools['mail'], policy: EgressPolicy): Promise<string | null> {
+/** Mail hosts refuse email from a server whose name, which is that of its HELO, leads nowhere. */
+async function nameProblem(mail: ProviderTools['mail'], policy: EgressPolicy): Promise<string | null> {
+  const { name, resolver, addresses } = mail
   const todo = 'Set `MTA_HOSTNAME` to a public host name of this server, and publish its A or AAAA record.'
   if (!isDomainName(name)) return `This server has no public host name. ${todo}`
   const found = await resolver.addresses(name)
   if (found.is !== 'addresses') return `The host name \`${name}\` of this server cannot be resolved: ${found.reason} ${todo}`
-  if (found.addresses.some((address) => isAllowedAddress(policy, address))) return null
-  return `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is no public address. ${todo}`
+  const usable = found.addresses.filter((address) => isAllowedAddress(policy, address))
+  if (usable.length === 0)
+    return `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is no public address. ${todo}`
+  const reverse = await Promise.all((addresses.length > 0 ? addresses : usable).map((address) => reverseProblem(mail, address)))
+  return reverse.find((problem) => problem !== null) ?? null
+}
+
+/** Mail hosts refuse email from an address without a name, or whose name is of another address. */
+async function reverseProblem({ name, resolver }: ProviderTools['mail'], address: string): Promise<string | null> {
+  const found = await resolver.names(address)
+  // What hosts find is not known.
+  if (found === 'failed') return null
+  const names = found === 'none' ? [] : found
+  if (names.includes(name.toLowerCase())) return null
+  const answers = await Promise.all(names.slice(0, NAMES_MAX).map((one) => resolver.addresses(one)))
+  if (answers.some((answer) => answer.is === 'addresses' && answer.addresses.includes(address))) return null
+  const fault = names.length === 0 ? 'is missing' : `is ${names.slice(0, NAMES_MAX).join(', ')}`
+  return `The reverse DNS (PTR) of the address ${address} ${fault}. Set it to \`${name}\` at the hosting company: many mail hosts refuse email without it.`
 }
 
 /** Whether a mail host of one of these domains accepts connections. */

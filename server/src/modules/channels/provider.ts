@@ -74,7 +74,7 @@ export type QueuedMail = {
   needsSmtpUtf8: boolean
 }
 
-/** What an SMTP server told about an email, for the webhook events of each stage. Without `failedAt`, it accepted the email. */
+/** What an SMTP server replied about an email, for the webhook events of each stage. Without `failedAt`, it accepted the email. */
 export type SmtpTrace = {
   host: string
   peer: Peer
@@ -92,8 +92,13 @@ export type ProviderTools = {
   clock: Clock
   baseUrl: string
   callbackUrl: string
-  /** Delivery to mail hosts, and whether this server needs a public name for it. */
-  mail: Pick<MailOutside, 'name' | 'reach'> & { resolver: Pick<MailOutside['resolver'], 'mx' | 'addresses'>; needsPublicName: boolean }
+  /** Delivery to mail hosts. `addresses` are those that email comes from, if they are configured. */
+  mail: Pick<MailOutside, 'name' | 'reach'> & {
+    resolver: Pick<MailOutside['resolver'], 'mx' | 'addresses' | 'names'>
+    /** Whether this server needs a public name. */
+    needsPublicName: boolean
+    addresses: readonly string[]
+  }
   /** The sending domain of the project for a From domain. */
   senderOf(fromDomain: string): Promise<SendingDomain | undefined>
   /** The address at a domain that takes bounces and complaints of an email; null if this server takes none. */

@@ -1,9 +1,9 @@
 import { type Job, job } from '../../infra/queue/jobs.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../lib/ids.ts'
-import { DELIVER_JOBS, nextMailAt, nextMailLeaseEnd } from '../mta/index.ts'
+import { DELIVER_JOBS, nextMailAt } from '../mta/index.ts'
 import { foldCounts } from './counts/counts.ts'
-import { deliverDue, releaseMail } from './delivery/deliver.ts'
+import { deliverDue, nextReleaseAt, releaseMail } from './delivery/deliver.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
@@ -46,7 +46,7 @@ export function messageJobs(parts: SenderParts) {
     sendJob(parts, TRANSACTIONAL),
     sendJob(parts, TIMED),
     sendJob(parts, BULK),
-    job({ name: 'mail.release', idleMs: RELEASE_IDLE_MS, nextAt: nextMailLeaseEnd, run: releaseMail }),
+    job({ name: 'mail.release', idleMs: RELEASE_IDLE_MS, nextAt: nextReleaseAt, run: releaseMail }),
     ...deliverJobs(parts),
     job({ name: 'messages.purge-attempts', idleMs: PURGE_IDLE_MS, run: purgeSendAttempts }),
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
 import type { HostLookup } from '../../../lib/egress.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
+import { reverseName } from '../../../lib/reverse-name.ts'
 import { dnsName } from '../../../lib/urls.ts'
 import type { SafeFetch } from '../safe-fetch.ts'
 import type { AddressAnswer, MxAnswer, TlsaAnswer } from './answers.ts'
@@ -20,6 +21,8 @@ export type MailResolver = {
   /** The strings of each record, joined. */
   txt(name: string): Promise<string[] | 'none' | 'failed'>
   tlsa(name: string): Promise<TlsaAnswer>
+  /** The names of an address (reverse DNS). */
+  names(address: string): Promise<string[] | 'none' | 'failed'>
   /** The MTA-STS policy that applies now, or null. Its mode says what it asks for. */
   policy(domain: string): Promise<MtaStsPolicy | null>
 }
@@ -67,6 +70,10 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
       if (found.is === 'records') return mxAnswer(found.values, { ...found, isSecure: secured(found.isSecure) }, random)
       if (!found.exists) return { is: 'no-domain', reason: 'The domain does not exist.' }
       return implicitMx(name, found.ttlS, await addresses(name), secured(found.isSecure))
+    },
+    async names(address) {
+      const found = await records.find(reverseName(address), 'PTR')
+      return found.is === 'records' ? found.values : found.is
     },
     async tlsa(name) {
       if (!validates) return { is: 'none' }

@@ -75,9 +75,10 @@ describe('a hostile answer', () => {
     TLSA: answerTo('TLSA', [
       { type: 'TLSA', name: 'example.com', ttl: 1, data: { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.alloc(32) } },
     ]),
+    PTR: answerTo('PTR', [{ type: 'PTR', name: 'example.com', ttl: 1, data: 'mail.example.com' }]),
   }
   const KINDS = ['records', 'none', 'alias', 'truncated', 'failed']
-  const SERVED = fc.constantFrom<RecordType>('MX', 'A', 'AAAA', 'TXT', 'TLSA')
+  const SERVED = fc.constantFrom<RecordType>('MX', 'A', 'AAAA', 'TXT', 'TLSA', 'PTR')
 
   test('is read or ignored, whatever is changed in it', () => {
     const changes = fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { minLength: 1, maxLength: 8 })

@@ -21,6 +21,7 @@ export type Values = {
   /** The strings of the record, joined. */
   TXT: string
   TLSA: TlsaRecord
+  PTR: string
 }
 
 export type RecordType = keyof Values
@@ -150,6 +151,7 @@ const READERS: { [T in RecordType]: (data: never) => Values[T] | null } = {
   A: (data: string) => (isIPv4(data) ? data : null),
   AAAA: (data: string) => (isIPv6(data) ? data : null),
   TXT: (data: Buffer[]) => Buffer.concat(data).toString('utf8'),
+  PTR: (data: string) => data.toLowerCase(),
   TLSA: ({
     usage,
     selector,

@@ -192,6 +192,7 @@ const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, s
         overlaps: 'after a success',
         rejectUnauthorized: tls === 'verified',
         ...(refusesCertificate && { refusesCertificate }),
+        ...(dane === 'records' && { isDane: true }),
       },
       {
         ready() {

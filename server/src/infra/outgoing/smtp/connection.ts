@@ -22,6 +22,8 @@ export type ConnectionOptions = SessionOptions & {
   rejectUnauthorized: boolean
   /** Decides about a certificate instead of the trusted roots. Returns why it is refused, or null. */
   refusesCertificate?(tls: TLSSocket): string | null
+  /** The certificate is decided by TLSA records (RFC 7672). */
+  isDane?: true
   limits: SessionLimits
 }
 
@@ -33,8 +35,11 @@ export type Failure =
   | { is: 'refused'; stage: Stage; reply: Reply; peer: Peer }
   | { is: 'broken'; stage: FailedStage; error: Error & { code?: string }; peer?: Peer }
 
-/** The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. */
-export type Peer = { ip?: string; tls?: { protocol: string; cipher: string; verified: boolean }; plainBecause?: string }
+/**
+ * The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. `isDane`: the host has TLSA records, which
+ * the connection must agree with.
+ */
+export type Peer = { ip?: string; tls?: { protocol: string; cipher: string; verified: boolean }; plainBecause?: string; isDane?: true }
 
 /** The code of the error when TLS is required and not offered. */
 export const NO_TLS = 'ENOTLS'
@@ -123,9 +128,15 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
   }
 }
 
-function peerOf<M>({ ip, tls, session }: Link<M>): Peer {
+function peerOf<M>({ ip, tls, session, options }: Link<M>): Peer {
   const plainBecause = session.plainBecause()
-  return { ...(ip !== undefined && { ip }), ...(tls && { tls }), ...(plainBecause !== null && { plainBecause }) }
+  const { isDane } = options
+  return {
+    ...(ip !== undefined && { ip }),
+    ...(tls && { tls }),
+    ...(plainBecause !== null && { plainBecause }),
+    ...(isDane && { isDane }),
+  }
 }
 
 function listen<M>(link: Link<M>, socket: Socket): void {

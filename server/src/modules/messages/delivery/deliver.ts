@@ -12,9 +12,11 @@ import {
   DELIVER_JOBS,
   findMails,
   type MailPriority,
+  nextHeldExpiry,
   nextMailLeaseEnd,
   projectLimitsOf,
   projectsWithMail,
+  releaseExpired,
   releaseMailLeases,
   renewMailLeases,
 } from '../../mta/index.ts'
@@ -102,13 +104,22 @@ async function deliverLeased(
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
+/** When the next lease or the lifetime of a held email ends. */
+export async function nextReleaseAt(ctx: Ctx): Promise<Date | null> {
+  const times = [await nextMailLeaseEnd(ctx), await nextHeldExpiry(ctx)].filter((at) => at !== null)
+  return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
+}
+
 const nothing = (nextAt: Date | null): Started => ({ done: 0, finished: Promise.resolve(), wakesItself: true, nextAt })
 
-/** Releases recipients whose lease ended because their process stopped. Returns how many, or when the next lease ends. */
+/**
+ * Releases recipients whose lease ended because their process stopped, and held ones whose lifetime is over. Returns how many, or when there
+ * will be some.
+ */
 export async function releaseMail(ctx: Ctx): Promise<number | Started> {
-  const endsAt = await nextMailLeaseEnd(quickly(ctx))
-  if (!endsAt || endsAt > ctx.clock.now()) return nothing(endsAt)
-  const released = await releaseMailLeases(quickly(ctx), RELEASED_AT_ONCE)
+  const releaseAt = await nextReleaseAt(quickly(ctx))
+  if (!releaseAt || releaseAt > ctx.clock.now()) return nothing(releaseAt)
+  const released = (await releaseMailLeases(quickly(ctx), RELEASED_AT_ONCE)) + (await releaseExpired(quickly(ctx), RELEASED_AT_ONCE))
   if (released > 0) for (const job of Object.values(DELIVER_JOBS)) ctx.wake(job)
   return released
 }

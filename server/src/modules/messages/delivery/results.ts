@@ -83,7 +83,8 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
       return deferred(mail, recipient, outcome, base, now)
     case 'postponed':
     case 'held': {
-      const due_at = outcome.is === 'postponed' ? outcome.until : null
+      // Held email is looked at when its time is over, although nothing resumes it.
+      const due_at = outcome.is === 'postponed' ? outcome.until : mail.expires_at
       const result = { ...base, state: 'queued' as const, due_at, is_untried: true, is_held: outcome.is === 'held', history: null }
       return { recipient, outcome, result, classification: null, isNotified: false, isAttempt: false }
     }

@@ -50,9 +50,9 @@ export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
         update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where ${withKeysOf(ctx, sql`waiting`)}`,
   )
 
-/** Returns held recipients to the queue. A pause that is left holds them again when they are due. */
+/** Returns held recipients to the queue. Another pause holds them again. */
 export const releaseHeld = (ctx: InTx, filter: MailFilter) =>
-  ctx.db.run(sql`update mail_recipients set is_held = false where ${isAmong(ctx, filter)} and is_held`)
+  ctx.db.run(sql`update mail_recipients set is_held = false, due_at = ${ctx.clock.now()} where ${isAmong(ctx, filter)} and is_held`)
 
 export const insertPause = (ctx: InTx, { scope, value }: Pause) =>
   ctx.db.run(

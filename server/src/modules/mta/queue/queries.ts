@@ -52,6 +52,7 @@ export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 const isDue = sql`state = 'queued' and not is_held`
+const isHeld = sql`state = 'queued' and is_held`
 
 /** The projects with email of a priority, as a table `waiting`, with the time of their next one. */
 const waitingProjects = (priority: MailPriority) =>
@@ -167,6 +168,23 @@ export const nextMailLeaseEnd = (ctx: Ctx): Promise<Date | null> =>
     Nullable(Instant),
     sql`select (select lease_until from mail_recipients where state = 'claimed' order by lease_until limit 1) as lease_until`,
   )
+
+/** Returns held recipients whose time is over to the queue, so that they are given up. */
+export const releaseExpired = (ctx: Ctx, limit: number) =>
+  ctx.db.run(
+    sql`with expired as materialized (
+          select ctid as tid from mail_recipients
+          where ${isHeld} and due_at <= ${ctx.clock.now()}
+          order by due_at
+          limit ${limit}
+          for update skip locked
+        )
+        update mail_recipients r set is_held = false where ${among(sql`expired`)}`,
+  )
+
+/** When the time of the next held recipient is over. */
+export const nextHeldExpiry = (ctx: Ctx): Promise<Date | null> =>
+  ctx.db.value(Nullable(Instant), sql`select (select due_at from mail_recipients where ${isHeld} order by due_at limit 1) as due_at`)
 
 const mailColumns = sql`id, source, priority, campaign_id, journey_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
   needs_8bit, created_at, expires_at, completed_at`

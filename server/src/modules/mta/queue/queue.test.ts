@@ -111,9 +111,21 @@ describe('what a statement finds changed by another transaction', () => {
     expect(await states()).toEqual(all('claimed'))
   })
 
-  test('two claims at the same time share what is due', async () => {
-    const both = await Promise.all([claim(), claim()])
-    const ids = both.flat().map(({ mail_id }) => mail_id)
-    expect([ids.length, new Set(ids).size]).toEqual([MAILS, MAILS])
+  test('a claim takes what another one, which is not committed, leaves, and does not wait for it', async () => {
+    const shares = [{ project_id: w.projectId, limit: 1 }]
+    const [first, second] = await w.db.transaction(async (db) => {
+      const first = await claimMail({ ...w.ctx, db }, BULK, shares, leaseUntil())
+      return [
+        first,
+        await claimMail(
+          { ...w.ctx, db: { ...w.db, ...w.db.within({ statementMs: 2000 }) } },
+          BULK,
+          [{ project_id: w.projectId, limit: MAILS }],
+          leaseUntil(),
+        ),
+      ]
+    })
+    expect([first.length, second.length]).toEqual([1, MAILS - 1])
+    expect(new Set([...first, ...second].map(({ mail_id }) => mail_id)).size).toBe(MAILS)
   })
 })

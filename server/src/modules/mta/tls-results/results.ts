@@ -1,9 +1,10 @@
-/** What an attempt to deliver tells about TLS, in the words of TLS reports (D-MTA-24, RFC 8460 §4.3). Pure. */
+/** What an attempt to deliver shows about TLS, in the words of TLS reports (D-MTA-24, RFC 8460 §4.3). Pure. */
 import type { DeliveryStep, RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import type { Peer } from '../../../infra/outgoing/smtp/connection.ts'
 import { type MtaStsPolicy, matchesMx } from '../../../lib/mta-sts.ts'
 
-/** The policy that an attempt was made under: MTA-STS in the mode `enforce` or `testing`, or none. */
-export const TLS_POLICIES = ['sts', 'no-policy-found'] as const
+/** The policy that an attempt was made under: DANE, MTA-STS in the mode `enforce` or `testing`, or none. */
+export const TLS_POLICIES = ['tlsa', 'sts', 'no-policy-found'] as const
 export type TlsPolicy = (typeof TLS_POLICIES)[number]
 
 export const TLS_RESULTS = [
@@ -29,14 +30,18 @@ type Attempt = {
 /** The results of an attempt: one for each host whose TLS failed, and one for the host that took the email. */
 export function tlsCountsOf({ domain, policy, steps, outcomes }: Attempt): TlsCount[] {
   const asks = policy !== null && policy.mode !== 'none' ? policy : null
-  const failures = steps.flatMap((step): TlsResult[] => (step.is === 'failed' && step.stage === 'STARTTLS' ? [failureOf(step)] : []))
+  // DANE replaces MTA-STS for a host.
+  const policyAt = (peer: Peer): TlsPolicy => (peer.isDane ? 'tlsa' : asks ? 'sts' : 'no-policy-found')
+  const failures = steps.flatMap((step) =>
+    step.is === 'failed' && step.stage === 'STARTTLS' ? [{ policy: policyAt(step.peer), result: failureOf(step) }] : [],
+  )
   const taken = takenBy(outcomes)
   const isCounted = taken !== undefined && (taken.peer.tls !== undefined || failures.length === 0)
-  const results = [...failures, ...(isCounted ? [resultAt(taken, asks)] : [])]
-  return results.map((result) => ({
-    // Deliveries that went well and that no policy is about are most of all, and their domains tell nothing.
-    domain: asks || result !== 'success' ? domain : null,
-    policy: asks ? 'sts' : 'no-policy-found',
+  const results = [...failures, ...(isCounted ? [{ policy: policyAt(taken.peer), result: resultAt(taken, asks) }] : [])]
+  return results.map(({ policy, result }) => ({
+    // Most deliveries succeed and are under no policy. Their domains are of no interest.
+    domain: policy !== 'no-policy-found' || result !== 'success' ? domain : null,
+    policy,
     result,
   }))
 }
@@ -51,7 +56,7 @@ function takenBy(outcomes: Iterable<RecipientOutcome>): Taken | undefined {
 /** What the connection to a host was worth. A policy in the mode `testing` did not prevent it. */
 function resultAt({ host, peer }: Taken, policy: MtaStsPolicy | null): TlsResult {
   if (!peer.tls) return 'starttls-not-supported'
-  if (!policy) return 'success'
+  if (!policy || peer.isDane) return 'success'
   if (!matchesMx(policy.mx, host)) return 'validation-failure'
   return peer.tls.verified ? 'success' : 'certificate-not-trusted'
 }

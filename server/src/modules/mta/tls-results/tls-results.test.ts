@@ -45,6 +45,7 @@ describe('an attempt under a policy', () => {
     ['a bad certificate', 'testing', delivered({ tls: tls(false) }), 'example.org sts certificate-not-trusted'],
     ['a host that it does not name', 'testing', delivered({ tls: tls() }, 'other.example.org'), 'example.org sts validation-failure'],
     ['no TLS', 'testing', delivered({}), 'example.org sts starttls-not-supported'],
+    ['TLSA records of the host', 'testing', delivered({ tls: tls(false), isDane: true }), 'example.org tlsa success'],
     ['that asks for nothing', 'none', delivered({ tls: tls(false) }), 'null no-policy-found success'],
   ])('with %s', (_, mode, outcome, expected) => {
     expect(countsOf({ policy: policy(mode), outcomes: [outcome] })).toEqual([expected])
@@ -62,6 +63,11 @@ describe('an attempt under a policy', () => {
     const outcomes = [delivered({ tls: tls() })]
     expect(countsOf({ policy: policy('enforce'), steps, outcomes })).toEqual([`example.org sts ${result}`, 'example.org sts success'])
   })
+})
+
+test('a host whose certificate does not agree with its TLSA records is counted under DANE', () => {
+  const step = { ...failed('TLS could not be established: it does not agree.'), peer: { isDane: true } } as DeliveryStep
+  expect(countsOf({ steps: [step] })).toEqual(['example.org tlsa validation-failure'])
 })
 
 describe('counts', () => {
