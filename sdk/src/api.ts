@@ -2556,7 +2556,7 @@ export interface paths {
         };
         /**
          * Count deliveries with and without TLS, by day and domain
-         * @description For emails that Carillon delivers itself. `policy` is `sts` if the domain asks for TLS by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy it is sent without TLS then. `domain` is null for what is counted together: successes without a policy, and what goes beyond 1,000 domains a day. Counts are kept for 30 days.
+         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host asks for TLS by DANE, and `sts` if the domain does by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy it is sent without TLS then. `domain` is null for what is counted together: successes without a policy, and what goes beyond 1,000 domains a day. Counts are kept for 30 days.
          */
         get: operations["listTlsResults"];
         put?: never;
@@ -14760,10 +14760,10 @@ export interface components {
             /** @description The domain of the recipients; null for what is counted together. */
             domain: string | null;
             /**
-             * @description `sts`: the domain asks for TLS by MTA-STS.
+             * @description `tlsa`: the host asks for TLS by DANE. `sts`: the domain asks for it by MTA-STS.
              * @enum {string}
              */
-            policy: "sts" | "no-policy-found";
+            policy: "tlsa" | "sts" | "no-policy-found";
             /**
              * @description `success`, or why TLS failed, in the words of RFC 8460.
              * @enum {string}

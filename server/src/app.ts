@@ -75,7 +75,7 @@ const WORKER_CONNECTIONS = 12
 /** Starts a process with this role. Resolves when it is ready. */
 export async function startApp(given: Config, role: Role, clock: Clock = systemClock): Promise<App> {
   await using opening = new AsyncDisposableStack()
-  // First of all: what a process that starts at the same time writes is for that one to show.
+  // Before anything else, because another process that starts at the same time shows the credentials that it creates.
   const stored = storedCredentials(given.DATA_DIR)
   const unshown = await stored.unshown()
   const { ctx, url, started } = await openMigrated(given, clock, opening)

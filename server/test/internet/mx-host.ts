@@ -5,7 +5,7 @@ import type { TlsVariant } from './certificates.ts'
 export type MxStage = 'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY' | 'RSET' | 'NOOP' | 'QUIT'
 
 /**
- * What the host does at a stage: it waits, replies and goes on, unless `then` says otherwise. `close` ends the connection, `reset` breaks
+ * What the host does at a stage: it waits, replies and continues, unless `then` is given. `close` ends the connection, `reset` breaks
  * it, `half-close` ends its own side only, `silence` sends no reply. A reply of several lines has `\r\n` between them; any bytes will do.
  */
 export type Reaction = { reply?: string; delayMs?: number; then?: 'close' | 'reset' | 'half-close' | 'silence' }

@@ -13,7 +13,7 @@ import { StrictServer } from './strict-connection.ts'
 /** A refusal: the reply code, and a text that begins with the enhanced status code. */
 export type SmtpRefusal = { code: number; text: string }
 
-/** A recipient with what the sender wants to be told about it (RFC 3461). */
+/** A recipient with the reports that the sender asks for (RFC 3461). */
 export type SmtpRecipient = { address: string; notify?: string[]; orcpt?: string }
 
 /** An email as it came. `content` has its dots removed again, and CR LF at the end of each line. */

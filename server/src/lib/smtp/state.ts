@@ -18,8 +18,9 @@ export type SessionOptions = {
 export type Stage = 'GREETING' | 'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA'
 
 /**
- * The first recipient is the main one, the others are copies. `from` is empty for the null sender. Of the rest, the server is told what it
- * offers an extension for: `needs8Bit` (RFC 6152), `needsSmtpUtf8` (RFC 6531), and `reports`, the wish for reports under an id (RFC 3461).
+ * The first recipient is the main one, the others are copies. `from` is empty for the null sender. The other members become parameters of the
+ * commands if the server offers their extensions: `needs8Bit` (RFC 6152), `needsSmtpUtf8` (RFC 6531), and `reports`, which asks for reports under
+ * an id (RFC 3461).
  */
 export type Envelope = {
   from: string

@@ -50,7 +50,7 @@ export type Answer = string[] | null
 
 const finding = (answers: Answer[], isYes: boolean): Finding => (isYes ? 'yes' : answers.includes(null) ? 'unknown' : 'no')
 
-/** Makes one query. Throws what is no answer of the DNS, because it is a bug. */
+/** Makes one query. An error that does not come from the DNS is a bug, and is thrown. */
 export async function answered(query: () => Promise<string[]>): Promise<Answer> {
   try {
     return await query()

@@ -1,4 +1,4 @@
-/** Makes the webhook events of what an SMTP server told about an email, stage by stage (D-WH-5). Pure. */
+/** Makes the webhook events of what an SMTP server replied about an email, stage by stage (D-WH-5). Pure. */
 import type { DeliveryStep } from '../../infra/outgoing/mx/outcome.ts'
 import type { SmtpTrace } from '../channels/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
@@ -21,7 +21,7 @@ export function smtpEvents(about: About, smtp: SmtpTrace, reason: string, isUnce
 /** A failure at a host. */
 export type Failure = Omit<Extract<DeliveryStep, { is: 'failed' }>, 'is' | 'to'>
 
-/** The event of a failure at a stage of SMTP. A login that fails has no type of its own: `queue.rescheduled` tells it. */
+/** The event of a failure at a stage of SMTP. A login that fails has no type of its own: `queue.rescheduled` reports it. */
 export function failureEvents(about: About, failure: Failure): WebhookEvent[] {
   const { stage, reason, reply, fallback = 'none', required = false } = failure
   const data = { ...about, ...hostOf(failure) }

@@ -1,4 +1,4 @@
-/** The addresses of mail hosts that may be connected to. Whoever owns a domain chooses its hosts, so private and own ones are refused. */
+/** The addresses of mail hosts that may be connected to. The owner of a domain chooses its hosts, so private addresses and those of this server are refused. */
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type EgressPolicy, egressPolicy, isAllowedAddress } from '../../../lib/egress.ts'

@@ -54,7 +54,7 @@ export type Route = {
   site: string
   domain: string
   hosts: readonly { host: string; preference: number }[]
-  /** What the look-up had to tell: the first steps of each attempt over this route. */
+  /** The steps of the look-up, which are the first ones of each attempt over this route. */
   steps: readonly DeliveryStep[]
   /** The answer about the hosts was validated, so their TLSA records count (RFC 7672). */
   isSecure?: boolean

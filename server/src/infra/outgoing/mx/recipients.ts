@@ -91,7 +91,7 @@ function stepsOf(
   return steps
 }
 
-/** Each mail over a connection without encryption tells that there was none. */
+/** Each mail over a connection without encryption has a step that says so. */
 const unencrypted = (host: string, peer: Peer): DeliveryStep[] =>
   peer.plainBecause === undefined
     ? []
@@ -108,17 +108,17 @@ const unencrypted = (host: string, peer: Peer): DeliveryStep[] =>
         },
       ]
 
-/** Why a mail is not sent (D-MTA-11). */
-const LACKS: Record<'SIZE' | '8BITMIME' | 'SMTPUTF8', [code: number, enhancedCode: string, reason: string]> = {
+/** Why a mail is not sent over a host that does not offer the extension (D-MTA-11). */
+const MISSING: Record<'SIZE' | '8BITMIME' | 'SMTPUTF8', [code: number, enhancedCode: string, reason: string]> = {
   SIZE: [552, '5.3.4', 'The mail is larger than the host accepts.'],
   '8BITMIME': [554, '5.6.3', 'The mail has bytes beyond ASCII, which the host does not accept.'],
   SMTPUTF8: [553, '5.6.7', 'The mail has addresses in UTF-8, which the host does not accept.'],
 }
 
 /** A mail that is not sent, because the host does not offer what it needs. */
-export function lackingOutcomes(to: readonly string[], host: string, peer: Peer, lack: keyof typeof LACKS): Outcomes {
-  const outcome = refusedHere(...LACKS[lack])
-  const [, , reason] = LACKS[lack]
+export function lackingOutcomes(to: readonly string[], host: string, peer: Peer, missing: keyof typeof MISSING): Outcomes {
+  const outcome = refusedHere(...MISSING[missing])
+  const [, , reason] = MISSING[missing]
   return {
     steps: [...unencrypted(host, peer), { is: 'failed', host, stage: 'DATA', peer, reason }],
     recipients: sameFor(to, outcome),

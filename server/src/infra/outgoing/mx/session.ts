@@ -25,7 +25,7 @@ export type MxSession = {
   readonly host: string
   /** Whether the TLSA records of the host were considered, and there were some. */
   readonly dane: 'unchecked' | 'none' | 'records'
-  /** What happened before it was open: the first mail tells it. */
+  /** The steps before it was open, which the first mail reports. */
   readonly firstSteps: DeliveryStep[]
   /** How many mails it was given. */
   mails: number

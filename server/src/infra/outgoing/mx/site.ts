@@ -230,7 +230,7 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   const open = state.opening + [...state.sessions].filter(({ isLeaving }) => !isLeaving).length
   if (open > 0) state.taken = { connections: open, untilMs: performance.now() + TAKEN_MS }
   if (!state.waiting.includes(mail)) {
-    // It went over another session meanwhile. What happened is told by the next mail, so that the site is given less.
+    // It was sent over another session meanwhile. The next mail reports the failure, so that the site gets fewer connections.
     state.sessions
       .values()
       .next()

@@ -15,7 +15,7 @@ const goalsFor = (run: Run, { facts }: Occasion): { graph: Graph; fact: EventFac
     return graphs.map((graph) => ({ graph, fact }))
   })
 
-/** The users of whom has to be known when their goals count. */
+/** The users whose goals may count, with their journeys. */
 export const goalCandidates = (run: Run, occasions: Occasion[]): Candidate[] =>
   occasions.flatMap((occasion) =>
     goalsFor(run, occasion).map(({ graph: { journeyId } }) => ({

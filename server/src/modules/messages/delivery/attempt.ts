@@ -112,7 +112,7 @@ async function warmUpOf(ctx: ProjectCtx, { mail, recipients }: Group, site: Site
   return allowed < recipients.length ? { is: 'postponed', until: resumesAt, limit: 'warm-up' } : null
 }
 
-/** Where the email of a domain goes. The resolver remembers what it was told. */
+/** Where the email of a domain goes. The resolver caches what it finds. */
 async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
   const routing = routeOf({ domain, mx, policy, siteOf: (hosts) => siteOf(hosts.map(({ host }) => host)).key })

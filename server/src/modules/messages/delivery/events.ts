@@ -17,7 +17,7 @@ export type MailAttempt = {
   /** Where it went, if that was found. */
   site: Site | null
   tls: readonly TlsCount[]
-  /** The connections that the site may have, if it postponed the email and that is to be told. */
+  /** The connections that the site may have, if it postponed the email and an event is due. */
   exceeded: number | null
 }
 

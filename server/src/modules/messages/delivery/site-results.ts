@@ -1,4 +1,4 @@
-/** What attempts tell of the sites that they went to. Pure. */
+/** What attempts show about the sites that they were made at. Pure. */
 import type { Site, SiteResults } from '../../mta/index.ts'
 import type { MailAttempt } from './events.ts'
 import type { Decided } from './results.ts'

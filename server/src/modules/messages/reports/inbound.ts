@@ -5,7 +5,10 @@ import { readReturnPath } from '../../mta/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { receiveMailReport } from './mail-reports.ts'
 
-/** Accepts reports, each after what follows from it is committed. What is no report is accepted too, and dropped: a reply would reach others. */
+/**
+ * Accepts reports, each after what follows from it is committed. Other email to these addresses is accepted and dropped: a bounce would reach the
+ * owner of a forged address.
+ */
 export function inboundProtocol(ctx: Ctx, findSendingCampaigns: FindSendingCampaigns): SmtpProtocol<never> {
   const addresses = new Set(ctx.config.REPORT_ADDRESSES.map((address) => address.toLowerCase()))
   return {

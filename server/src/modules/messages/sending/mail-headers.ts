@@ -16,7 +16,7 @@ const SENDER = 'carillon'
 
 /**
  * `Feedback-ID`, by which Gmail reports complaints: the campaign, the project, the kind and the sender. `List-Id` (RFC 2919) is for what users
- * can leave. Neither tells anything about the user.
+ * can leave. Neither shows anything about the user.
  */
 export function streamHeaders({ projectId, campaignId, subscriptionId, isTransactional, baseUrl }: Stream): Record<string, string> {
   const feedback = `${campaignId}:${projectId}:${isTransactional ? 'transactional' : 'marketing'}:${SENDER}`

@@ -4,7 +4,7 @@
 export type ReportedDelivery = {
   /** `failed` is final; `delayed` is tried again; the others are no failures. */
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
-  /** The address, as we wrote it if the report tells, in lower case. */
+  /** The address, as we wrote it if the report has that, in lower case. */
   address: string | null
   /** The status code (RFC 3463). */
   status: string | null
@@ -29,7 +29,7 @@ export type Feedback = {
   recipients: string[]
 }
 
-/** What tells which email a report is about: texts that may contain a return path, and Message-IDs. */
+/** What shows which email a report is about: texts that may contain a return path, and Message-IDs. */
 export type References = { paths: string[]; messageIds: string[] }
 
 /** `auto-reply`, `challenge` and `other` say nothing of delivery. */

@@ -38,7 +38,7 @@ const RETURNED = [
   'original message headers:',
 ]
 
-/** The bounce that a text tells of, or undefined. `isFromServer` is whether the sender is a mail server by its name. */
+/** The bounce that a text reports, or undefined. `isFromServer` is whether the sender is a mail server by its name. */
 export function bounceIn(text: string, isFromServer: boolean): ReportedDelivery | undefined {
   const own = withoutReturned(text.slice(0, TEXT_LENGTH_MAX))
   const lower = own.toLowerCase().replaceAll('’', "'")

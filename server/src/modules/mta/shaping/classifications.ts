@@ -1,4 +1,4 @@
-/** What a failure of an email says: of whom, whether it counts as a bounce, and whether it suppresses the address. A table. */
+/** What a failure of an email is about, whether it counts as a bounce, and whether it suppresses the address. A table. */
 import { DAY_MS } from '../../../lib/times.ts'
 
 /** Why an email was not delivered. Public: the member `classification` of webhook events and of messages. */

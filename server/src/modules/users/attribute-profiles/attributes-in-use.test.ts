@@ -16,7 +16,7 @@ type Attribute = { key: string; types: string[]; people: number; coverage: numbe
 const attributes = async (w: World, key = w.keys.secret): Promise<Record<string, Attribute>> =>
   Object.fromEntries((await w.get(SCHEMA, { key })).body.results.map((attribute: Attribute) => [attribute.key, attribute]))
 
-/** Users, of whom every tenth has a plan. */
+/** Users. Every tenth one has a plan. */
 const crowd = (w: World, users: number) =>
   w.db.run(
     sql`insert into users (project_id, external_id, data, created_at, updated_at)
