@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { StartError } from '../../lib/start-error.ts'
-import type { Log } from '../runtime/log.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
@@ -27,7 +26,7 @@ const CONNECT_TIMEOUT_MS = 10_000
  */
 export async function migrate(
   url: string,
-  log: Pick<Log, 'info' | 'debug'>,
+  log: Record<'info' | 'debug', (fields: object, message: string) => void>,
   directory = DIRECTORY,
 ): Promise<{ applied: number; version: number }> {
   const migrations = readMigrations(directory)
