@@ -4,6 +4,7 @@
  * it was applied: after a crash only the others are.
  */
 import { type Static, Type } from 'typebox'
+import { groupsOf } from '../../lib/groups.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { sql } from '../postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../postgres/joint.ts'
@@ -31,7 +32,7 @@ export const TIMERS: Partition = -3
  * goes to the partition with the fewest items so far.
  */
 export function assignPartitions(keys: string[][], partitions: number): Uint8Array {
-  const groupOf = groups(keys)
+  const groupOf = groupsOf(keys)
   const sizes = new Map<number, number>()
   for (const group of groupOf) sizes.set(group, (sizes.get(group) ?? 0) + 1)
   const loads = Array.from({ length: partitions }, () => 0)
@@ -44,28 +45,6 @@ export function assignPartitions(keys: string[][], partitions: number): Uint8Arr
     partitionOf.set(group, partition)
     return partition
   })
-}
-
-/** The group of each item, identified by the index of one of its items. */
-function groups(keys: string[][]): number[] {
-  const parents = keys.map((_, index) => index)
-  const root = (index: number): number => {
-    let at = index
-    while (parents[at] !== at) {
-      parents[at] = parents[parents[at] as number] as number
-      at = parents[at] as number
-    }
-    return at
-  }
-  const firstWith = new Map<string, number>()
-  for (const [index, own] of keys.entries()) {
-    for (const key of own) {
-      const first = firstWith.get(key)
-      if (first === undefined) firstWith.set(key, index)
-      else parents[root(index)] = root(first)
-    }
-  }
-  return keys.map((_, index) => root(index))
 }
 
 const BatchPlanRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })

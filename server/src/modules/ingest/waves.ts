@@ -2,6 +2,8 @@
  * Dividing a batch into waves, which are applied one after the other. Of the items of a user that journeys depend on, each is in a wave of
  * its own, so that what becomes of the user does not depend on how the queue was cut. Pure.
  */
+
+import { groupsOf } from '../../lib/groups.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { identityKeysOf, type KnownUsers } from './identify.ts'
 import type { Item } from './read.ts'
@@ -27,25 +29,6 @@ export function wavesOf(items: Item[], known: KnownUsers, watches: Watches): Ite
     else waves[at.wave] = [item]
   }
   return waves
-}
-
-/** The group of each item: items that share a key, directly or through others. */
-function groupsOf(keys: string[][]): number[] {
-  const parents = keys.map((_, index) => index)
-  const root = (index: number): number => {
-    let at = index
-    while (parents[at] !== at) at = parents[at] as number
-    return at
-  }
-  const firstWith = new Map<string, number>()
-  for (const [index, own] of keys.entries()) {
-    for (const key of own) {
-      const first = firstWith.get(key)
-      if (first === undefined) firstWith.set(key, index)
-      else parents[root(index)] = root(first)
-    }
-  }
-  return keys.map((_, index) => root(index))
 }
 
 /** May the item matter to a journey? */

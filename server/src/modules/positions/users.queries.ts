@@ -5,7 +5,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-import { Json, type TrailVisit } from './schema.ts'
+import { JourneyUserRow, Json, type TrailVisit } from './schema.ts'
 import { type StoredTrail, withTrail } from './trail.ts'
 
 const shared = {
@@ -101,19 +101,19 @@ export const pastOf = async (ctx: ProjectCtx, journeyId: JourneyId, userId: User
   return rows.map(withTrail)
 }
 
-const KnownRow = Type.Object({
-  user_id: IdOf<UserId>(),
-  entered: Type.Integer(),
-  completed: Type.Integer(),
-  exited: Type.Integer(),
-  active: Type.Integer(),
-  first_entered_at: Nullable(Instant),
-  last_entered_at: Nullable(Instant),
-  last_ended_at: Nullable(Instant),
-  held_out_at: Nullable(Instant),
-  last_outcome: Nullable(Type.String()),
-  arm: Nullable(Type.String()),
-})
+const KnownRow = Type.Pick(JourneyUserRow, [
+  'user_id',
+  'entered',
+  'completed',
+  'exited',
+  'active',
+  'first_entered_at',
+  'last_entered_at',
+  'last_ended_at',
+  'held_out_at',
+  'last_outcome',
+  'arm',
+])
 export type KnownRow = Static<typeof KnownRow>
 
 const knownColumns = sql`user_id, entered, completed, exited, active, first_entered_at, last_entered_at, last_ended_at, held_out_at,
