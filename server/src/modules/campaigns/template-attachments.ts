@@ -2,6 +2,7 @@
 import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing } from '../../lib/errors.ts'
+import { connectProvider } from '../channels/index.ts'
 import {
   ATTACHMENT_BYTES_MAX,
   ATTACHMENTS_MAX,
@@ -47,17 +48,18 @@ export async function putTemplateAttachment(
   name: string,
   input: TemplateAttachmentInput,
 ): Promise<TemplateAttachment> {
-  const { state, channel } = await getCampaign(ctx, place.campaignId)
+  const { state, channel, provider_id } = await getCampaign(ctx, place.campaignId)
   if (state !== 'draft') requirePublisher(ctx)
   if (channel !== 'email')
     throw fault('validation_failed', 'name', `Only emails have attachments. The channel of the campaign is \`${channel}\`.`)
   const faults = attachmentFaults(input)
   if (faults.length > 0) throw faultsError(faults)
   const { content_id = null } = input
+  const { sizeProblem } = await connectProvider(ctx, channel, provider_id)
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
     const templateId = await requireTemplate(ctx, place)
-    await checkLimits(ctx, templateId, { name, content_id, size_bytes: Buffer.byteLength(input.content, 'base64') })
+    await checkLimits(ctx, templateId, { name, content_id, size_bytes: Buffer.byteLength(input.content, 'base64') }, sizeProblem)
     const saved = await saveAttachment(ctx, templateId, { ...input, name, content_id })
     await touchTemplate(ctx, templateId)
     return saved
@@ -82,7 +84,7 @@ async function requireTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<n
 
 type Added = Pick<TemplateAttachment, 'name' | 'content_id' | 'size_bytes'>
 
-async function checkLimits(ctx: InTx, templateId: number, added: Added): Promise<void> {
+async function checkLimits(ctx: InTx, templateId: number, added: Added, sizeProblem: (fileBytes: number) => string | null): Promise<void> {
   const others = (await listAttachments(ctx, templateId)).filter(({ name }) => name !== added.name)
   if (others.length >= ATTACHMENTS_MAX) throw fault('validation_failed', 'name', `A template has at most ${ATTACHMENTS_MAX} attachments.`)
   if (added.content_id !== null && others.some(({ content_id }) => content_id === added.content_id))
@@ -90,4 +92,6 @@ async function checkLimits(ctx: InTx, templateId: number, added: Added): Promise
   const bytes = others.reduce((sum, { size_bytes }) => sum + size_bytes, added.size_bytes)
   if (bytes > ATTACHMENT_BYTES_MAX)
     throw fault('validation_failed', 'content', `The attachments of a template may have at most ${ATTACHMENT_BYTES_MAX} bytes together.`)
+  const problem = sizeProblem(bytes)
+  if (problem !== null) throw fault('validation_failed', 'content', problem)
 }

@@ -6,6 +6,7 @@ import type { Channel } from '../../lib/shapes.ts'
 import { sendingDomainOf } from '../domains/index.ts'
 import { returnPathFor } from '../mta/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
+import { sizeProblem, tooLarge } from './mail-size.ts'
 import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
@@ -33,6 +34,8 @@ export type ProviderConnection = {
   staysHere: boolean
   /** The sender of emails whose template has none. */
   defaultFrom: string | null
+  /** Why the provider would refuse an email with files of this size, decoded; null if it would not. */
+  sizeProblem(fileBytes: number): string | null
   /** Makes an attempt. Errors of the provider or the network are outcomes; it does not throw for them. */
   send(message: Outgoing): Promise<{ outcome: ProviderResponse; elapsedMs: number }>
 }
@@ -93,7 +96,7 @@ type Ready = {
 }
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
-  const { repeatable, idempotent, takesMail = false, atOnce, send } = providers[kind]
+  const { repeatable, idempotent, takesMail = false, atOnce, send, ...limit } = providers[kind]
   const outside = toolsOf(ctx, id)
   return {
     provider: kind,
@@ -105,6 +108,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
     rate,
     staysHere: staysHere(kind),
     defaultFrom: defaultFromOf(settings),
+    sizeProblem: (fileBytes) => sizeProblem(limit, fileBytes),
     async send(message) {
       const started = performance.now()
       const attempt = () => send(settings as never, { ...message, devices: devicesFor(kind, message.devices) }, outside)
@@ -113,7 +117,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
       const outcome = simulated
         ? await simulate(simulated, ctx, kind === 'sandbox' ? attempt : async () => ({ is: 'accepted', delivered: true }))
         : settings
-          ? await attempt()
+          ? (tooLarge(limit, message) ?? (await attempt()))
           : secretsUnreadable
       const elapsedMs = performance.now() - started
       ctx.metrics.messageSent(message.channel, kind, outcome.is, elapsedMs)

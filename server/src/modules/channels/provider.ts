@@ -159,6 +159,8 @@ export type Provider<S extends TSchema = TSchema> = {
   takesMail?: true
   /** How many attempts each process makes at the same time. */
   atOnce: number
+  /** The largest email that the provider accepts, with files in base64. Absent if its servers have limits of their own, or none. */
+  mailBytesMax?: number
   send(settings: Static<S>, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse>
   /** Tests the settings without sending a message. Does not throw. */
   test(settings: Static<S>, outside: ProviderTools): Promise<{ works: true } | { works: false; message: string }>

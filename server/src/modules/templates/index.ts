@@ -10,6 +10,7 @@ export {
   deleteAttachment,
   findAttachment,
   findTemplateId,
+  largestFiles,
   listAttachments,
   saveAttachment,
   touchTemplate,

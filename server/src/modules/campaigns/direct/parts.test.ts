@@ -1,7 +1,7 @@
 /** Headers, attachments and parameters of links (D-MSG-7), observed at a relay and in the sandbox. */
 import { describe, expect, test } from 'vitest'
 import { CAMPAIGNS, subscriptionTo, write } from '../../../../test/blasts.ts'
-import { sendOver } from '../../../../test/mailing.ts'
+import { providerOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
@@ -58,10 +58,12 @@ describe('attachments', () => {
     await using w = await world()
     await w.post(MESSAGES, await messageOf(w, { attachments: [PDF], send_at: '2026-12-24' }))
     await w.post(MESSAGES, await messageOf(w, { attachments: [PDF], user: { external_id: 'bo' } }))
-    expect(await stored(w)).toBe(1)
+    const cy = { external_id: 'cy', email: 'cy@example.com' }
+    await w.post(MESSAGES, await messageOf(w, { attachments: [PDF], send_at: '2026-12-24', user: cy }))
+    expect(await stored(w)).toBe(2)
     await w.delete('/api/client/users/ana')
     await w.drain()
-    expect(await stored(w)).toBe(0)
+    expect(await stored(w)).toBe(1)
   })
 
   test('may have 10 MB together', async () => {
@@ -72,6 +74,46 @@ describe('attachments', () => {
     const larger = await w.post(MESSAGES, await messageOf(w, { attachments: [file(half), file(half + 1)] }))
     expect([larger.status, larger.body.error.param]).toEqual([422, 'attachments'])
     expect((await w.post(MESSAGES, await messageOf(w, { attachments: [file(3 * half)] }))).status).toBe(413)
+  })
+
+  test('may not be more than the provider accepts, with the files of the template', async () => {
+    await using w = await world()
+    const settings = { server_token: 'token', default_from: 'App <app@example.com>' }
+    const provider = await providerOf(w, { kind: 'postmark', channel: 'email', settings })
+    const file = (bytes: number) => ({ ...PDF, content: Buffer.alloc(bytes).toString('base64') })
+    const refused = async (reply: Promise<{ status: number; body: { error?: { param: string; message: string } } }>) => {
+      const { status, body } = await reply
+      expect([status, body.error?.message]).toEqual([422, expect.stringMatching(/and Postmark accepts at most 10 MB\./)])
+      return body.error?.param
+    }
+    expect(await refused(w.post(MESSAGES, await messageOf(w, { attachments: [file(7_500_000)] })))).toBe('attachments')
+    const subscription_id = await subscriptionTo(w)
+    const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Invoice', subscription_id, provider_id: provider })
+    await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, { subject: 'Invoice', html: '<p>Invoice</p>' })
+    const put = (bytes: number) => {
+      const { name: _, ...rest } = file(bytes)
+      return w.put(`${CAMPAIGNS}/${made.body.id}/templates/en/attachments/a.pdf`, rest)
+    }
+    expect(await refused(put(7_500_000))).toBe('content')
+    expect((await put(4_000_000)).status).toBe(200)
+    await write(w, made.body, { state: 'running' })
+    const { user } = await messageOf(w)
+    expect(await refused(w.post(MESSAGES, { campaign: 'invoice', user, attachments: [file(3_500_000)] }))).toBe('attachments')
+    expect((await w.post(MESSAGES, { campaign: 'invoice', user, attachments: [file(3_000_000)] })).status).toBe(202)
+  })
+
+  test('that became more than the provider accepts are not sent', async () => {
+    await using w = await world()
+    const file = { ...PDF, content: Buffer.alloc(7_500_000).toString('base64') }
+    const sent = await w.post(MESSAGES, await messageOf(w, { attachments: [file], send_at: '2026-11-24T09:00:00Z' }))
+    expect(sent.status, sent.text).toBe(202)
+    await providerOf(w, { kind: 'postmark', channel: 'email', settings: { server_token: 'token' } })
+    w.advance('2 days')
+    await w.drain()
+    expect((await w.get(`${MESSAGES}/${sent.body.id}`)).body).toMatchObject({
+      state: 'failed',
+      detail: expect.stringContaining('Postmark accepts at most 10 MB'),
+    })
   })
 
   test.each<[string, object, string]>([

@@ -66,7 +66,8 @@ export const MessageInput = Exact(
     attachments: Type.Optional(
       Type.Array(MessageAttachment, {
         maxItems: ATTACHMENTS_MAX,
-        description: 'Files of an email, together at most 10 MB. Deleted once it is sent.',
+        description:
+          'Files of an email, together at most 10 MB, and with those of the template no more than the provider accepts. Deleted once it is sent.',
       }),
     ),
     headers: Type.Optional(

@@ -13,6 +13,7 @@ import type { CampaignRow } from '../schema.ts'
 import { EXPIRY_H, EXPIRY_TRANSACTIONAL_H } from '../service.ts'
 import { directCampaigns, insertDirectCampaigns, namedCampaigns } from './queries.ts'
 import type { MessageInput } from './schema.ts'
+import { sizeFault } from './sizes.ts'
 
 /** What a message is sent by: a campaign and, if the content came with the request, that. */
 export type Target = { campaign: CampaignRow; contentId: number | null }
@@ -25,7 +26,7 @@ export async function targetsOf(ctx: ProjectCtx, inputs: MessageInput[]): Promis
   const types = await typesOf(ctx, distinct(inputs.flatMap(({ subscription_id }) => subscription_id ?? [])))
   const direct = types.size === 0 ? [] : await inTx(ctx, (ctx) => directOf(ctx, [...types.values()]))
   const contents = await storedContents(ctx, inputs, types)
-  return inputs.map((input): Target | { faults: Fault[] } => {
+  const found = inputs.map((input): Target | { faults: Fault[] } => {
     const { campaign, campaign_id, subscription_id } = input
     if (subscription_id !== undefined && !types.has(subscription_id))
       return { faults: [notOfProject('subscription_id', 'a subscription type')] }
@@ -39,6 +40,10 @@ export async function targetsOf(ctx: ProjectCtx, inputs: MessageInput[]): Promis
     const fault = againstSending(found, campaign_id === undefined ? 'campaign' : 'campaign_id') ?? againstParts(found, input)
     return fault ? { faults: [fault] } : { campaign: found, contentId: content?.id ?? null }
   })
+  const sizes: (Fault | null)[] = []
+  for (const [at, target] of found.entries())
+    sizes.push('campaign' in target ? await sizeFault(ctx, target.campaign, inputs[at] as MessageInput) : null)
+  return found.map((target, at) => (sizes[at] ? { faults: [sizes[at]] } : target))
 }
 
 const NO_CAMPAIGN: Fault = { code: 'resource_missing', message: 'No campaign with that identifier exists in this project.' }

@@ -29,6 +29,7 @@ export const mailgun = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
+  mailBytesMax: 25_000_000,
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,

@@ -43,6 +43,7 @@ export const postmark = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
+  mailBytesMax: 10_000_000,
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,

@@ -32,6 +32,7 @@ export const resend = provider({
   // For a day with the same key.
   idempotent: true,
   atOnce: 10,
+  mailBytesMax: 40_000_000,
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,

@@ -38,6 +38,7 @@ export const sendgrid = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
+  mailBytesMax: 30_000_000,
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,

@@ -38,6 +38,7 @@ export const ses = provider({
   repeatable: false,
   idempotent: false,
   atOnce: 20,
+  mailBytesMax: 40_000_000,
   send: mail.sendEmail<Settings>(async (settings, email, message, outside) => {
     return providerHttp.postMessage({
       outside,

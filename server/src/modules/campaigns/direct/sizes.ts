@@ -1,0 +1,20 @@
+/** Refuses messages with more files than the provider of their campaign accepts, before they are accepted (D-MSG-7). */
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { Fault } from '../../../lib/errors.ts'
+import { connectProvider } from '../../channels/index.ts'
+import { largestFiles } from '../../templates/index.ts'
+import type { CampaignRow } from '../schema.ts'
+import type { MessageInput } from './schema.ts'
+
+/** What is wrong with the files of a message, together with those of the templates of its campaign; null for one without files. */
+export async function sizeFault(
+  ctx: ProjectCtx,
+  { id, channel, provider_id, is_direct }: CampaignRow,
+  { attachments = [] }: MessageInput,
+): Promise<Fault | null> {
+  if (attachments.length === 0) return null
+  const ofRequest = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0)
+  const ofTemplates = is_direct ? 0 : await largestFiles(ctx, id)
+  const message = (await connectProvider(ctx, channel, provider_id)).sizeProblem(ofRequest + ofTemplates)
+  return message === null ? null : { code: 'validation_failed', param: 'attachments', message }
+}
