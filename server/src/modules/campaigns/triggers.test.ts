@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { CAMPAIGNS, subscriptionTo, write } from '../../../test/blasts.ts'
+import { world } from '../../../test/world.ts'
 import type { CampaignId, SubscriptionId, UserId } from '../../lib/ids.ts'
 import { matchesOf, type Trigger } from './triggers.ts'
 
@@ -65,4 +67,44 @@ test('a rule on the user is returned for later evaluation', () => {
 test('a message expires after the hours that its campaign sets', () => {
   const [found] = matchesOf([storedEvent(1, '5-0', 'bought')], [trigger(7, 'bought', { expires_after_hours: 2 })], NOW)
   expect(found?.intent.expires_at.toISOString()).toBe('2026-11-20T11:31:00.000Z')
+})
+
+test('only users for whom the rule on the user holds get a message, and only one for each event', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [
+    { external_id: 'pro', email: 'pro@example.com', data: { plan: 'pro' } },
+    { external_id: 'free', email: 'free@example.com', data: { plan: 'free' } },
+  ])
+  const subscription_id = await subscriptionTo(w)
+  const event_rule = { user: { attribute: 'data.plan', is: 'pro' } }
+  const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Thanks', subscription_id, event_name: 'bought', event_rule })
+  await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
+  await write(w, made.body, { state: 'running' })
+  await w.post('/api/client/events', [
+    { name: 'bought', external_id: 'pro', event_id: 'one' },
+    { name: 'bought', external_id: 'free' },
+    { name: 'bought', external_id: 'pro', event_id: 'one' },
+  ])
+  await w.drain()
+  const { results } = (await w.get(`/api/client/messages?campaign_id=${made.body.id}`)).body
+  expect(results.map(({ user }: { user: { external_id: string } }) => user.external_id)).toEqual(['pro'])
+})
+
+test('a message that is sent on request has the data of the request; a blast is refused', async () => {
+  await using w = await world()
+  await w.users('kim')
+  const subscription_id = await subscriptionTo(w)
+  const template = { from: 'shop@example.com', subject: 'Code {{ event.data.code }}', html: '<p>Hi</p>' }
+  const made = await w.post(CAMPAIGNS, { type: 'trigger', name: 'Code', subscription_id })
+  await w.put(`${CAMPAIGNS}/${made.body.id}/templates/en`, template)
+  await write(w, made.body, { state: 'running' })
+  const request = { external_id: 'kim', data: { code: '7' }, key: 'a' }
+  const sent = await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, request)
+  expect(sent.body).toEqual({ message_id: expect.any(Number) })
+  expect((await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, request)).body).toEqual(sent.body)
+  await w.drain()
+  expect((await w.get(`/api/client/messages/${sent.body.message_id}`)).body.content).toMatchObject({ subject: 'Code 7' })
+  const blast = await w.post(CAMPAIGNS, { type: 'blast', name: 'Spring', subscription_id })
+  const refused = await w.post(`${CAMPAIGNS}/${blast.body.id}/trigger`, request)
+  expect([refused.status, refused.body.error.param]).toEqual([422, 'type'])
 })

@@ -160,6 +160,30 @@ describe('POST /messages', () => {
     ])
   })
 
+  test.each([
+    [true, 1, 'skipped', 'deadline_passed'],
+    [false, 72, 'sent', null],
+  ])('expires after an hour by default if its type is transactional: %s', async (is_transactional, hours, state, reason) => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const { body: type } = await w.post('/api/client/subscriptions', { name: 'Security', channel: 'email', is_transactional })
+    const campaign = await resets(w, { subscription_id: type.id })
+    expect((await w.get(`${CAMPAIGNS}/${campaign.id}`)).body).toMatchObject({ expires_after_hours: hours })
+    const bo = { external_id: 'bo', email: 'bo@example.com' }
+    const sent = [
+      await w.post(MESSAGES, reset),
+      await w.post(MESSAGES, { content: RESET, subscription_id: type.id, user: bo, data: reset.data }),
+    ]
+    w.advance('61 minutes')
+    await w.drain()
+    const states = await Promise.all(sent.map(async ({ body }) => (await w.get(`${MESSAGES}/${body.id}`)).body))
+    expect(states).toMatchObject([
+      { state, reason },
+      { state, reason },
+    ])
+  })
+
   test.each<[string, object, number, string, string | undefined]>([
     ['an unknown campaign', { campaign: 'unknown' }, 404, 'resource_missing', undefined],
     ['no campaign', { campaign: undefined }, 400, 'parameter_missing', 'campaign'],

@@ -2,7 +2,7 @@
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { addressOf } from '../../../lib/channels.ts'
-import { ApiError, type Fault, faultsError, missing } from '../../../lib/errors.ts'
+import { ApiError, type Fault, faultsError } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { HOUR_MS, MINUTE_MS, parseTime } from '../../../lib/times.ts'
 import {
@@ -38,7 +38,6 @@ export async function sendMessage(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, i
 
 function errorOf(faults: Fault[]): ApiError {
   const [first] = faults
-  if (first?.code === 'resource_missing') return missing('campaign')
   if (first?.code === 'idempotency_key_mismatch')
     return new ApiError(first.code, first.message, { param: 'key', reason: 'different_request' })
   return faultsError(faults)

@@ -33,12 +33,22 @@ test('emails by the second are limited, and those that wait come back one after 
   expect(ask(own)).toBe('yes')
 })
 
+test('a rate outlasts the email that used it', () => {
+  const { limits, ask } = limiter()
+  const own = { mails_per_second: 0.5 }
+  expect(ask(own)).toBe('yes')
+  limits.leave(1, 'google')
+  expect(ask(own)).toBe(2000)
+})
+
 test('other projects, other sites and other processes have their own', () => {
   const { ask } = limiter()
   const own = { mails_at_once: 1 }
   expect([ask(own), ask(own, 2), ask(own, 1, 'yahoo')]).toEqual(['yes', 'yes', 'yes'])
   const shared = limiter(2)
   expect([shared.ask({ mails_per_second: 2 }), shared.ask({ mails_per_second: 2 })]).toEqual(['yes', 1000])
+  const atOnce = limiter(2)
+  expect([1, 2, 3].map(() => atOnce.ask({ mails_at_once: 4 }))).toEqual(['yes', 'yes', 1000])
 })
 
 test('nothing waits longer than ten minutes', () => {
