@@ -221,7 +221,7 @@ export const MEMBERS: Record<string, string> = {
   label: 'The name to display.',
   'ProviderMeta.channels': 'The channels that this kind can send.',
   host: 'The host name.',
-  sending: 'How emails from the sending domain are sent; null for a domain for links only.',
+  sending: 'How emails from the sending domain are sent; null for a domain that is only used in links.',
   sending_domain: 'The domain of From addresses.',
   dns_host: 'Who hosts the DNS.',
   purpose: 'What the record is for.',

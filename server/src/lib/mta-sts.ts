@@ -32,7 +32,7 @@ export function parsePolicy(text: string, id: string): MtaStsPolicy | { problem:
   if (first('version') !== 'STSv1') return { problem: 'The version is not STSv1.' }
   if (!mode) return { problem: 'The mode is not enforce, testing or none.' }
   if (!/^\d{1,10}$/.test(maxAge)) return { problem: 'The max_age is not a number.' }
-  if (mx.includes(null) || mx.length > PATTERNS_MAX) return { problem: 'The mx patterns are not names of hosts.' }
+  if (mx.includes(null) || mx.length > PATTERNS_MAX) return { problem: 'The `mx` patterns of the policy are not host names.' }
   if (mx.length === 0 && mode !== 'none') return { problem: 'There is no mx pattern.' }
   return { id, mode, mx: mx as string[], maxAgeS: Math.min(Number(maxAge), MAX_AGE_S) }
 }

@@ -99,7 +99,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}',
     summary: 'Archive a list that is not in use.',
     description:
-      'Refused while the rule of another list refers to it, a campaign that is scheduled or being sent uses it, or a live journey does. With `force=true`, journeys do not stop it: their conditions on the list are false from then on.',
+      'Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, a journey does not prevent it: its conditions on the list are false from then on.',
     access: { secret: 'editor' },
     audit: listAudit('deleted'),
     params,

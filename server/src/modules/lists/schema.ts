@@ -85,7 +85,7 @@ export const Preview = Exact({
       count: Type.Integer({ description: 'Number of users who match this condition on its own.' }),
     }),
   ),
-  sampled: Type.Boolean({ description: 'Whether the counts are estimates. `false`: they are exact.' }),
+  sampled: Type.Boolean({ description: 'Whether the counts are estimates. With `false`, they are exact.' }),
 })
 export type Preview = Static<typeof Preview>
 

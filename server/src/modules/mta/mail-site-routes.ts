@@ -30,7 +30,7 @@ export const mailSiteRoutes = [
     path: '/api/client/mail-sites',
     summary: 'List the mail sites that the project delivers to.',
     description:
-      'A site is a mailbox provider, or a set of mail hosts that several domains can share. It has the limits that hold for it, its state, its last reply that was no acceptance, and how many attempts were deferred and bounced in the last 24 hours.',
+      'A site is a mailbox provider, or a set of mail hosts that several domains can share. The reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.',
     access: { secret: 'support' },
     list: siteListing,
     reply: MailSites,

@@ -32,7 +32,7 @@ export const MailSite = Exact({
   state_reason: Nullable(Type.String({ description: 'The rule for replies that applied, or `unreachable`; null if the site is open.' })),
   limits: SiteLimits,
   project_limits: Nullable(ProjectLimits),
-  last_reply: Nullable(Type.String({ description: 'The last reply that was no acceptance; null if there was none.' })),
+  last_reply: Nullable(Type.String({ description: 'The last reply that did not accept an email; null without one.' })),
   last_replied_at: Nullable(Timestamp),
   last_24_hours: Exact({
     delivered: Type.Integer({ description: 'Attempts that delivered.' }),

@@ -206,7 +206,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/schema/attributes',
     summary: 'List the attributes that users have.',
     description:
-      'Up to 1000, those that most users have first, without those that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.',
+      'The reply has at most 1000 attributes, the most common first, and none that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.',
     access: { secret: 'support' },
     reply: AttributesInUse,
     run: (ctx) => attributesInUse(ctx),

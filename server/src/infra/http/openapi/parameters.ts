@@ -85,7 +85,8 @@ function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listin
     {
       name: 'q',
       in: 'query',
-      description: `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
+      description:
+        searchedFields === 'none' ? 'It has no effect on this list.' : `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
       schema: { type: 'string', maxLength: Q_LENGTH_MAX },
     },
     {

@@ -7,7 +7,7 @@ import { broken, dependenciesOf, EventName, idAt, RuleSetting, ruleAt, ruleFault
 import { type Case, type Decision, type Dependency, type Seen, type StepContext, type StepRule, step } from './step.ts'
 
 const Settings = Exact({
-  as: Type.Optional(OneOf(['completed', 'exited'], { description: 'How the user is counted. Default `completed`.' })),
+  as: Type.Optional(OneOf(['completed', 'exited'], { description: 'Whether the user counts as `completed` (default) or `exited`.' })),
   reason: Type.Optional(Line(255, { description: 'The reason that the timeline of the user shows.' })),
   when: Type.Optional(
     Type.Array(

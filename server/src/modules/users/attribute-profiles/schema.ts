@@ -14,7 +14,7 @@ const AttributeInUse = Exact({
     description: 'Its name in rules: `email`, or `data.plan`. A dot in a key of `data` is written `\\.`, a backslash `\\\\`.',
   }),
   types: Type.Array(Type.String(), { description: 'The types of its values: `string`, `number`, `boolean`, `date`, `array`, `object`.' }),
-  people: Type.Integer({ description: 'How many users have it.' }),
+  people: Type.Integer({ description: 'The number of users who have the attribute.' }),
   coverage: Coverage,
   samples: Samples,
   last_seen: Timestamp,
