@@ -20,7 +20,7 @@ const JOURNEYS = [
   ...['journeys', 'journeys-care', 'journey-month'].map((name) => `server/test/flows/${name}.test.ts`),
   ...['by-hand', 'insight', 'versions', 'sweeps'].map((name) => `${MODULES}/journeys/${name}`),
 ]
-const DIRECT = [`${MODULES}/campaigns/direct`, `${MODULES}/messages/reading`]
+const DIRECT = [`${MODULES}/campaigns/direct`, `${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/reading`]
 const DELIVERY = ['mail-queue', 'mail-events', 'own-delivery', 'mail-sites'].map((name) => `server/test/flows/${name}.test.ts`)
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
