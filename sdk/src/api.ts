@@ -462,7 +462,7 @@ export interface paths {
         };
         /**
          * List the attributes that users have
-         * @description Up to 1000, those that most users have first, without those that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.
+         * @description The reply has at most 1000 attributes, the most common first, and none that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.
          */
         get: operations["listSchemaAttributes"];
         put?: never;
@@ -777,7 +777,7 @@ export interface paths {
         post?: never;
         /**
          * Archive a list that is not in use
-         * @description Refused while the rule of another list refers to it, a campaign that is scheduled or being sent uses it, or a live journey does. With `force=true`, journeys do not stop it: their conditions on the list are false from then on.
+         * @description Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, a journey does not prevent it: its conditions on the list are false from then on.
          */
         delete: operations["deleteList"];
         options?: never;
@@ -1309,7 +1309,7 @@ export interface paths {
         get: operations["getCampaignTemplateAttachment"];
         /**
          * Create or replace an attachment or an inline image of a template
-         * @description Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB. They are copied with the campaign and deleted with the template.
+         * @description Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.
          */
         put: operations["setCampaignTemplateAttachment"];
         post?: never;
@@ -2696,7 +2696,7 @@ export interface paths {
         };
         /**
          * List the mail sites that the project delivers to
-         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. It has the limits that hold for it, its state, its last reply that was no acceptance, and how many attempts were deferred and bounced in the last 24 hours.
+         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. The reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.
          */
         get: operations["listMailSites"];
         put?: never;
@@ -7282,7 +7282,7 @@ export interface components {
             is_default: boolean;
             /** @description The problem that the last check found. */
             problem: string | null;
-            /** @description How emails from the sending domain are sent; null for a domain for links only. */
+            /** @description How emails from the sending domain are sent; null for a domain that is only used in links. */
             sending: {
                 /** @description The domain of From addresses. */
                 domain: string;
@@ -7826,7 +7826,7 @@ export interface components {
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /**
-                 * @description How the user is counted. Default `completed`.
+                 * @description Whether the user counts as `completed` (default) or `exited`.
                  * @enum {string}
                  */
                 as?: "completed" | "exited";
@@ -10843,7 +10843,7 @@ export interface components {
                 /** @description Number of users who match this condition on its own. */
                 count: number;
             }[];
-            /** @description Whether the counts are estimates. `false`: they are exact. */
+            /** @description Whether the counts are estimates. With `false`, they are exact. */
             sampled: boolean;
         };
         /** @description Adds the user to a static list, or removes the user from it. */
@@ -11151,7 +11151,7 @@ export interface components {
                 /** @description Emails in a second; 0.1 is one email in ten seconds. */
                 mails_per_second?: number;
             } | null;
-            /** @description The last reply that was no acceptance; null if there was none. */
+            /** @description The last reply that did not accept an email; null without one. */
             last_reply: string | null;
             /**
              * Format: date-time
@@ -11413,7 +11413,7 @@ export interface components {
             locale?: string;
             /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links of the message are not tracked. */
             redact?: string[];
-            /** @description Files of an email, together at most 10 MB. Deleted once it is sent. */
+            /** @description Files of an email, together at most 10 MB, and with those of the template no more than the provider accepts. Deleted once it is sent. */
             attachments?: {
                 /**
                  * Format: no-control
@@ -13722,7 +13722,7 @@ export interface components {
             key: string;
             /** @description The types of its values: `string`, `number`, `boolean`, `date`, `array`, `object`. */
             types: string[];
-            /** @description How many users have it. */
+            /** @description The number of users who have the attribute. */
             people: number;
             /** @description The share that has it, from 0 to 1. */
             coverage: number;
@@ -24584,7 +24584,7 @@ export interface operations {
                 step?: string;
                 /** @description `inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended so. `held_out`: users who were held out. */
                 state?: "inside" | "parked" | "completed" | "exited" | "held_out";
-                /** @description Text to find in `none`, ignoring case. */
+                /** @description It has no effect on this list. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
                 sort?: "user_id";
