@@ -35,6 +35,7 @@ const PLAIN = 'start-tls-unavailable'
 describe('what a host does decides the events of an attempt', () => {
   test.each<[string, MxBehaviour, string[], object]>([
     ['it accepts the email', {}, DELIVERED, { smtp_code: 250 }],
+    ['its replies have control characters', { script: { BODY: '250 2.0.0 OK \0\u0001 queued' } }, DELIVERED, { smtp_code: 250 }],
     ['it offers no encryption', plain({}), [PLAIN, ...DELIVERED], { required: false }],
     ['it refuses STARTTLS', { script: { STARTTLS: '454 4.7.0 Not now' } }, [PLAIN, ...DELIVERED], { required: false }],
     ['its TLS handshake fails', { tls: 'garbage' }, ['start-tls-error', ...DELIVERED], { fallback: 'plaintext' }],
