@@ -28,7 +28,7 @@ const derive = (password: string, nonce: Buffer, cost: Cost): Promise<Buffer> =>
   // Two ways to type the same character are one password.
   gate(() => deriveKey('argon2id', { ...cost, message: Buffer.from(password.normalize('NFC')), nonce, tagLength: TAG_BYTES }))
 
-const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+const base64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
 const encode = ({ memory, passes, parallelism }: Cost, nonce: Buffer, tag: Buffer) =>
   `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`
 
