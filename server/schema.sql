@@ -1137,6 +1137,25 @@ create table member_links (
 );
 CREATE INDEX member_links_by_member ON member_links USING btree (member_id, kind);
 
+create table member_mails (
+  id bigint not null generated always as identity,
+  sealed text not null,
+  attempts integer not null default 0,
+  due_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null,
+  constraint member_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX member_mails_by_time ON member_mails USING btree (due_at);
+
+create table member_recovery_codes (
+  member_id bigint not null,
+  organization_id bigint not null,
+  code_hash text not null,
+  constraint member_recovery_codes_pkey PRIMARY KEY (member_id, code_hash),
+  constraint member_recovery_codes_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_recovery_codes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
+);
+
 create table member_roles (
   project_id bigint not null,
   member_id bigint not null,
@@ -1180,6 +1199,11 @@ create table members (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   removed_at timestamp(3) with time zone,
+  joined_at timestamp(3) with time zone,
+  active_at timestamp(3) with time zone,
+  totp_secret text,
+  totp_confirmed_at timestamp(3) with time zone,
+  totp_step bigint not null default 0,
   constraint members_pkey PRIMARY KEY (id),
   constraint members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
   constraint members_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'owner'::text])))

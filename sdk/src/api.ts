@@ -121,6 +121,266 @@ export interface paths {
         patch: operations["updateKey"];
         trace?: never;
     };
+    "/api/console/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the members of the organisation
+         * @description By name, with those who were invited and have not joined.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        /**
+         * Invite a member
+         * @description Only an owner may invite an owner. The reply has the link with which the member joins; only this reply contains it.
+         */
+        post: operations["createMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/members/{memberId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a member of the organisation
+         * @description A member who was removed is 404.
+         */
+        get: operations["getMember"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Sessions end at once. The audit log keeps what the member did, with the name.
+         */
+        delete: operations["deleteMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name or the roles of a member
+         * @description The roles apply from the next request on. Only an owner may change an owner, and an organisation keeps at least one.
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/api/console/members/{memberId}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite a member again who has not joined
+         * @description Earlier links end. Only this reply contains the new one.
+         */
+        post: operations["inviteMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your own profile
+         * @description With the second factor, and how many recovery codes are left.
+         */
+        get: operations["getProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change your own name
+         * @description The audit log has the new name from then on.
+         */
+        patch: operations["updateProfile"];
+        trace?: never;
+    };
+    "/api/console/profile/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change your own password
+         * @description Your other sessions end.
+         */
+        put: operations["setProfilePassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile/totp/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to set up one-time codes
+         * @description Sign-ins need a code once one was confirmed. Beginning again makes another secret.
+         */
+        post: operations["beginProfileTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm one-time codes with the first one
+         * @description The reply has ten recovery codes. They are shown once.
+         */
+        post: operations["confirmProfileTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile/totp/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove one-time codes
+         * @description Sign-ins need the password only. The recovery codes are deleted.
+         */
+        post: operations["removeProfileTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/lost-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a link for a new password
+         * @description The reply is the same whether the address is that of a member or not. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.
+         */
+        post: operations["lostPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password with a link
+         * @description All sessions of the member end. The second factor stays.
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the ways to sign in to this server
+         * @description For the page on which members sign in.
+         */
+        get: operations["getSignIn"];
+        put?: never;
+        /**
+         * Sign in to the console
+         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.
+         */
+        post: operations["signIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/accept-invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join the organisation with the link of an invitation, and sign in
+         * @description The reply sets the session cookie. The link can be used once, within seven days.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/console/owner": {
         parameters: {
             query?: never;
@@ -135,26 +395,6 @@ export interface paths {
          * @description The link is printed at the start while there is no owner, and by `carillon console`. It can be used once, within 24 hours. The reply sets the session cookie.
          */
         post: operations["createOwner"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/console/sign-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in to the console
-         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.
-         */
-        post: operations["signIn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3592,6 +3832,14 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        AcceptInvitationInput: {
+            /** @description The part of the link after `#token=`. */
+            token: string;
+            /** @description The name. */
+            name?: string;
+            /** @description At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product. */
+            password: string;
+        };
         /** @description Sends a message of a trigger campaign to the user. */
         ActionStep: {
             /**
@@ -8854,6 +9102,74 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * Invitation
+         * @example {
+         *       "id": 2,
+         *       "email": "ana@example.com",
+         *       "name": "Ana Ng",
+         *       "role": "member",
+         *       "projects": [
+         *         {
+         *           "project_id": 1,
+         *           "role": "editor"
+         *         }
+         *       ],
+         *       "is_invited": true,
+         *       "has_totp": false,
+         *       "joined_at": null,
+         *       "active_at": null,
+         *       "created_at": "2026-11-20T02:56:21.664Z",
+         *       "invitation_url": "https://carillon.example.com/accept-invitation#token=0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw",
+         *       "is_mailed": true
+         *     }
+         */
+        Invitation: {
+            /** @description The id. */
+            id: number;
+            /** @description The email address. */
+            email: string;
+            /** @description The name. */
+            name: string;
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role: "member" | "admin" | "owner";
+            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            projects: {
+                /** @description The id of the project. */
+                project_id: number;
+                /**
+                 * @description The role of the member in the project.
+                 * @enum {string}
+                 */
+                role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
+            }[];
+            /** @description Whether the invitation was not accepted yet. */
+            is_invited: boolean;
+            /** @description Whether a second factor is set up. */
+            has_totp: boolean;
+            /**
+             * Format: date-time
+             * @description When the invitation was accepted.
+             */
+            joined_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the console was last used, to the minute.
+             */
+            active_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /** @description The link with which the member joins. It is shown once, and can be used once, within seven days. */
+            invitation_url: string;
+            /** @description Whether the link is sent to the address too. */
+            is_mailed: boolean;
+        };
+        /**
          * @example {
          *       "id": 3,
          *       "project_id": 1,
@@ -10993,6 +11309,13 @@ export interface components {
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
         };
+        LostPasswordInput: {
+            /**
+             * Format: email
+             * @description The email address, in any case.
+             */
+            email: string;
+        };
         /**
          * @example {
          *       "results": [
@@ -11277,6 +11600,116 @@ export interface components {
              * @description The sender of emails whose template has none, such as `Carillon <hello@example.com>`.
              */
             default_from?: string | null;
+        };
+        /**
+         * Member
+         * @example {
+         *       "id": 2,
+         *       "email": "ana@example.com",
+         *       "name": "Ana Ng",
+         *       "role": "member",
+         *       "projects": [
+         *         {
+         *           "project_id": 1,
+         *           "role": "editor"
+         *         }
+         *       ],
+         *       "is_invited": false,
+         *       "has_totp": true,
+         *       "joined_at": "2026-11-20T02:56:21.664Z",
+         *       "active_at": "2026-11-21T22:10:05.120Z",
+         *       "created_at": "2026-11-20T02:56:21.664Z"
+         *     }
+         */
+        Member: {
+            /** @description The id. */
+            id: number;
+            /** @description The email address. */
+            email: string;
+            /** @description The name. */
+            name: string;
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role: "member" | "admin" | "owner";
+            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            projects: {
+                /** @description The id of the project. */
+                project_id: number;
+                /**
+                 * @description The role of the member in the project.
+                 * @enum {string}
+                 */
+                role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
+            }[];
+            /** @description Whether the invitation was not accepted yet. */
+            is_invited: boolean;
+            /** @description Whether a second factor is set up. */
+            has_totp: boolean;
+            /**
+             * Format: date-time
+             * @description When the invitation was accepted.
+             */
+            joined_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the console was last used, to the minute.
+             */
+            active_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
+        MemberChanges: {
+            /** @description The name. */
+            name?: string;
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role?: "member" | "admin" | "owner";
+            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            projects?: {
+                /** @description The id of the project. */
+                project_id: number;
+                /**
+                 * @description The role of the member in the project.
+                 * @enum {string}
+                 */
+                role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
+            }[];
+        };
+        MemberInput: {
+            /**
+             * Format: email
+             * @description The email address, in any case.
+             */
+            email: string;
+            /** @description The name. */
+            name: string;
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role: "member" | "admin" | "owner";
+            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            projects?: {
+                /** @description The id of the project. */
+                project_id: number;
+                /**
+                 * @description The role of the member in the project.
+                 * @enum {string}
+                 */
+                role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
+            }[];
+        };
+        /** MemberList */
+        MemberList: {
+            /** @description The items. */
+            results: components["schemas"]["Member"][];
         };
         /** MemberSession */
         MemberSession: {
@@ -12461,6 +12894,65 @@ export interface components {
             default_from?: string | null;
         };
         /**
+         * Profile
+         * @example {
+         *       "id": 2,
+         *       "email": "ana@example.com",
+         *       "name": "Ana Ng",
+         *       "role": "member",
+         *       "has_password": true,
+         *       "has_totp": true,
+         *       "recovery_codes_left": 10
+         *     }
+         */
+        Profile: {
+            /** @description The id. */
+            id: number;
+            /** @description The email address. */
+            email: string;
+            /** @description The name. */
+            name: string;
+            /**
+             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @enum {string}
+             */
+            role: "member" | "admin" | "owner";
+            /** @description Whether there is a password to sign in with. */
+            has_password: boolean;
+            /** @description Whether a sign-in needs a one-time code. */
+            has_totp: boolean;
+            /** @description How many recovery codes were not used. */
+            recovery_codes_left: number;
+        };
+        ProfileChanges: {
+            /** @description The name. */
+            name?: string;
+        };
+        ProfilePasswordInput: {
+            /** @description The password that you have. */
+            current_password: string;
+            /** @description At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product. */
+            password: string;
+        };
+        ProfileTotpBeginInput: {
+            /** @description The password that you have. */
+            current_password: string;
+        };
+        ProfileTotpBeginReply: {
+            /** @description The secret in base32, for typing. */
+            secret: string;
+            /** @description The secret as an `otpauth:` URL, for a QR code. */
+            url: string;
+        };
+        ProfileTotpConfirmInput: {
+            /** @description A code of the authenticator app. */
+            code: string;
+        };
+        ProfileTotpConfirmReply: {
+            /** @description Each can be used once instead of a code. They are shown once. */
+            recovery_codes: string[];
+        };
+        /**
          * @example {
          *       "id": 1,
          *       "organization_id": 1,
@@ -13329,6 +13821,12 @@ export interface components {
              * @description The sender of emails whose template has none, such as `Carillon <hello@example.com>`.
              */
             default_from?: string | null;
+        };
+        ResetPasswordInput: {
+            /** @description The part of the link after `#token=`. */
+            token: string;
+            /** @description At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product. */
+            password: string;
         };
         /**
          * @description Which users match: `all`, `any` or `none` of 1 to 50 rules, `not` of one rule, or a condition. A condition is on an `attribute`, an `event`, a `list`, a `subscription`, a `campaign`, a `journey`, a `device` or a `bucket`. Rules nest 8 levels deep and have at most 100 conditions.
@@ -14203,6 +14701,10 @@ export interface components {
             password: string;
             /** @description The code of the second factor, or a recovery code. */
             code?: string;
+        };
+        SignInReply: {
+            /** @description Whether the server can send a link to a member who lost the password. */
+            can_mail: boolean;
         };
         /** @description SMTP */
         SmtpProviderInput: {
@@ -17080,7 +17582,57 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    createOwner: {
+    listMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 2,
+                     *           "email": "ana@example.com",
+                     *           "name": "Ana Ng",
+                     *           "role": "member",
+                     *           "projects": [
+                     *             {
+                     *               "project_id": 1,
+                     *               "role": "editor"
+                     *             }
+                     *           ],
+                     *           "is_invited": false,
+                     *           "has_totp": true,
+                     *           "joined_at": "2026-11-20T02:56:21.664Z",
+                     *           "active_at": "2026-11-21T22:10:05.120Z",
+                     *           "created_at": "2026-11-20T02:56:21.664Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemberList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createMember: {
         parameters: {
             query?: never;
             header?: never;
@@ -17091,13 +17643,678 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "token": "gq0pTjYbXl7cZ1m9Rk2vWs5uNf8hDa3eQy6iPo4tLxE",
+                 *       "email": "ana@example.com",
+                 *       "name": "Ana Ng",
+                 *       "role": "admin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemberInput"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "projects": [
+                     *         {
+                     *           "project_id": 1,
+                     *           "role": "editor"
+                     *         }
+                     *       ],
+                     *       "is_invited": true,
+                     *       "has_totp": false,
+                     *       "joined_at": null,
+                     *       "active_at": null,
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "invitation_url": "https://carillon.example.com/accept-invitation#token=0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw",
+                     *       "is_mailed": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the member.
+                 * @example 2
+                 */
+                memberId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "projects": [
+                     *         {
+                     *           "project_id": 1,
+                     *           "role": "editor"
+                     *         }
+                     *       ],
+                     *       "is_invited": false,
+                     *       "has_totp": true,
+                     *       "joined_at": "2026-11-20T02:56:21.664Z",
+                     *       "active_at": "2026-11-21T22:10:05.120Z",
+                     *       "created_at": "2026-11-20T02:56:21.664Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the member.
+                 * @example 2
+                 */
+                memberId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the member.
+                 * @example 2
+                 */
+                memberId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "member",
+                 *       "projects": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemberChanges"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "projects": [
+                     *         {
+                     *           "project_id": 1,
+                     *           "role": "editor"
+                     *         }
+                     *       ],
+                     *       "is_invited": false,
+                     *       "has_totp": true,
+                     *       "joined_at": "2026-11-20T02:56:21.664Z",
+                     *       "active_at": "2026-11-21T22:10:05.120Z",
+                     *       "created_at": "2026-11-20T02:56:21.664Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    inviteMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the member.
+                 * @example 2
+                 */
+                memberId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "projects": [
+                     *         {
+                     *           "project_id": 1,
+                     *           "role": "editor"
+                     *         }
+                     *       ],
+                     *       "is_invited": true,
+                     *       "has_totp": false,
+                     *       "joined_at": null,
+                     *       "active_at": null,
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "invitation_url": "https://carillon.example.com/accept-invitation#token=0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw",
+                     *       "is_mailed": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "has_password": true,
+                     *       "has_totp": true,
+                     *       "recovery_codes_left": 10
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ana Ng"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfileChanges"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Ng",
+                     *       "role": "member",
+                     *       "has_password": true,
+                     *       "has_totp": true,
+                     *       "recovery_codes_left": 10
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setProfilePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "anvil lantern meadow kettle",
+                 *       "password": "orchard velvet compass tin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfilePasswordInput"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginProfileTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "anvil lantern meadow kettle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfileTotpBeginInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+                     *       "url": "otpauth://totp/Carillon:ana%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Carillon"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfileTotpBeginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmProfileTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "492039"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfileTotpConfirmInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recovery_codes": [
+                     *         "J2KQ-7XNP-M4TW-ZRAH"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProfileTotpConfirmReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeProfileTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "anvil lantern meadow kettle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfileTotpBeginInput"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lostPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ana@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LostPasswordInput"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "r8Vn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy1Qc",
+                 *       "password": "orchard velvet compass tin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResetPasswordInput"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "can_mail": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignInReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
                  *       "email": "kim@example.com",
-                 *       "name": "Kim Barton",
                  *       "password": "anvil lantern meadow kettle"
                  *     }
                  */
-                "application/json": components["schemas"]["OwnerInput"];
+                "application/json": components["schemas"]["SignInInput"];
             };
         };
         responses: {
@@ -17151,7 +18368,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    signIn: {
+    acceptInvitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -17162,11 +18379,83 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "kim@example.com",
+                 *       "token": "0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw",
                  *       "password": "anvil lantern meadow kettle"
                  *     }
                  */
-                "application/json": components["schemas"]["SignInInput"];
+                "application/json": components["schemas"]["AcceptInvitationInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOwner: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "gq0pTjYbXl7cZ1m9Rk2vWs5uNf8hDa3eQy6iPo4tLxE",
+                 *       "email": "kim@example.com",
+                 *       "name": "Kim Barton",
+                 *       "password": "anvil lantern meadow kettle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OwnerInput"];
             };
         };
         responses: {

@@ -6,7 +6,8 @@ import { insertMember } from '../src/modules/members/queries.ts'
 import { select } from './select.ts'
 import type { Reply, Tenant, World } from './world.ts'
 
-export const PASSWORD = 'four unrelated words'
+/** That of the samples in the API reference. */
+export const PASSWORD = 'anvil lantern meadow kettle'
 
 export type Member = { id: MemberId; email: string; headers: Record<string, string> }
 
@@ -25,7 +26,14 @@ let members = 0
 export async function member(w: World, role: OrganisationRole, projectRole?: Role, tenant: Tenant = w): Promise<Member> {
   const email = `${role}-${++members}@example.com`
   const passwordHash = await hashPassword(w.ctx, PASSWORD)
-  const made = await insertMember(w.ctx, { organisationId: tenant.organisationId, email, name: `A ${role}`, role, passwordHash })
+  const made = await insertMember(w.ctx, {
+    organisationId: tenant.organisationId,
+    email,
+    name: `A ${role}`,
+    role,
+    passwordHash,
+    joinedAt: w.clock.now(),
+  })
   const id = made?.id as MemberId
   if (projectRole) await select(w, `insert into member_roles values (${tenant.projectId}, ${id}, '${projectRole}')`)
   const reply = await signIn(w, email)

@@ -1,10 +1,24 @@
+import { parseArgs } from 'node:util'
 import { ownerUrl, storedOwnerUrl } from '../bootstrap.ts'
-import type { Command } from './command.ts'
+import { operatorLink } from '../modules/members/index.ts'
+import { type Command, CommandError } from './command.ts'
 import { withCtx } from './with-ctx.ts'
 
-/** Prints a link that creates the owner of the console, or the address of the console once there is one. */
-export const run: Command['run'] = async (_args, env) =>
+const options = { reset: { type: 'string' } } as const
+
+/**
+ * Prints a link that creates the owner of the console, or the address of the console once there is one. With `--reset`, a link with which a member
+ * sets a new password, without the second factor, for members who lost both.
+ */
+export const run: Command['run'] = async (args, env) =>
   withCtx(env, async (ctx) => {
+    const { reset } = parseArgs({ args, options }).values
+    if (reset !== undefined) {
+      const link = await operatorLink(ctx, reset)
+      if (link === null) throw new CommandError('No member has this email address.')
+      process.stdout.write(`${ctx.baseUrl()}${link}\n`)
+      return
+    }
     const url = await ownerUrl(ctx)
     if (url === null) await storedOwnerUrl(ctx.config.DATA_DIR).remove()
     process.stdout.write(`${url ?? `${ctx.baseUrl()}/sign-in`}\n`)

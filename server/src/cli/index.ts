@@ -32,8 +32,8 @@ export const commands = {
     () => import('./keys.ts'),
   ),
   console: later(
-    'console',
-    'Print a link that creates the owner of the console, or its address once there is one.',
+    'console [--reset EMAIL]',
+    'Print the link that creates the owner of the console, or a link for a new password.',
     () => import('./console.ts'),
   ),
   listen: later(

@@ -27,6 +27,7 @@ const GUIDES = {
   'guide/in-app': 'In-app messages',
   'guide/webhooks': 'Webhooks',
   'guide/clients': 'Clients',
+  'guide/members': 'Members',
   'guide/exporting': 'Export',
   'guide/privacy': 'Privacy',
   'operate/environments': 'Staging, CI and production',

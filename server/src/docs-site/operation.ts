@@ -72,9 +72,6 @@ function accessLine(access: Access): Html {
   }
   if ('organisation' in access)
     ways.push(html`<li>Organisation key, role <code>${access.organisation}</code>${access.organisation !== 'owner' && ' or higher'}</li>`)
-  if ('member' in access)
-    ways.push(html`<li>Member of the console, role <code>${access.member}</code>${access.member !== 'owner' && ' or higher'}</li>`)
-  if ('open' in access) ways.push(html`<li>Without a key. ${access.open}</li>`)
   return html`<ul class="access" aria-label="Who may call this">${ways}</ul>`
 }
 

@@ -44,7 +44,9 @@ ${group.operations.map((listed) => operationSection(listed, resolver, baseUrl))}
 
 function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
-    (Object.entries(methods) as [Method, Operation][]).map(([method, operation]) => ({ method, path, operation })),
+    (Object.entries(methods) as [Method, Operation][])
+      .filter(([, operation]) => takesKey(operation))
+      .map(([method, operation]) => ({ method, path, operation })),
   )
   const groups = tags.map(({ name, description = '' }) => ({
     name,
@@ -54,6 +56,9 @@ function groupsOf({ tags, paths }: OpenApiDocument): Group[] {
   }))
   return groups.filter(({ operations }) => operations.length > 0)
 }
+
+/** The endpoints of the console itself are for its pages; programs have keys. */
+const takesKey = ({ 'x-access': access }: Operation): boolean => !('member' in access || 'open' in access)
 
 const overview = ({ operations }: Group): Html =>
   html`<ul class="overview">${operations.map(

@@ -82,3 +82,43 @@ test('a server refuses a database that a newer release has migrated', async () =
   await db.end()
   await expect(at.start()).rejects.toThrow(/newer/)
 })
+
+describe('the link to the console', () => {
+  const owner = (app: App, url = '') =>
+    fetch(`${app.url}/api/console/owner`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: url.split('#token=')[1], email: 'kim@example.com', name: 'Kim', password: 'four unrelated words' }),
+    })
+
+  test('is new at each start, until there is an owner', async () => {
+    await using at = await place()
+    const first = await at.start({ PASSWORD_HASH_KIB: '8' })
+    expect(first.owner?.url).toMatch(new RegExp(`^${first.url}/sign-in#token=[\\w-]{43}$`))
+    await first[Symbol.asyncDispose]()
+    const again = await at.start({ PASSWORD_HASH_KIB: '8' })
+    expect(again.owner?.url.split('#')[1]).not.toBe(first.owner?.url.split('#')[1])
+    expect((await owner(again, first.owner?.url)).status).toBe(200)
+    await again[Symbol.asyncDispose]()
+    await using last = await at.start()
+    expect(last.owner).toBeUndefined()
+  })
+
+  test('is in a file in production, which only the owner of the process can read, and which goes with the link', async () => {
+    await using at = await place()
+    const production = {
+      NODE_ENV: 'production',
+      SECRETS_KEY: `a:${Buffer.alloc(32, 1).toString('base64')}`,
+      SESSION_JWT_KEYS: `a:${'x'.repeat(32)}`,
+      PASSWORD_HASH_KIB: '8',
+    }
+    const first = await at.start(production)
+    const path = join(at.dataDir, 'console-link.txt')
+    expect([first.owner?.path, (await stat(path)).mode & 0o777]).toEqual([path, 0o600])
+    expect((await owner(first, (await readFile(path, 'utf8')).trim())).status).toBe(200)
+    await first[Symbol.asyncDispose]()
+    await using last = await at.start(production)
+    expect(last.owner).toBeUndefined()
+    await expect(stat(path)).rejects.toThrow(/ENOENT/)
+  })
+})

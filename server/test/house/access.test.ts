@@ -440,6 +440,22 @@ const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] =
   ['GET', '/api/console/session', 'member admin owner'],
   ['GET', '/api/console/sessions', 'member admin owner'],
   ['DELETE', '/api/console/sessions/{sessionId}', 'member admin owner'],
+  ['GET', '/api/console/sign-in', 'open'],
+  ['GET', '/api/console/members', 'member admin owner'],
+  ['POST', '/api/console/members', 'admin owner'],
+  ['GET', '/api/console/members/{memberId}', 'member admin owner'],
+  ['PATCH', '/api/console/members/{memberId}', 'admin owner'],
+  ['DELETE', '/api/console/members/{memberId}', 'admin owner'],
+  ['POST', '/api/console/members/{memberId}/invite', 'admin owner'],
+  ['POST', '/api/console/accept-invitation', 'open'],
+  ['GET', '/api/console/profile', 'member admin owner'],
+  ['PATCH', '/api/console/profile', 'member admin owner'],
+  ['PUT', '/api/console/profile/password', 'member admin owner'],
+  ['POST', '/api/console/lost-password', 'open'],
+  ['POST', '/api/console/reset-password', 'open'],
+  ['POST', '/api/console/profile/totp/begin', 'member admin owner'],
+  ['POST', '/api/console/profile/totp/confirm', 'member admin owner'],
+  ['POST', '/api/console/profile/totp/remove', 'member admin owner'],
 ]
 
 describe('the access tables of the decisions', () => {

@@ -14,6 +14,8 @@ const NO_PROJECT: Record<string, string> = {
   members: 'they are of an organisation',
   member_sessions: 'they are of an organisation',
   member_links: 'they are of an organisation',
+  member_recovery_codes: 'they are of an organisation',
+  member_mails: 'they are of the server: an address may be that of no member',
   sign_in_failures: 'they are of no member: an address may be that of none',
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',

@@ -23,17 +23,73 @@ const listed = {
   expires_at: CHANGED,
 }
 
+const colleague = {
+  id: 2,
+  email: 'ana@example.com',
+  name: 'Ana Ng',
+  role: 'member',
+  projects: [{ project_id: 1, role: 'editor' }],
+  is_invited: false,
+  has_totp: true,
+  joined_at: CREATED,
+  active_at: CHANGED,
+  created_at: CREATED,
+}
+
+const invitation = {
+  ...colleague,
+  is_invited: true,
+  has_totp: false,
+  joined_at: null,
+  active_at: null,
+  invitation_url: 'https://carillon.example.com/accept-invitation#token=0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw',
+  is_mailed: true,
+}
+
+const profile = {
+  id: 2,
+  email: 'ana@example.com',
+  name: 'Ana Ng',
+  role: 'member',
+  has_password: true,
+  has_totp: true,
+  recovery_codes_left: 10,
+}
+const PASSWORD = 'anvil lantern meadow kettle'
+const NEXT = 'orchard velvet compass tin'
+
+export const consoleExamples: Words['examples'] = { Member: colleague, Invitation: invitation, Profile: profile }
+
 export const consoleOperations: Words['operations'] = {
   createOwner: {
     body: {
       token: 'gq0pTjYbXl7cZ1m9Rk2vWs5uNf8hDa3eQy6iPo4tLxE',
       email: 'kim@example.com',
       name: 'Kim Barton',
-      password: 'anvil lantern meadow kettle',
+      password: PASSWORD,
     },
     reply: session,
   },
-  signIn: { body: { email: 'kim@example.com', password: 'anvil lantern meadow kettle' }, reply: session },
+  signIn: { body: { email: 'kim@example.com', password: PASSWORD }, reply: session },
+  acceptInvitation: { body: { token: '0cBqXv7yTn4Rk1Zs8Lm5Wd2Hf9Ja3Pe6Ug0Ix7Oy4Qw', password: PASSWORD }, reply: session },
+  createMember: {
+    body: { email: 'ana@example.com', name: 'Ana Ng', role: 'admin' },
+  },
+  updateMember: { body: { role: 'member', projects: [] } },
+  updateProfile: { body: { name: 'Ana Ng' } },
+  setProfilePassword: { body: { current_password: PASSWORD, password: NEXT } },
+  beginProfileTotp: {
+    body: { current_password: PASSWORD },
+    reply: {
+      secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+      url: 'otpauth://totp/Carillon:ana%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Carillon',
+    },
+  },
+  confirmProfileTotp: { body: { code: '492039' }, reply: { recovery_codes: ['J2KQ-7XNP-M4TW-ZRAH'] } },
+  removeProfileTotp: { body: { current_password: PASSWORD } },
+  lostPassword: { body: { email: 'ana@example.com' } },
+  resetPassword: { body: { token: 'r8Vn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy1Qc', password: NEXT } },
+  getSignIn: { reply: { can_mail: true } },
   getSession: { reply: session },
   listSessions: { reply: { results: [listed] } },
 }

@@ -1,7 +1,7 @@
 /** The examples of the API description. They are about one project, so that the id of a reply is the id in the next request. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { campaignExamples, campaignOperations } from './campaigns.ts'
-import { consoleOperations } from './console.ts'
+import { consoleExamples, consoleOperations } from './console.ts'
 import { journeySimulationOperations } from './journey-simulations.ts'
 import { journeyExamples, journeyOperations } from './journeys.ts'
 import { listExamples, listOperations } from './lists.ts'
@@ -12,6 +12,7 @@ import { utilityExamples } from './utilities.ts'
 
 /** By the name of a component. */
 export const EXAMPLES: Words['examples'] = {
+  ...consoleExamples,
   ...projectExamples,
   ...userExamples,
   ...listExamples,
@@ -38,6 +39,7 @@ export const PATH_EXAMPLES: Words['parameters'] = {
   name: 'logo.png',
   projectId: 1,
   sessionId: 12,
+  memberId: 2,
   keyId: 9,
   userId: 'customer-1042',
   erasureId: 4,

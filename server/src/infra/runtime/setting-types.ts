@@ -1,5 +1,6 @@
 /** How settings are read from the text of a variable, by type. */
 
+import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 
@@ -84,6 +85,25 @@ function isDatabaseUrl(text: string): boolean {
     const { protocol, username, password, pathname } = new URL(text)
     decodeURIComponent(`${username}${password}${pathname}`)
     return protocol === 'postgres:' || protocol === 'postgresql:'
+  } catch {
+    return false
+  }
+}
+
+export const smtpUrl = setting<string | undefined>('URL of an SMTP relay', (raw) =>
+  URL.canParse(raw) && /^smtps?:$/.test(new URL(raw).protocol) && new URL(raw).hostname !== '' && isDecodable(raw)
+    ? ok(raw)
+    : { problem: 'must be a URL such as smtp://user:password@host:587, with special characters percent-encoded' },
+)
+
+export const emailAddress = setting<string | undefined>('email address', (raw) =>
+  isEmail(raw) ? ok(raw) : { problem: 'must be an email address such as carillon@example.com' },
+)
+
+function isDecodable(url: string): boolean {
+  try {
+    const { username, password } = new URL(url)
+    return decodeURIComponent(`${username}${password}`) !== undefined
   } catch {
     return false
   }

@@ -4,6 +4,7 @@
  * the key that created it is archived.
  */
 export { generateKey } from './key-format.ts'
+export { archiveMemberKeys } from './member-keys.queries.ts'
 export { keyRoutes } from './routes.ts'
 export { authenticate, findMemberKey, saveKey } from './service.ts'
 export { mintUserToken, verifyUserToken } from './user-tokens.ts'

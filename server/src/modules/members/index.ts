@@ -1,9 +1,10 @@
 /**
- * Members of an organisation, who sign in to the console. Owns `members`, `member_roles`, `member_sessions`, `member_links` and `sign_in_failures`.
+ * Members of an organisation, who sign in to the console. Owns `members`, `member_roles`, `member_sessions`, `member_links`, `member_mails`, `member_recovery_codes` and `sign_in_failures`.
  * Promises: only hashes of passwords, session tokens and links are stored; a member who was removed is signed out at once;
  * a sign-in never tells whether an address belongs to a member.
  */
 export { memberJobs } from './jobs.ts'
+export { operatorLink } from './profile.ts'
 export { memberRoutes } from './routes.ts'
 export { memberCredential } from './service.ts'
 export { sessionOf } from './sessions.ts'

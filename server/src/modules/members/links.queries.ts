@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import type { MemberId, OrganisationId } from '../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
 export const LinkRow = Type.Object({
   kind: Type.Unsafe<'owner' | 'invitation' | 'password'>({ type: 'string' }),
@@ -31,6 +31,14 @@ export const deleteLinksOf = (ctx: Ctx, organisationId: OrganisationId, kind: Li
   ctx.db.run(
     sql`delete from member_links
         where organization_id = ${organisationId} and kind = ${kind} and member_id is not distinct from ${memberId}`,
+  )
+
+/** Whether a member got a link for a lost password since a time. */
+export const wasLinkedSince = (ctx: Ctx, organisationId: OrganisationId, memberId: MemberId, since: Date): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select from member_links
+                       where organization_id = ${organisationId} and member_id = ${memberId} and kind = 'password' and created_at > ${since}) as exists`,
   )
 
 export const deleteExpiredLinks = (ctx: Ctx) => ctx.db.run(sql`delete from member_links where expires_at <= ${ctx.clock.now()}`)

@@ -6,17 +6,25 @@ import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import { Flag, IdOf } from '../../lib/shapes.ts'
 import { MemberRow } from './schema.ts'
 
-const columns = sql`id, organization_id, email, name, role, password_hash`
+const columns = sql`id, organization_id, email, name, role, password_hash, joined_at`
 
-type NewMember = { organisationId: OrganisationId; email: string; name: string; role: OrganisationRole; passwordHash: string | null }
+type NewMember = {
+  organisationId: OrganisationId
+  email: string
+  name: string
+  role: OrganisationRole
+  passwordHash: string | null
+  /** Null for a member who was invited. */
+  joinedAt: Date | null
+}
 
 /** Undefined when a member has the address already. */
 export const insertMember = (ctx: Ctx, member: NewMember) =>
   ctx.db.first(
     MemberRow,
-    sql`insert into members (organization_id, email, name, role, password_hash, created_at, updated_at)
+    sql`insert into members (organization_id, email, name, role, password_hash, joined_at, created_at, updated_at)
         values (${member.organisationId}, ${member.email}, ${member.name}, ${member.role}, ${member.passwordHash},
-                ${ctx.clock.now()}, ${ctx.clock.now()})
+                ${member.joinedAt}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (email) where removed_at is null do nothing
         returning ${columns}`,
   )
@@ -43,7 +51,7 @@ export const lockMembers = (ctx: InTx<Ctx>, organisationId: OrganisationId) =>
 
 export const setPasswordHash = (ctx: Ctx, organisationId: OrganisationId, id: MemberId, passwordHash: string) =>
   ctx.db.run(
-    sql`update members set password_hash = ${passwordHash}, updated_at = ${ctx.clock.now()}
+    sql`update members set password_hash = ${passwordHash}, joined_at = coalesce(joined_at, ${ctx.clock.now()}), updated_at = ${ctx.clock.now()}
         where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
   )
 

@@ -3,10 +3,14 @@ import { route } from '../../infra/http/route.ts'
 import type { SessionId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
-import { ConsoleSession, ListedSession, OwnerInput, SignInInput } from './schema.ts'
+import { canMail } from './mails.ts'
+import { profileRoutes } from './profile-routes.ts'
+import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignInInput, WaysIn } from './schema.ts'
 import { getSession, type ProjectsWithProvider } from './service.ts'
 import { listSessions, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'
+import { acceptInvitation } from './team.ts'
+import { teamRoutes } from './team-routes.ts'
 
 const NO_CONFIGURATION = 'a session is no configuration; members list their own'
 
@@ -14,6 +18,29 @@ const NO_CONFIGURATION = 'a session is no configuration; members list their own'
 export type Verbs = { projectsWithProvider: ProjectsWithProvider }
 
 export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
+  ...teamRoutes,
+  ...profileRoutes,
+  route({
+    method: 'GET',
+    path: '/api/console/sign-in',
+    summary: 'Read the ways to sign in to this server.',
+    description: 'For the page on which members sign in.',
+    access: { open: 'It says nothing about members' },
+    reply: WaysIn,
+    run: async (ctx) => ({ can_mail: canMail(ctx) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/accept-invitation',
+    summary: 'Join the organisation with the link of an invitation, and sign in.',
+    description: 'The reply sets the session cookie. The link can be used once, within seven days.',
+    access: { open: 'The link with a token of 256 bits' },
+    body: AcceptInput,
+    reply: ConsoleSession,
+    audit: { none: 'the invitation is recorded, and who joined is the member of the invitation' },
+    errors: ['authentication_required', 'resource_missing'],
+    run: async (ctx, { body, browser }) => getSession(await acceptInvitation(ctx, body, browser), projectsWithProvider),
+  }),
   route({
     method: 'POST',
     path: '/api/console/owner',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { MemberId, OrganisationId, ProjectId, SessionId } from '../../lib/ids.ts'
 import { ORGANISATION_ROLES, ROLES } from '../../lib/roles.ts'
-import { Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
+import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
 const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1024
@@ -80,6 +80,97 @@ export const ListedSession = Exact(
 )
 export type ListedSession = Static<typeof ListedSession>
 
+const MemberProjects = Type.Array(
+  Exact({ project_id: IdOf<ProjectId>(), role: OneOf(ROLES, { description: 'The role of the member in the project.' }) }),
+  { maxItems: 1000, description: 'The roles of a `member` in projects. `admin` and `owner` need none.' },
+)
+const Passwords = {
+  current_password: Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'The password that you have.' }),
+}
+
+export const MemberInput = Exact({
+  email: Email,
+  name: Name(),
+  role: OrganisationRoleName,
+  projects: Type.Optional(MemberProjects),
+})
+export type MemberInput = Static<typeof MemberInput>
+
+export const MemberChanges = Changes({ name: Name(), role: OrganisationRoleName, projects: MemberProjects })
+export type MemberChanges = Static<typeof MemberChanges>
+
+const member = {
+  id: IdOf<MemberId>(),
+  email: Type.String({ description: 'The email address.' }),
+  name: Type.String(),
+  role: OrganisationRoleName,
+}
+
+/** A member in replies. */
+export const Member = Exact(
+  {
+    ...member,
+    projects: MemberProjects,
+    is_invited: Type.Boolean({ description: 'Whether the invitation was not accepted yet.' }),
+    has_totp: Type.Boolean({ description: 'Whether a second factor is set up.' }),
+    joined_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the invitation was accepted.' })),
+    active_at: Nullable(
+      Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the console was last used, to the minute.' }),
+    ),
+    created_at: Timestamp,
+  },
+  { title: 'Member' },
+)
+export type Member = Static<typeof Member>
+
+export const Invitation = Exact(
+  {
+    ...Member.properties,
+    invitation_url: Type.String({
+      description: 'The link with which the member joins. It is shown once, and can be used once, within seven days.',
+    }),
+    is_mailed: Type.Boolean({ description: 'Whether the link is sent to the address too.' }),
+  },
+  { title: 'Invitation' },
+)
+export type Invitation = Static<typeof Invitation>
+
+export const AcceptInput = Exact({ token: LinkToken, name: Type.Optional(Name()), password: NewPassword })
+export type AcceptInput = Static<typeof AcceptInput>
+
+export const Profile = Exact(
+  {
+    ...member,
+    has_password: Type.Boolean({ description: 'Whether there is a password to sign in with.' }),
+    has_totp: Type.Boolean({ description: 'Whether a sign-in needs a one-time code.' }),
+    recovery_codes_left: Type.Integer({ description: 'How many recovery codes were not used.' }),
+  },
+  { title: 'Profile' },
+)
+export type Profile = Static<typeof Profile>
+
+export const ProfileChanges = Changes({ name: Name() })
+export type ProfileChanges = Static<typeof ProfileChanges>
+
+export const PasswordChange = Exact({ ...Passwords, password: NewPassword })
+export type PasswordChange = Static<typeof PasswordChange>
+
+export const PasswordProof = Exact(Passwords)
+export const CodeInput = Exact({ code: Line(64, { minLength: 1, description: 'A code of the authenticator app.' }) })
+export const LostPassword = Exact({ email: Email })
+export const PasswordReset = Exact({ token: LinkToken, password: NewPassword })
+
+export const TotpSecret = Exact({
+  secret: Type.String({ description: 'The secret in base32, for typing.' }),
+  url: Type.String({ description: 'The secret as an `otpauth:` URL, for a QR code.' }),
+})
+export const RecoveryCodes = Exact({
+  recovery_codes: Type.Array(Type.String(), { description: 'Each can be used once instead of a code. They are shown once.' }),
+})
+export const WaysIn = Exact({
+  can_mail: Type.Boolean({ description: 'Whether the server can send a link to a member who lost the password.' }),
+})
+
 export const MemberRow = Type.Object({
   id: IdOf<MemberId>(),
   organization_id: IdOf<OrganisationId>(),
@@ -87,6 +178,7 @@ export const MemberRow = Type.Object({
   name: Type.String(),
   role: Type.Unsafe<(typeof ORGANISATION_ROLES)[number]>({ type: 'string' }),
   password_hash: Nullable(Type.String()),
+  joined_at: Nullable(Instant),
 })
 export type MemberRow = Static<typeof MemberRow>
 

@@ -17,7 +17,8 @@ export type NewSession = {
 export const insertSession = (ctx: Ctx, session: NewSession): Promise<SessionId> =>
   ctx.db.value(
     IdOf<SessionId>(),
-    sql`insert into member_sessions (member_id, organization_id, token_hash, address, user_agent, created_at, used_at, expires_at)
+    sql`with member as (update members set active_at = ${ctx.clock.now()} where id = ${session.memberId})
+        insert into member_sessions (member_id, organization_id, token_hash, address, user_agent, created_at, used_at, expires_at)
         values (${session.memberId}, ${session.organisationId}, ${session.tokenHash}, ${session.address}, ${session.userAgent},
                 ${ctx.clock.now()}, ${ctx.clock.now()}, ${session.expiresAt})
         returning id`,
@@ -34,11 +35,13 @@ export const findSession = (ctx: Ctx, tokenHash: string, usedAfter: Date) =>
           and s.expires_at > ${ctx.clock.now()} and s.used_at > ${usedAfter}`,
   )
 
-/** Notes the use of a session, unless that was done shortly before. */
+/** Notes the use of a session for it and its member, unless that was done shortly before. */
 export const noteUse = (ctx: Ctx, organisationId: OrganisationId, id: SessionId, unlessAfter: Date) =>
   ctx.db.run(
-    sql`update member_sessions set used_at = ${ctx.clock.now()}
-        where organization_id = ${organisationId} and id = ${id} and used_at <= ${unlessAfter}`,
+    sql`with used as (update member_sessions set used_at = ${ctx.clock.now()}
+                      where organization_id = ${organisationId} and id = ${id} and used_at <= ${unlessAfter}
+                      returning member_id)
+        update members set active_at = ${ctx.clock.now()} where id = (select member_id from used)`,
   )
 
 /** Gives a session a new token. 0 if another request did, or if the session has ended. */

@@ -9,6 +9,7 @@ import { createLink, useLink } from './links.ts'
 import { hashPassword, isOutdated, isPassword, requireGoodPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { MemberRow, OwnerInput, SignInInput } from './schema.ts'
+import { requireSecondFactor } from './second-factor.ts'
 import { beginSession } from './sessions.ts'
 import { throttled } from './throttle.ts'
 
@@ -41,7 +42,14 @@ export async function createOwner(
     if (await queries.hasOwner(ctx, organisationId))
       throw new ApiError('resource_already_exists', 'The organisation has an owner. Ask for an invitation.')
     await deleteLinksOf(ctx, organisationId, 'owner', null)
-    const made = await queries.insertMember(ctx, { organisationId, email: normalEmail(email), name, role: 'owner', passwordHash })
+    const made = await queries.insertMember(ctx, {
+      organisationId,
+      email: normalEmail(email),
+      name,
+      role: 'owner',
+      passwordHash,
+      joinedAt: ctx.clock.now(),
+    })
     if (!made) throw new ApiError('resource_already_exists', 'A member with this email address exists already.', { param: 'email' })
     const { id, role } = made
     const by: InTx<Ctx> = { ...ctx, actor: { kind: 'member', id, name }, origin: { via: 'console', requestId, organisationId } }
@@ -52,11 +60,12 @@ export async function createOwner(
 }
 
 /** Signs in with a password. Throws the same 401, after the same time, for an unknown address and a wrong password. */
-export const signIn = (ctx: Ctx, { email, password }: SignInInput, browser: Browser): Promise<MemberCtx> =>
+export const signIn = (ctx: Ctx, { email, password, code }: SignInInput, browser: Browser): Promise<MemberCtx> =>
   throttled(ctx, normalEmail(email), async () => {
     const member = await queries.findByEmail(ctx, normalEmail(email))
     const isRight = await isPassword(ctx, password, member?.password_hash ?? null)
     if (!member || !isRight) throw signInFailed()
+    await requireSecondFactor(ctx, member, code)
     await hashAgain(ctx, member, password)
     return signedIn(ctx, member, browser)
   })

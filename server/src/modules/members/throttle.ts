@@ -41,5 +41,8 @@ export async function throttled<T>(ctx: Ctx, email: string, attempt: () => Promi
   return result
 }
 
+/** Ends the wait of an address, for a member who has proved otherwise that it is theirs. */
+export const clearFailuresOf = (ctx: Ctx, email: string): Promise<number> => queries.clearFailures(ctx, sha256(email))
+
 /** Deletes failures that are too old to count. */
 export const purgeFailures = (ctx: Ctx): Promise<number> => queries.purgeFailures(ctx, new Date(ctx.clock.now().getTime() - KEPT_MS))

@@ -1,0 +1,109 @@
+/**
+ * Emails to members: invitations and lost passwords. They go through the relay of SYSTEM_SMTP_URL, by a job, so that a request takes as long for an
+ * address of no member. What waits is encrypted.
+ */
+import type { SmtpRelay } from '../../infra/outgoing/smtp-relays.ts'
+import { job } from '../../infra/queue/jobs.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { html } from '../../lib/html.ts'
+import { composeMail } from '../../lib/mime/compose.ts'
+import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
+import { wasLinkedSince } from './links.queries.ts'
+import { createLink } from './links.ts'
+import * as queries from './mails.queries.ts'
+import { findByEmail } from './queries.ts'
+
+/** `link` is a path. The link of a lost password is made when the email is sent. */
+type Waiting = { kind: 'invitation'; to: string; link: string; organisation: string; by: string } | { kind: 'password'; to: string }
+
+const MAIL = { name: 'members.mail' }
+const SEALED_AS = 'member mail'
+const ATTEMPTS_MAX = 6
+const LEASE_MS = 5 * MINUTE_MS
+const RETRY_FIRST_MS = 30 * SECOND_MS
+/** An address gets at most one link for a lost password in this time. */
+const LINK_EVERY_MS = 5 * MINUTE_MS
+
+/** Whether this server can send emails to members. */
+export const canMail = ({ config }: Ctx): boolean => config.SYSTEM_SMTP_URL !== undefined && config.SYSTEM_MAIL_FROM !== undefined
+
+/** Lets a job send an email. Does nothing on a server that sends none. */
+export async function sendLater(ctx: Ctx, waiting: Waiting): Promise<void> {
+  if (!canMail(ctx)) return
+  await queries.insertMail(ctx, ctx.secrets.seal(JSON.stringify(waiting), SEALED_AS))
+  ctx.wake(MAIL)
+}
+
+async function sendDue(ctx: Ctx): Promise<number> {
+  const claimed = await queries.claimMail(ctx, new Date(ctx.clock.now().getTime() + LEASE_MS))
+  if (!claimed) return 0
+  const waiting = JSON.parse(ctx.secrets.open(claimed.sealed, SEALED_AS)) as Waiting
+  const link = waiting.kind === 'invitation' ? waiting.link : await passwordLink(ctx, waiting.to)
+  const problem = link === null ? null : await send(ctx, waiting, `${ctx.baseUrl()}${link}`)
+  if (problem === null || claimed.attempts >= ATTEMPTS_MAX) await queries.deleteMail(ctx, claimed.id)
+  else await queries.delayMail(ctx, claimed.id, new Date(ctx.clock.now().getTime() + RETRY_FIRST_MS * 2 ** claimed.attempts))
+  if (problem !== null) ctx.log.warn({ kind: waiting.kind, attempt: claimed.attempts, problem }, 'an email to a member was not sent')
+  return 1
+}
+
+/** A link for a member who lost the password. Null for an address of no member, and for one that got a link shortly before. */
+const passwordLink = (ctx: Ctx, email: string): Promise<string | null> =>
+  inTx(ctx, async (ctx) => {
+    const member = await findByEmail(ctx, email)
+    const since = new Date(ctx.clock.now().getTime() - LINK_EVERY_MS)
+    if (!member?.joined_at || (await wasLinkedSince(ctx, member.organization_id, member.id, since))) return null
+    return createLink(ctx, 'password', member.organization_id, member.id)
+  })
+
+/** Sends an email. Returns the problem if it was not accepted. */
+async function send(ctx: Ctx, waiting: Waiting, url: string): Promise<string | null> {
+  const from = ctx.config.SYSTEM_MAIL_FROM as string
+  const random = ctx.secrets.random(16).toString('hex')
+  const { subject, before, after } = wordsOf(waiting)
+  const content = composeMail({
+    from: { name: 'Carillon', address: from },
+    to: [{ name: '', address: waiting.to }],
+    subject,
+    messageId: `<${random}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    date: ctx.clock.now(),
+    text: `${before}\n\n${url}\n\n${after}\n`,
+    html: html`<!doctype html><html lang="en-AU"><body><p>${before}</p><p><a href="${url}">${url}</a></p><p>${after}</p></body></html>`
+      .text,
+    headers: [['Auto-Submitted', 'auto-generated']],
+    boundary: random,
+  })
+  const envelope = { from, to: [waiting.to] }
+  const answer = await ctx.smtp.send(relayOf(ctx.config.SYSTEM_SMTP_URL as string), { envelope, content: Buffer.concat([...content]) })
+  return answer.is === 'accepted' ? null : answer.is
+}
+
+const wordsOf = (waiting: Waiting) =>
+  waiting.kind === 'invitation'
+    ? {
+        subject: `Invitation to ${waiting.organisation} on Carillon`,
+        before: `${waiting.by} invites you to ${waiting.organisation}. Open this link to choose a password:`,
+        after: 'The link can be used once, within seven days.',
+      }
+    : {
+        subject: 'A new password for Carillon',
+        before: 'Open this link to choose a new password:',
+        after: 'The link can be used once, within an hour. If you did not ask for it, do nothing: your password stays as it is.',
+      }
+
+const SUBMISSION_PORT = 587
+const TLS_PORT = 465
+
+/** The relay of a URL: `smtps:` is encrypted from the start; `smtp:` must be encrypted if it has a password. */
+export function relayOf(text: string): SmtpRelay {
+  const { protocol, hostname, port, username, password } = new URL(text)
+  const isImplicit = protocol === 'smtps:'
+  return {
+    host: hostname,
+    port: port === '' ? (isImplicit ? TLS_PORT : SUBMISSION_PORT) : Number(port),
+    tls: isImplicit ? 'implicit' : username === '' ? 'opportunistic' : 'starttls',
+    connections: 1,
+    ...(username !== '' && { username: decodeURIComponent(username), password: decodeURIComponent(password) }),
+  }
+}
+
+export const mailJob = job({ ...MAIL, nextAt: queries.nextMailAt, run: sendDue })

@@ -1,0 +1,104 @@
+/** What members change about themselves: the name, the password and the second factor; and a password that was lost (D-CON-8, D-CON-10). */
+import { type Ctx, type InTx, inTx, type MemberCtx } from '../../infra/runtime/ctx.ts'
+import { ApiError } from '../../lib/errors.ts'
+import { recordAction } from '../audit/index.ts'
+import { deleteLinksOf } from './links.queries.ts'
+import { createLink, useLink } from './links.ts'
+import { sendLater } from './mails.ts'
+import { hashPassword, isPassword, requireGoodPassword } from './passwords.ts'
+import { findByEmail, findMember, setPasswordHash } from './queries.ts'
+import type { MemberRow, PasswordChange, Profile, ProfileChanges } from './schema.ts'
+import { beginTotp, removeTotp, secondFactorOf } from './second-factor.ts'
+import { deleteSessions, requireRenewal } from './sessions.queries.ts'
+import { normalEmail } from './sign-in.ts'
+import { updateMember } from './team.queries.ts'
+import { clearFailuresOf, throttled } from './throttle.ts'
+
+async function self(ctx: MemberCtx): Promise<MemberRow> {
+  const member = await findMember(ctx, ctx.organisationId, ctx.memberId)
+  if (!member) throw new Error('The session of the request has no member.')
+  return member
+}
+
+/** The member who is signed in. */
+export async function getProfile(ctx: MemberCtx): Promise<Profile> {
+  const member = await self(ctx)
+  const { id, email, name, role, password_hash } = member
+  return { id, email, name, role, has_password: password_hash !== null, ...(await secondFactorOf(ctx, member)) }
+}
+
+/** Changes the own name. */
+export async function updateProfile(ctx: MemberCtx, changes: ProfileChanges): Promise<Profile> {
+  await updateMember(ctx, ctx.organisationId, ctx.memberId, changes)
+  return getProfile(ctx)
+}
+
+/** Asks for the password again, before what a page left open must not do. Throws 403 for a wrong one, and 429 after ten. */
+async function requirePassword(ctx: MemberCtx, password: string): Promise<MemberRow> {
+  const member = await self(ctx)
+  return throttled(ctx, member.email, async () => {
+    if (await isPassword(ctx, password, member.password_hash)) return member
+    throw new ApiError('permission_denied', 'The current password is wrong.', { param: 'current_password' })
+  })
+}
+
+/** Changes the password. The other sessions of the member end, and this one gets a new token with the next request. */
+export async function changePassword(ctx: MemberCtx, { current_password, password }: PasswordChange): Promise<void> {
+  const member = await requirePassword(ctx, current_password)
+  requireGoodPassword(password, member.email)
+  const passwordHash = await hashPassword(ctx, password)
+  await inTx(ctx, async (ctx) => {
+    const { organisationId, memberId, sessionId } = ctx
+    await setPasswordHash(ctx, organisationId, memberId, passwordHash)
+    await deleteSessions(ctx, organisationId, memberId, sessionId)
+    await requireRenewal(ctx, organisationId, memberId)
+    await deleteLinksOf(ctx, organisationId, 'password', memberId)
+    await recordAction(ctx, null, 'member.password_changed', memberId, {})
+  })
+}
+
+/** Begins to set up one-time codes. */
+export const beginOwnTotp = async (ctx: MemberCtx, password: string) => beginTotp(ctx, await requirePassword(ctx, password))
+
+/** Removes the own second factor. */
+export async function removeOwnTotp(ctx: MemberCtx, password: string): Promise<void> {
+  const member = await requirePassword(ctx, password)
+  await inTx(ctx, async (ctx) => {
+    await removeTotp(ctx, member)
+    await recordAction(ctx, null, 'member.second_factor_removed', ctx.memberId, {})
+  })
+}
+
+/** Sends a link for a new password, if the address is that of a member. The reply and its time say nothing about that. */
+export const losePassword = (ctx: Ctx, email: string): Promise<void> => sendLater(ctx, { kind: 'password', to: normalEmail(email) })
+
+/** Sets a new password with a link. All sessions of the member end. Throws 401 for a link that is not valid. */
+export async function resetPassword(ctx: Ctx, { token, password }: { token: string; password: string }, requestId: string): Promise<void> {
+  const passwordHash = await hashPassword(ctx, password)
+  const email = await inTx(ctx, async (ctx) => {
+    const { organization_id: organisationId, member_id } = await useLink(ctx, 'password', token)
+    const member = member_id === null ? undefined : await findMember(ctx, organisationId, member_id)
+    if (!member) throw new ApiError('resource_missing', 'The member was removed.')
+    requireGoodPassword(password, member.email)
+    const { id, name } = member
+    await setPasswordHash(ctx, organisationId, id, passwordHash)
+    await deleteSessions(ctx, organisationId, id, null)
+    await deleteLinksOf(ctx, organisationId, 'password', id)
+    const by: InTx<Ctx> = { ...ctx, actor: { kind: 'member', id, name }, origin: { via: 'console', requestId, organisationId } }
+    await recordAction(by, null, 'member.password_changed', id, {})
+    return member.email
+  })
+  await clearFailuresOf(ctx, email)
+}
+
+/** For the operator: a link that sets a new password, without the second factor. Null for an address of no member. */
+export const operatorLink = (ctx: Ctx, email: string): Promise<string | null> =>
+  inTx(ctx, async (ctx) => {
+    const member = await findByEmail(ctx, normalEmail(email))
+    if (!member) return null
+    const { id, organization_id: organisationId } = member
+    await removeTotp(ctx, member)
+    const by: InTx<Ctx> = { ...ctx, origin: { via: 'cli', requestId: null, organisationId } }
+    await recordAction(by, null, 'member.reset', id, {})
+    return createLink(ctx, 'password', organisationId, id)
+  })

@@ -1,0 +1,78 @@
+/** The second factor (D-CON-8): one-time codes of an app, and recovery codes for when the app is lost. */
+import { type Ctx, inTx, type MemberCtx } from '../../infra/runtime/ctx.ts'
+import { sha256 } from '../../infra/runtime/secrets.ts'
+import { ApiError, fault } from '../../lib/errors.ts'
+import { base32, stepOf, totpUrl } from '../../lib/totp.ts'
+import { recordAction } from '../audit/index.ts'
+import type { MemberRow } from './schema.ts'
+import * as queries from './second-factor.queries.ts'
+
+const SECRET_BYTES = 20
+const RECOVERY_CODES = 10
+const RECOVERY_BYTES = 10
+
+const contextOf = ({ id }: queries.Holder) => `totp:${id}`
+const holderOf = ({ memberId, organisationId }: MemberCtx): queries.Holder => ({ id: memberId, organization_id: organisationId })
+
+/** A recovery code as it is hashed: people leave out dashes and type small letters. */
+const plain = (code: string) => code.toUpperCase().replace(/[^A-Z2-7]/g, '')
+
+/** The confirmed secret of a member, or null. */
+async function secretOf(ctx: Ctx, holder: queries.Holder): Promise<Buffer | null> {
+  const { totp_secret, totp_confirmed_at } = await queries.findTotp(ctx, holder)
+  return totp_secret === null || totp_confirmed_at === null ? null : Buffer.from(ctx.secrets.open(totp_secret, contextOf(holder)), 'base64')
+}
+
+/** Checks the second factor of a member who has one. Throws 401 without a code, and for one that is wrong or was used before. */
+export async function requireSecondFactor(ctx: Ctx, member: MemberRow, code: string | undefined): Promise<void> {
+  const secret = await secretOf(ctx, member)
+  if (secret === null) return
+  if (code === undefined) throw refused('code_required', 'Enter the code of your authenticator app, or a recovery code.')
+  if (!(await useCode(ctx, member, secret, code)))
+    throw refused('code_invalid', 'The code is wrong or was used before. Wait for the next one.')
+}
+
+async function useCode(ctx: Ctx, holder: queries.Holder, secret: Buffer, code: string): Promise<boolean> {
+  const step = stepOf(secret, code.replace(/\s/g, ''), ctx.clock.now())
+  if (step !== undefined) return (await queries.useStep(ctx, holder, step)) === 1
+  return (await queries.useRecoveryCode(ctx, holder, sha256(plain(code)))) === 1
+}
+
+const refused = (reason: 'code_required' | 'code_invalid', message: string) =>
+  new ApiError('authentication_required', message, { reason, headers: { 'www-authenticate': 'Bearer realm="api"' } })
+
+/** Makes a secret, which counts once a code of it was confirmed. Throws 409 if there is a second factor already. */
+export async function beginTotp(ctx: MemberCtx, member: MemberRow): Promise<{ secret: string; url: string }> {
+  if (await secretOf(ctx, member)) throw new ApiError('resource_already_exists', 'You have a second factor. Remove it first.')
+  const secret = ctx.secrets.random(SECRET_BYTES)
+  await queries.setTotp(ctx, member, ctx.secrets.seal(secret.toString('base64'), contextOf(member)))
+  return { secret: base32(secret), url: totpUrl('Carillon', member.email, secret) }
+}
+
+/** Confirms the secret with a code of it, and returns recovery codes, which are shown once. Throws 422. */
+export const confirmTotp = (ctx: MemberCtx, code: string): Promise<{ recovery_codes: string[] }> =>
+  inTx(ctx, async (ctx) => {
+    const holder = holderOf(ctx as unknown as MemberCtx)
+    const { totp_secret } = await queries.findTotp(ctx, holder)
+    const secret = totp_secret === null ? null : Buffer.from(ctx.secrets.open(totp_secret, contextOf(holder)), 'base64')
+    const step = secret === null ? undefined : stepOf(secret, code.replace(/\s/g, ''), ctx.clock.now())
+    if (step === undefined || (await queries.confirmTotp(ctx, holder)) === 0)
+      throw fault('validation_failed', 'code', 'The code is wrong. Check that the clock of your device is right.')
+    await queries.useStep(ctx, holder, step)
+    const codes = Array.from({ length: RECOVERY_CODES }, () => base32(ctx.secrets.random(RECOVERY_BYTES)))
+    await queries.deleteRecoveryCodes(ctx, holder)
+    await queries.insertRecoveryCodes(ctx, holder, codes.map(sha256))
+    await recordAction(ctx, null, 'member.second_factor_added', ctx.memberId, {})
+    return { recovery_codes: codes.map((code) => code.replace(/(.{4})(?!$)/g, '$1-')) }
+  })
+
+/** Removes the second factor of a member. */
+export async function removeTotp(ctx: Ctx, holder: queries.Holder): Promise<void> {
+  await queries.setTotp(ctx, holder, null)
+  await queries.deleteRecoveryCodes(ctx, holder)
+}
+
+/** Whether a member has a second factor, and how many recovery codes are left. */
+export async function secondFactorOf(ctx: Ctx, holder: queries.Holder): Promise<{ has_totp: boolean; recovery_codes_left: number }> {
+  return { has_totp: (await secretOf(ctx, holder)) !== null, recovery_codes_left: await queries.countRecoveryCodes(ctx, holder) }
+}
