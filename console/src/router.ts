@@ -3,6 +3,7 @@ import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
+import { messageRoutes } from './screens/messages/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
@@ -13,7 +14,7 @@ const tree = rootRoute.addChildren([
   memberRoute.addChildren([
     startRoute,
     accountRoute.addChildren([...accountRoutes]),
-    projectRoute.addChildren([...homeRoutes, ...userRoutes, ...inboxRoutes, ...keyRoutes]),
+    projectRoute.addChildren([...homeRoutes, ...userRoutes, ...messageRoutes, ...inboxRoutes, ...keyRoutes]),
   ]),
 ])
 

@@ -8,6 +8,7 @@ import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { keys } from './stories/keys.ts'
 import { looks } from './stories/looks.ts'
+import { messages } from './stories/messages.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { signingIn } from './stories/signing-in.ts'
 import { users } from './stories/users.ts'
@@ -32,5 +33,6 @@ signingIn(site)
 frame(site)
 users(site)
 sandbox(site)
+messages(site)
 keys(site)
 looks(site)

@@ -6,6 +6,8 @@ export const SCREENS: Screen[] = [
   { name: 'users', path: '/p/1/users', heading: 'Users' },
   { name: 'user', path: '/p/1/users/sample-2', heading: /wilhelmina/i },
   { name: 'sandbox-inbox', path: '/p/1/sandbox', heading: 'Sandbox inbox' },
+  { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },
+  { name: 'message', path: '/p/1/messages?message=1', heading: 'Message log' },
   { name: 'keys', path: '/p/1/keys', heading: 'API keys' },
   { name: 'account', path: '/account', heading: 'Your account' },
   { name: 'sign-in', path: '/sign-in', heading: 'Sign in', isOutside: true },

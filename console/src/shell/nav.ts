@@ -28,7 +28,7 @@ export const NAV: Group[] = [
   { id: 'home', icon: IconHome, items: [{ id: 'home', path: '/p/$project', key: 'h' }] },
   { id: 'users', icon: IconUsers, items: [{ id: 'users', path: '/p/$project/users', key: 'u' }] },
   { id: 'messages', icon: IconMail, items: [] },
-  { id: 'results', icon: IconChartBar, items: [] },
+  { id: 'results', icon: IconChartBar, items: [{ id: 'messageLog', path: '/p/$project/messages', key: 'm' }] },
   {
     id: 'developers',
     icon: IconCode,

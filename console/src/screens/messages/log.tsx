@@ -1,0 +1,127 @@
+import type { components } from '@carillon/sdk'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Chip } from '../../parts/chip.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead } from '../../parts/data.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty, NoMatch } from '../../parts/empty.tsx'
+import { type Filter, FilterChips, SearchBox } from '../../parts/filters.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Card, PageHead } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { MessageDrawer } from './drawer.tsx'
+import './messages.css'
+import { CHANNELS, type Filters, filtersOf, PERIODS, type Period, STATES } from './search.ts'
+
+type Message = components['schemas']['MessageSummary']
+
+const route = getRouteApi('/member/p/$project/messages')
+const PATH = '/api/client/messages'
+const HOUR_MS = 3_600_000
+
+/** Where the focus returns when the drawer closes. */
+const linkId = (id: number) => `message-${id}`
+
+/** Every message of the project, those that were not sent included. */
+export function MessageLog() {
+  const { t } = useTranslation('messages')
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/messages' })
+  const { message, period, ...rest } = search
+  const since = useSince(period)
+  const query = { ...rest, ...(since && { since }), limit: 50 }
+  const messages = useRead(PATH, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
+  const filters = filtersOf(search)
+  const filter = (changes: Filters) => void navigate({ search: filtersOf({ ...filters, ...changes }), replace: true })
+  const close = () => {
+    void navigate({ search: ({ message: _, ...others }) => others, replace: true })
+    if (message !== undefined) document.getElementById(linkId(message))?.focus()
+  }
+  return (
+    <>
+      <PageHead
+        title={t('title')}
+        about={t('about')}
+        actions={<CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query }} />}
+      />
+      <div className={message === undefined ? undefined : 'beside'}>
+        <Card>
+          <div className="tools">
+            <SearchBox label={t('search')} example={t('searchExample')} value={search.q ?? ''} onChange={(q) => filter({ q })} />
+            <FilterChips
+              filters={useFilters(filters)}
+              chosen={{ ...filters, q: undefined }}
+              onChange={(id, value) => filter({ [id]: value })}
+            />
+          </div>
+          <DataTable
+            label={t('title')}
+            columns={useColumns(message !== undefined)}
+            query={messages}
+            rowKey={({ id }) => id}
+            selected={message}
+            empty={
+              Object.keys(filters).length === 0 ? <Empty>{t('empty')}</Empty> : <NoMatch onClear={() => void navigate({ search: {} })} />
+            }
+            onPage={(paging) => void navigate({ search: { ...filters, ...paging } })}
+          />
+        </Card>
+        {message !== undefined && <MessageDrawer key={message} id={message} onClose={close} />}
+      </div>
+    </>
+  )
+}
+
+/** The beginning of a period. It stays while the period does, so that the same is read again. */
+const useSince = (period: Period | undefined): string | undefined =>
+  useMemo(() => period && new Date(Date.now() - PERIODS[period] * HOUR_MS).toISOString(), [period])
+
+/** The filters with fixed values, and of the others those that are set. */
+function useFilters(chosen: Filters): Filter[] {
+  const { t } = useTranslation('messages')
+  const fixed: Filter[] = [
+    { id: 'state', label: t('filter.state'), values: STATES.map((value) => ({ value, label: value })) },
+    { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+    {
+      id: 'period',
+      label: t('filter.period'),
+      values: (Object.keys(PERIODS) as Period[]).map((value) => ({ value, label: t(`period.${value}`) })),
+    },
+  ]
+  const free = (['user', 'campaign_id', 'journey_id', 'reason', 'domain'] as const).filter((id) => chosen[id] !== undefined)
+  return [...fixed, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]
+}
+
+function useColumns(isBeside: boolean): Column<Message>[] {
+  const { t } = useTranslation('messages')
+  const columns: Column<Message>[] = [
+    {
+      id: 'message',
+      label: t('column.message'),
+      cell: ({ id, channel, recipient, user }) => (
+        <>
+          <Link id={linkId(id)} className="plain" from="/p/$project/messages" search={(search) => ({ ...search, message: id })}>
+            {recipient ?? user.external_id ?? t('erased')}
+          </Link>
+          <span className="r">
+            {t(`channel.${channel}`)} · {id}
+          </span>
+        </>
+      ),
+    },
+    { id: 'state', label: t('column.state'), cell: ({ state, reason }) => <Chip state={state} reason={reason} /> },
+    { id: 'user', label: t('column.user'), cell: ({ user }) => user.external_id ?? t('erased'), isExtra: true },
+    { id: 'from', label: t('column.from'), cell: (message) => <Origin message={message} />, isExtra: true },
+    { id: 'provider', label: t('column.provider'), cell: ({ provider }) => provider ?? <span className="quiet">–</span>, isExtra: true },
+    { id: 'at', label: t('column.at'), cell: ({ created_at }) => <Time at={created_at} />, isNumber: true, isWide: true },
+  ]
+  return isBeside ? columns.filter(({ id }) => ['message', 'state', 'at'].includes(id)) : columns
+}
+
+function Origin({ message: { campaign_id, journey_id } }: { message: Message }) {
+  const { t } = useTranslation('messages')
+  if (journey_id !== undefined) return t('journey', { id: journey_id })
+  return t('campaign', { id: campaign_id })
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const messages = (site: () => Site) =>
+  describe('the message log', () => {
+    test('says why a message was not sent, what it says, and what would happen now', async () => {
+      const email = (await site().api('GET', 'subscriptions')).results.find(({ channel }: { channel: string }) => channel === 'email').id
+      const send = (external_id: string, subject: string) =>
+        site().api('POST', 'messages', {
+          user: { external_id },
+          subscription_id: email,
+          content: { subject, html: '<p>Two bags of Gesha</p>' },
+        })
+      await site().api('POST', 'users/batch', [{ external_id: 'stopped', email: 'stopped@example.com' }])
+      await site().api('POST', 'suppressions', [{ channel: 'email', address: 'stopped@example.com' }])
+      await send('stopped', 'You will not see this')
+      const { id } = await send('sample-2', 'Your order')
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      const log = `${new URL(page.url()).pathname}/messages`
+      await page.goto(log)
+      await page.getByRole('button', { name: 'State', exact: true }).click()
+      await page.getByRole('menuitem', { name: 'skipped' }).click()
+      await page.waitForURL(/state=skipped/)
+      await page.getByRole('row').filter({ hasText: 'stopped' }).getByRole('link').click()
+      const drawer = page.getByRole('complementary', { name: /^Message \d+$/ })
+      await drawer.getByText('Skipped: it was not sent, on purpose').waitFor()
+      await drawer.getByRole('button', { name: 'Explain' }).click()
+      await drawer.getByText('The address is suppressed: manual').waitFor()
+      // Escape closes it, and the focus is where it was.
+      await page.keyboard.press('Escape')
+      await drawer.waitFor({ state: 'detached' })
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('A')
+      await page.goto(`${log}?message=${id}`)
+      await drawer.getByRole('button', { name: 'Content' }).click()
+      await drawer.getByText('Your order').waitFor()
+      await page.frameLocator('iframe[title="Preview of the message"]').getByText('Two bags of Gesha').waitFor()
+    })
+  })
