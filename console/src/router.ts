@@ -3,9 +3,12 @@ import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
+import { listRoutes } from './screens/lists/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
+import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
+import { suppressionRoutes } from './screens/suppressions/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
 import { accountRoute, memberRoute, projectRoute, rootRoute, startRoute } from './shell/routes.tsx'
 
@@ -14,7 +17,16 @@ const tree = rootRoute.addChildren([
   memberRoute.addChildren([
     startRoute,
     accountRoute.addChildren([...accountRoutes]),
-    projectRoute.addChildren([...homeRoutes, ...userRoutes, ...messageRoutes, ...inboxRoutes, ...keyRoutes]),
+    projectRoute.addChildren([
+      ...homeRoutes,
+      ...userRoutes,
+      ...listRoutes,
+      ...messageRoutes,
+      ...subscriptionRoutes,
+      ...suppressionRoutes,
+      ...inboxRoutes,
+      ...keyRoutes,
+    ]),
   ]),
 ])
 

@@ -4,9 +4,11 @@ import { ensureBuilt } from '../../scripts/console.ts'
 import { someSecretKey, startChild, temporaryDir } from '../../server/test/child-server.ts'
 import { cloneTemplate } from '../../server/test/ground.ts'
 import { openSite, type Site } from './site.ts'
+import { consent } from './stories/consent.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { keys } from './stories/keys.ts'
+import { lists } from './stories/lists.ts'
 import { looks } from './stories/looks.ts'
 import { messages } from './stories/messages.ts'
 import { sandbox } from './stories/sandbox.ts'
@@ -34,5 +36,7 @@ frame(site)
 users(site)
 sandbox(site)
 messages(site)
+lists(site)
+consent(site)
 keys(site)
 looks(site)

@@ -30,4 +30,17 @@ export async function fillProject(site: Site): Promise<void> {
     subscription_id: typeOf('text'),
     content: { body: 'Hi Wilhelmina, 23 days since your Gesha. Another bag? shop.example.com/r/8kq2 Reply STOP to leave' },
   })
+  const { id } = await site.api('POST', 'lists', {
+    name: 'Ordered in the last month',
+    type: 'dynamic',
+    rule: {
+      all: [
+        { event: 'order_placed', at_least: 1, within: '30d', where: [{ attribute: 'data.total', greater_than: 30 }] },
+        { any: [{ attribute: 'email', is_set: true }, { attribute: 'data.plan', one_of: ['pro', 'team'] }] },
+      ],
+    },
+  })
+  await site.api('POST', 'lists', { name: 'Others', type: 'dynamic', rule: { not: { list: id } } })
+  await site.api('POST', 'lists', { name: 'Testers', type: 'static', tags: ['shop'] })
+  await site.api('POST', 'suppressions', [{ channel: 'email', address: 'lee@example.net' }])
 }

@@ -26,7 +26,14 @@ export type Group = { id: string; icon: Icon; items: Item[] }
 
 export const NAV: Group[] = [
   { id: 'home', icon: IconHome, items: [{ id: 'home', path: '/p/$project', key: 'h' }] },
-  { id: 'users', icon: IconUsers, items: [{ id: 'users', path: '/p/$project/users', key: 'u' }] },
+  {
+    id: 'users',
+    icon: IconUsers,
+    items: [
+      { id: 'users', path: '/p/$project/users', key: 'u' },
+      { id: 'lists', path: '/p/$project/lists', key: 'l' },
+    ],
+  },
   { id: 'messages', icon: IconMail, items: [] },
   { id: 'results', icon: IconChartBar, items: [{ id: 'messageLog', path: '/p/$project/messages', key: 'm' }] },
   {
@@ -37,6 +44,6 @@ export const NAV: Group[] = [
       { id: 'keys', path: '/p/$project/keys', needs: 'admin', key: 'k' },
     ],
   },
-  { id: 'deliverability', icon: IconShield, items: [] },
-  { id: 'settings', icon: IconAdjustmentsHorizontal, items: [] },
+  { id: 'deliverability', icon: IconShield, items: [{ id: 'suppressions', path: '/p/$project/suppressions' }] },
+  { id: 'settings', icon: IconAdjustmentsHorizontal, items: [{ id: 'subscriptions', path: '/p/$project/subscriptions' }] },
 ]

@@ -102,7 +102,7 @@ function useColumns(isBeside: boolean): Column<Message>[] {
       label: t('column.message'),
       cell: ({ id, channel, recipient, user }) => (
         <>
-          <Link id={linkId(id)} className="plain" from="/p/$project/messages" search={(search) => ({ ...search, message: id })}>
+          <Link id={linkId(id)} className="plain recipient" from="/p/$project/messages" search={(search) => ({ ...search, message: id })}>
             {recipient ?? user.external_id ?? t('erased')}
           </Link>
           <span className="r">

@@ -1,0 +1,136 @@
+import type { components } from '@carillon/sdk'
+import { Button, Menu } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Chip } from '../../parts/chip.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { TabBar } from '../../parts/tabs.tsx'
+import { said, undoable } from '../../parts/toast.ts'
+import { useMay } from '../../session/project.tsx'
+import { Archive } from './archive.tsx'
+import { Builder } from './builder.tsx'
+import { Members } from './members.tsx'
+import { type Draft, isComplete, type Rule } from './rule.ts'
+import { VIEWS, type View } from './search.ts'
+import { TestUser } from './test-user.tsx'
+import { UsedBy } from './used-by.tsx'
+
+type List = components['schemas']['List']
+
+const route = getRouteApi('/member/p/$project/lists/$listId')
+const PATH = '/api/client/lists/{listId}'
+
+/** One list: its users, its rule, and where it is used. */
+export function ListPage() {
+  const { t } = useTranslation('lists')
+  const listId = Number(route.useParams().listId)
+  const { view: wanted, ...search } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/lists/$listId' })
+  const path = { path: { listId } }
+  const {
+    data: list,
+    error,
+    refetch,
+  } = useRead(PATH, path, { refetchInterval: ({ state }) => state.data?.state === 'building' && LIVE_MS })
+  const mayChange = useMay('editor')
+  const [isArchiving, setArchiving] = useState(false)
+  const recount = useWrite(
+    (api) => api.post('/api/client/lists/{listId}/recount', path),
+    ['/api/client/lists'],
+    () => said(t('recount.done')),
+  )
+  if (error && !list) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!list) return <Loading />
+  const view = list.type === 'dynamic' ? (wanted ?? 'users') : 'users'
+  return (
+    <>
+      <PageHead
+        title={list.name}
+        crumb={list.name}
+        about={list.description || t('static')}
+        actions={
+          <>
+            <Chip state={list.state} reason={list.state === 'building' ? `${Math.round(list.progress * 100)} %` : null} />
+            <CopyAs label={t('moreOf', { name: list.name })} request={{ method: 'GET', path: PATH, params: { listId } }}>
+              {mayChange && <Menu.Item onClick={() => recount.mutate(undefined)}>{t(`recount.${list.type}`)}</Menu.Item>}
+              {mayChange && (
+                <Menu.Item color="ember" onClick={() => setArchiving(true)}>
+                  {t('archive.open')}
+                </Menu.Item>
+              )}
+            </CopyAs>
+          </>
+        }
+      />
+      {recount.error && <Failed error={recount.error} />}
+      {list.type === 'dynamic' && (
+        <TabBar
+          label={t('views')}
+          tabs={VIEWS.map((id) => ({ id, label: t(`view.${id}`) }))}
+          current={view}
+          onChange={(id) => void navigate({ search: id === 'users' ? {} : { view: id as View }, replace: true })}
+        />
+      )}
+      {view === 'users' ? (
+        <div className="cols main-side">
+          <Members list={list} search={search} />
+          <div className="stack">
+            <TestUser list={list} />
+            <UsedBy listId={listId} />
+          </div>
+        </div>
+      ) : (
+        <RuleView key={list.updated_at} list={list} mayChange={mayChange} />
+      )}
+      <Archive list={list} isOpen={isArchiving} onClose={() => setArchiving(false)} />
+    </>
+  )
+}
+
+/** The rule of the list, which is saved by a button: the list is built again. */
+function RuleView({ list, mayChange }: { list: List; mayChange: boolean }) {
+  const { t } = useTranslation('lists')
+  const stored = (list.rule ?? {}) as Draft
+  const [rule, setRule] = useState(stored)
+  const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
+  const save = useWrite(
+    (api, { next }: { next: Draft; before?: Draft }) =>
+      api.patch(PATH, { path: { listId: list.id }, body: { rule: next as unknown as Rule } }),
+    ['/api/client/lists'],
+    (_, { before }) => {
+      if (before) undoable(t('save.done'), () => save.mutate({ next: before }))
+    },
+  )
+  return (
+    <>
+      {save.error && <Failed error={save.error} />}
+      <Builder rule={rule} onChange={setRule}>
+        {mayChange && (
+          <div className="saving">
+            <p className="quiet sm">{t(isChanged ? 'save.about' : 'save.none')}</p>
+            <div className="acts">
+              <Button
+                loading={save.isPending}
+                disabled={!isChanged || !isComplete(rule)}
+                onClick={() => save.mutate({ next: rule, before: stored })}
+              >
+                {t('save.submit')}
+              </Button>
+              <Button variant="default" disabled={!isChanged} onClick={() => setRule(stored)}>
+                {t('save.discard')}
+              </Button>
+            </div>
+          </div>
+        )}
+        <TestUser list={list} isChanged={isChanged} />
+        <UsedBy listId={list.id} />
+      </Builder>
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+import { Button, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { useProject } from '../../session/project.tsx'
+import { Builder } from './builder.tsx'
+import { type Draft, isComplete, type Rule } from './rule.ts'
+
+const FIRST: Draft = { all: [{ attribute: '', is: '' }] }
+
+/** Creates a dynamic list. */
+export function NewList() {
+  const { t } = useTranslation('lists')
+  const params = { project: String(useProject().id) }
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [rule, setRule] = useState(FIRST)
+  const create = useWrite(
+    (api) => api.post('/api/client/lists', { body: { name, type: 'dynamic', rule: rule as unknown as Rule } }),
+    ['/api/client/lists'],
+    ({ id }) => void navigate({ to: '/p/$project/lists/$listId', params: { ...params, listId: String(id) } }),
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate(undefined)
+  }
+  return (
+    <>
+      <PageHead title={t('new.title')} crumb={t('new.title')} about={t('new.about')} />
+      <form className="tools naming" onSubmit={submit}>
+        <TextInput
+          aria-label={t('new.name')}
+          placeholder={t('new.name')}
+          required
+          maxLength={255}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" loading={create.isPending} disabled={!isComplete(rule)}>
+          {t('create.submit')}
+        </Button>
+        {!isComplete(rule) && <span className="quiet sm">{t('new.incomplete')}</span>}
+      </form>
+      {create.error && <Failed error={create.error} />}
+      <Builder rule={rule} onChange={setRule} />
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const lists = (site: () => Site) =>
+  describe('lists', () => {
+    test('a rule is put together by fields, read as a sentence, counted before it is saved, and explained for a user', async () => {
+      await site().api('POST', 'users/batch', [
+        { external_id: 'pro-1', data: { tier: 'pro' } },
+        { external_id: 'pro-2', data: { tier: 'pro' } },
+        { external_id: 'free-1', data: { tier: 'free' } },
+      ])
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/lists`)
+      await page.getByRole('button', { name: 'Create a list' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Write its rule' }).click()
+      await page.getByLabel('Name of the list').fill('Pro users')
+      expect(await page.getByRole('button', { name: 'Create the list' }).isDisabled()).toBe(true)
+      await page.getByRole('combobox', { name: 'Attribute', exact: true }).fill('data.tier')
+      await page.getByRole('combobox', { name: 'Value', exact: true }).fill('pro')
+      await page.getByText('tier is “pro”').first().waitFor()
+      await page.getByRole('region', { name: 'Match now' }).getByText('2').first().waitFor()
+      await page.getByRole('region', { name: 'Sample' }).getByRole('link', { name: 'pro-2' }).waitFor()
+      await page.getByRole('button', { name: 'Create the list' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Pro users' }).waitFor()
+      await page.getByRole('table', { name: 'Users in the list' }).getByRole('link', { name: 'pro-1' }).waitFor()
+      await page.getByLabel('External id').fill('free-1')
+      await page.getByRole('button', { name: 'Test', exact: true }).click()
+      await page.getByText('Not in the list.').waitFor()
+      await page.getByText('Found: "free"').waitFor()
+    })
+
+    test('users are added to a static list by their ids, and removing one can be undone', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/lists`)
+      await page.getByRole('button', { name: 'Create a list' }).click()
+      await page.getByLabel('static').check()
+      await page.getByRole('dialog').getByLabel('Name').fill('Testers')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create the list' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Testers' }).waitFor()
+      const id = Number(new URL(page.url()).pathname.split('/').at(-1))
+      await page.getByRole('button', { name: 'Add users' }).click()
+      await page.getByLabel('External ids, one a line').fill('pro-1\nnot-there')
+      await page.getByRole('button', { name: 'Add 2 users' }).click()
+      await page.getByText('1 id has no user. It is left here.').waitFor()
+      const members = async () => (await site().api('GET', `lists/${id}/users`)).results.length
+      expect(await members()).toBe(1)
+      await page.getByRole('button', { name: 'Remove pro-1 from the list' }).click()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('button', { name: 'Remove pro-1 from the list' }).waitFor()
+      expect(await members()).toBe(1)
+    })
+  })
