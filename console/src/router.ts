@@ -2,6 +2,7 @@
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
+import { importRoutes } from './screens/imports/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
 import { listRoutes } from './screens/lists/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
@@ -20,6 +21,7 @@ const tree = rootRoute.addChildren([
     projectRoute.addChildren([
       ...homeRoutes,
       ...userRoutes,
+      ...importRoutes,
       ...listRoutes,
       ...messageRoutes,
       ...subscriptionRoutes,

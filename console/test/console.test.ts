@@ -7,6 +7,7 @@ import { openSite, type Site } from './site.ts'
 import { consent } from './stories/consent.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
+import { imports } from './stories/imports.ts'
 import { keys } from './stories/keys.ts'
 import { lists } from './stories/lists.ts'
 import { looks } from './stories/looks.ts'
@@ -37,6 +38,7 @@ users(site)
 sandbox(site)
 messages(site)
 lists(site)
+imports(site)
 consent(site)
 keys(site)
 looks(site)

@@ -36,7 +36,12 @@ export async function fillProject(site: Site): Promise<void> {
     rule: {
       all: [
         { event: 'order_placed', at_least: 1, within: '30d', where: [{ attribute: 'data.total', greater_than: 30 }] },
-        { any: [{ attribute: 'email', is_set: true }, { attribute: 'data.plan', one_of: ['pro', 'team'] }] },
+        {
+          any: [
+            { attribute: 'email', is_set: true },
+            { attribute: 'data.plan', one_of: ['pro', 'team'] },
+          ],
+        },
       ],
     },
   })

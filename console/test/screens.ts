@@ -10,6 +10,8 @@ export const SCREENS: Screen[] = [
   { name: 'list', path: '/p/1/lists/1', heading: /./ },
   { name: 'list-rule', path: '/p/1/lists/1?view=rule', heading: /./ },
   { name: 'new-list', path: '/p/1/lists/new', heading: 'New dynamic list' },
+  { name: 'imports', path: '/p/1/imports', heading: 'Imports' },
+  { name: 'new-import', path: '/p/1/imports/new', heading: 'Import a file' },
   { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },
   { name: 'message', path: '/p/1/messages?message=1', heading: 'Message log' },
   { name: 'suppressions', path: '/p/1/suppressions', heading: 'Suppressions' },

@@ -89,11 +89,13 @@ async function send(options: ClientOptions, method: Method, url: string, given: 
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers, ...given.headers }
   if (options.apiKey !== undefined) headers.authorization = `Bearer ${options.apiKey}`
   if (given.idempotencyKey !== undefined) headers['idempotency-key'] = given.idempotencyKey
-  if (given.body !== undefined) headers['content-type'] = 'application/json'
+  // A file is sent as it is, under the type that the caller gives.
+  const isFile = given.body instanceof Blob || typeof given.body === 'string'
+  if (given.body !== undefined && !isFile) headers['content-type'] = 'application/json'
   const reply = await (options.fetch ?? fetch)(url, {
     method: method.toUpperCase(),
     headers,
-    ...(given.body !== undefined && { body: JSON.stringify(given.body) }),
+    ...(given.body !== undefined && { body: isFile ? (given.body as Blob | string) : JSON.stringify(given.body) }),
     ...(given.signal && { signal: given.signal }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error

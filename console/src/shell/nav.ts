@@ -32,6 +32,7 @@ export const NAV: Group[] = [
     items: [
       { id: 'users', path: '/p/$project/users', key: 'u' },
       { id: 'lists', path: '/p/$project/lists', key: 'l' },
+      { id: 'imports', path: '/p/$project/imports' },
     ],
   },
   { id: 'messages', icon: IconMail, items: [] },

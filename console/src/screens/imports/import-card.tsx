@@ -1,0 +1,157 @@
+import type { components } from '@carillon/sdk'
+import { Button, Progress } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Chip } from '../../parts/chip.tsx'
+import { Code } from '../../parts/code.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { keyOf, useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { Num } from '../../parts/number.tsx'
+import { Card } from '../../parts/page.tsx'
+import { useApi, useMay, useProject } from '../../session/project.tsx'
+
+type Import = components['schemas']['ListImportReply']
+
+const PATH = '/api/client/lists/{listId}/imports/{importId}'
+const COUNTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const
+const UNDO_MS = 24 * 3_600_000
+const SHOWN_MAX = 20
+
+/** Whether the server still works on an import. */
+export const isBusy = ({ state }: Pick<Import, 'state'>): boolean => ['queued', 'running', 'undoing'].includes(state)
+
+/** An import, read again while it is going on. */
+export function useImport(listId: number, importId: number) {
+  return useRead(
+    PATH,
+    { path: { listId, importId } },
+    { refetchInterval: ({ state }) => (state.data === undefined || isBusy(state.data) ? LIVE_MS / 2 : false) },
+  )
+}
+
+/** What became of an import: its progress, its rows by outcome, what was refused and why. */
+export function ImportCard({ listId, importId }: { listId: number; importId: number }) {
+  const { t } = useTranslation('imports')
+  const { data, error, refetch } = useImport(listId, importId)
+  if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading />
+  const name = data.filename ?? t('number', { id: data.id })
+  return (
+    <Card title={name} actions={<Actions listId={listId} of={data} name={name} />}>
+      <div className="pad stack">
+        <p className="line">
+          <Chip state={data.state} reason={data.reason} /> {data.dry_run && <span className="quiet sm">{t('dryRun')}</span>}
+        </p>
+        {isBusy(data) && <Progress value={100 * data.progress} aria-label={t('progress')} />}
+        <Counts of={data} />
+        {data.failed > 0 && !isBusy(data) && <Refused listId={listId} importId={importId} />}
+      </div>
+    </Card>
+  )
+}
+
+/** The rows by outcome, and their sum. */
+export function Counts({ of }: { of: Import }) {
+  const { t } = useTranslation('imports')
+  return (
+    <dl className="outcomes">
+      {COUNTS.map((name) => (
+        <div key={name}>
+          <dt>{t(`outcome.${name}`)}</dt>
+          <dd className={name === 'failed' && of.failed > 0 ? 'tb' : undefined}>
+            <Num value={of[name]} />
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>{t('outcome.rows')}</dt>
+        <dd>
+          <Num value={of.rows} />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('outcome.added')}</dt>
+        <dd>
+          <Num value={of.added} />
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** Cancels what is going on, and undoes what has ended. */
+function Actions({ listId, of, name }: { listId: number; of: Import; name: string }) {
+  const { t } = useTranslation('imports')
+  const mayChange = useMay('editor')
+  const [isUndoing, setUndoing] = useState(false)
+  const path = { listId, importId: of.id }
+  const cancel = useWrite((api) => api.post('/api/client/lists/{listId}/imports/{importId}/cancel', { path }), ['/api/client/lists'])
+  const undo = useWrite(
+    (api) => api.post('/api/client/lists/{listId}/imports/{importId}/undo', { path }),
+    ['/api/client/lists', '/api/client/users'],
+    () => setUndoing(false),
+  )
+  const canUndo = of.state === 'finished' && !of.dry_run && of.finished_at !== null && Date.now() - Date.parse(of.finished_at) < UNDO_MS
+  if (!mayChange) return null
+  return (
+    <>
+      {(of.state === 'queued' || of.state === 'running') && (
+        <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
+          {t('cancelImport')}
+        </Button>
+      )}
+      {canUndo && (
+        <Button size="xs" variant="default" onClick={() => setUndoing(true)}>
+          {t('undo.open')}
+        </Button>
+      )}
+      <Confirm
+        isOpen={isUndoing}
+        onClose={() => setUndoing(false)}
+        title={t('undo.title', { name })}
+        action={t('undo.action')}
+        isPending={undo.isPending}
+        error={undo.error}
+        onConfirm={() => undo.mutate(undefined)}
+      >
+        <p>{t('undo.about', { created: of.created, updated: of.updated, added: of.added })}</p>
+      </Confirm>
+    </>
+  )
+}
+
+/** The refused rows with the reason of each, and the whole file of them. */
+export function Refused({ listId, importId }: { listId: number; importId: number }) {
+  const { t } = useTranslation('imports')
+  const api = useApi()
+  const { id } = useProject()
+  const { data: csv, error } = useQuery({
+    queryKey: [...keyOf(id, '/api/client/lists/{listId}/imports/{importId}/errors'), listId, importId],
+    queryFn: async () => String(await api.get('/api/client/lists/{listId}/imports/{importId}/errors', { path: { listId, importId } })),
+  })
+  if (error) return <Failed error={error} />
+  if (csv === undefined) return <Loading />
+  const lines = csv.trimEnd().split('\n')
+  const save = () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }))
+    link.download = `import-${importId}-refused.csv`
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <div className="stack">
+      <Code text={lines.slice(0, SHOWN_MAX + 1).join('\n')} />
+      <div className="acts">
+        <Button size="xs" variant="default" onClick={save}>
+          {t('refused.save')}
+        </Button>
+        <span className="quiet sm">{t('refused.about')}</span>
+      </div>
+    </div>
+  )
+}

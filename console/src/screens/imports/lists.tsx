@@ -1,0 +1,30 @@
+import { Select } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../../parts/data.ts'
+
+const LISTS_MAX = 100
+
+/** The static lists, into which files are imported. */
+export function useStaticLists(): { id: number; name: string }[] | undefined {
+  const { data } = useRead('/api/client/lists', { query: { limit: LISTS_MAX } })
+  return data?.results.filter(({ type }) => type === 'static')
+}
+
+type Props = { value: number | undefined; onChange: (id: number) => void; isLabelled?: boolean }
+
+/** Chooses a static list. */
+export function ListSelect({ value, onChange, isLabelled }: Props) {
+  const { t } = useTranslation('imports')
+  const lists = useStaticLists() ?? []
+  return (
+    <Select
+      {...(isLabelled ? { label: t('list') } : { 'aria-label': t('list') })}
+      placeholder={t('list')}
+      searchable
+      allowDeselect={false}
+      data={lists.map(({ id, name }) => ({ value: String(id), label: name }))}
+      value={value === undefined ? null : String(value)}
+      onChange={(next) => next !== null && onChange(Number(next))}
+    />
+  )
+}
