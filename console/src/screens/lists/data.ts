@@ -48,7 +48,7 @@ export function useEvents() {
 }
 
 /** What conditions refer to by id. A kind that is not here is given by its number. */
-export const REFERENCES = {
+const REFERENCES = {
   list: '/api/client/lists',
   subscription: '/api/client/subscriptions',
   campaign: '/api/client/campaigns',
