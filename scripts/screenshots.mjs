@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fillProject } from '../console/test/sample-project.ts'
-import { SCREENS } from '../console/test/screens.ts'
+import { addressOf, SCREENS } from '../console/test/screens.ts'
 import { createOwner, openSite } from '../console/test/site.ts'
 import { generateKey } from '../server/src/modules/keys/index.ts'
 import { ensureBuilt } from './console.ts'
@@ -60,7 +60,9 @@ const signedIn = await (await site.context()).newPage()
 await createOwner(site, signedIn)
 await fillProject(site)
 const outside = await (await site.context()).newPage()
-for (const { name, path, heading, isOutside } of wanted) {
+for (const screen of wanted) {
+  const { name, heading, isOutside } = screen
+  const path = await addressOf(site, screen)
   const page = isOutside ? outside : signedIn
   for (const [end, { colorScheme, width, height }] of Object.entries(MODES)) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -1,6 +1,7 @@
 /** Every screen, one line for each area. */
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
+import { campaignRoutes } from './screens/campaigns/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
 import { importRoutes } from './screens/imports/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
@@ -20,6 +21,7 @@ const tree = rootRoute.addChildren([
     accountRoute.addChildren([...accountRoutes]),
     projectRoute.addChildren([
       ...homeRoutes,
+      ...campaignRoutes,
       ...userRoutes,
       ...importRoutes,
       ...listRoutes,

@@ -4,6 +4,7 @@ import { ensureBuilt } from '../../scripts/console.ts'
 import { someSecretKey, startChild, temporaryDir } from '../../server/test/child-server.ts'
 import { cloneTemplate } from '../../server/test/ground.ts'
 import { openSite, type Site } from './site.ts'
+import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
@@ -41,4 +42,5 @@ lists(site)
 imports(site)
 consent(site)
 keys(site)
+campaigns(site)
 looks(site)

@@ -48,4 +48,19 @@ export async function fillProject(site: Site): Promise<void> {
   await site.api('POST', 'lists', { name: 'Others', type: 'dynamic', rule: { not: { list: id } } })
   await site.api('POST', 'lists', { name: 'Testers', type: 'static', tags: ['shop'] })
   await site.api('POST', 'suppressions', [{ channel: 'email', address: 'lee@example.net' }])
+  await addCampaigns(site, typeOf('email'))
+}
+
+/** A campaign that was sent, and a draft. */
+async function addCampaigns(site: Site, subscription_id: number): Promise<void> {
+  const { id: list } = await site.api('POST', 'lists', { name: 'Newsletter', type: 'static' })
+  await site.api('POST', `lists/${list}/users`, { external_ids: SAMPLE_USERS.map(({ external_id }) => external_id) })
+  const names = ['Spring harvest launch', 'Refill reminder']
+  for (const name of names) {
+    const { id } = await site.api('POST', 'campaigns', { type: 'blast', name, subscription_id, list_ids: [list] })
+    const subject = 'Nearly out of filter beans, {{ user.data.first_name | default: "friend" }}?'
+    const preheader = 'Your last bag was Gesha, washed'
+    await site.api('PUT', `campaigns/${id}/templates/en-AU`, { from: 'Bellbird <hello@bellbird.example>', subject, preheader, html: HTML })
+    if (name === names[0]) await site.api('PATCH', `campaigns/${id}`, { state: 'scheduled', send_at: new Date().toISOString() })
+  }
 }

@@ -1,5 +1,18 @@
 /** Every screen: its address below a project, or alone, and what is there when it is drawn. Tests and pictures go through them. */
-export type Screen = { name: string; path: string; heading: string | RegExp; isOutside?: true }
+import type { Site } from './site.ts'
+
+export type Screen = { name: string; path: string | ((site: Site) => Promise<string>); heading: string | RegExp; isOutside?: true }
+
+/** The address of a screen. Ids depend on what was made before. */
+export const addressOf = async (site: Site, { path }: Screen): Promise<string> => (typeof path === 'string' ? path : path(site))
+
+/** A screen of the newest campaign in a state. */
+const campaignIn =
+  (state: string, end = '') =>
+  async (site: Site): Promise<string> => {
+    const { results } = await site.api('GET', 'campaigns?limit=100&sort=id&direction=desc')
+    return `/p/1/campaigns/${results.find((campaign: { state: string }) => campaign.state === state).id}${end}`
+  }
 
 export const SCREENS: Screen[] = [
   { name: 'home', path: '/p/1', heading: /./ },
@@ -16,6 +29,13 @@ export const SCREENS: Screen[] = [
   { name: 'message', path: '/p/1/messages?message=1', heading: 'Message log' },
   { name: 'suppressions', path: '/p/1/suppressions', heading: 'Suppressions' },
   { name: 'subscription-types', path: '/p/1/subscriptions', heading: 'Subscription types' },
+  { name: 'campaigns', path: '/p/1/campaigns', heading: 'Campaigns' },
+  { name: 'new-campaign', path: '/p/1/campaigns/new', heading: 'New campaign' },
+  { name: 'campaign', path: campaignIn('finished', '?user=sample-2'), heading: /./ },
+  { name: 'campaign-audience', path: campaignIn('draft', '/edit?step=audience'), heading: /./ },
+  { name: 'email-editor', path: campaignIn('draft', '/edit?step=content'), heading: /./ },
+  { name: 'campaign-schedule', path: campaignIn('draft', '/edit?step=schedule'), heading: /./ },
+  { name: 'campaign-review', path: campaignIn('draft', '/edit?step=review'), heading: /./ },
   { name: 'keys', path: '/p/1/keys', heading: 'API keys' },
   { name: 'account', path: '/account', heading: 'Your account' },
   { name: 'sign-in', path: '/sign-in', heading: 'Sign in', isOutside: true },

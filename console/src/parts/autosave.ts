@@ -124,7 +124,8 @@ function useGuard(state: SaveState) {
   const { t } = useTranslation()
   const isUnsaved = state !== 'saved'
   useBlocker({
-    shouldBlockFn: () => isUnsaved && !window.confirm(t('autosave.leave')),
+    // Steps and tabs of the same object keep the draft.
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
     enableBeforeUnload: () => isUnsaved,
     disabled: !isUnsaved,
   })

@@ -35,7 +35,7 @@ export const NAV: Group[] = [
       { id: 'imports', path: '/p/$project/imports' },
     ],
   },
-  { id: 'messages', icon: IconMail, items: [] },
+  { id: 'messages', icon: IconMail, items: [{ id: 'campaigns', path: '/p/$project/campaigns', key: 'c' }] },
   { id: 'results', icon: IconChartBar, items: [{ id: 'messageLog', path: '/p/$project/messages', key: 'm' }] },
   {
     id: 'developers',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { SCREENS, type Screen } from '../screens.ts'
+import { addressOf, SCREENS, type Screen } from '../screens.ts'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
@@ -20,17 +20,17 @@ async function faultsOf(page: Page): Promise<unknown> {
   return page.evaluate(RUN)
 }
 
-async function outside(site: Site, { path }: Screen): Promise<AsyncDisposable & { page: Page }> {
+async function outside(site: Site, screen: Screen): Promise<AsyncDisposable & { page: Page }> {
   const context = await site.context()
   const page = await context.newPage()
-  await page.goto(path)
+  await page.goto(await addressOf(site, screen))
   return { page, [Symbol.asyncDispose]: () => context.close() }
 }
 
 export const looks = (site: () => Site) =>
   describe('every screen', () => {
     test.each(SCREENS)('$name has no fault of accessibility in light, dark and at 360 px, where nothing is cut off', async (screen) => {
-      await using opened = await (screen.isOutside ? outside(site(), screen) : memberPage(site(), screen.path))
+      await using opened = await (screen.isOutside ? outside(site(), screen) : memberPage(site(), await addressOf(site(), screen)))
       const { page } = opened
       await page.getByRole('heading', { level: 1, name: screen.heading }).waitFor()
       await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })

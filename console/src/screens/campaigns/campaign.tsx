@@ -1,0 +1,149 @@
+import { Button, Menu } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Chip } from '../../parts/chip.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Loading } from '../../parts/loading.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { said } from '../../parts/toast.ts'
+import { useMay, useProject } from '../../session/project.tsx'
+import { Controls } from './controls.tsx'
+import { Drawer } from './drawer.tsx'
+import { Engagement } from './engagement.tsx'
+import { Progress } from './progress.tsx'
+import { Recipients } from './recipients.tsx'
+import { CAMPAIGN, CAMPAIGNS, type Campaign } from './search.ts'
+
+const route = getRouteApi('/member/p/$project/campaigns/$campaignId')
+
+/** Campaigns in these states change by themselves. */
+const MOVING = new Set(['scheduled', 'loading', 'running', 'aborting'])
+
+/** A campaign: how far it is, what it may still do, and every recipient. */
+export function CampaignPage() {
+  const { campaignId } = route.useParams()
+  const { user } = route.useSearch()
+  const path = { campaignId: Number(campaignId) }
+  const { data: campaign, error, refetch } = useRead(CAMPAIGN, { path }, { refetchInterval: LIVE_MS })
+  if (error && !campaign) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!campaign) return <Loading />
+  return (
+    <>
+      <Head campaign={campaign} />
+      <div className={user === undefined ? 'cols' : 'cols main-side'}>
+        <div className="stack">
+          <Progress campaign={campaign} isMoving={MOVING.has(campaign.state)}>
+            <Controls campaign={campaign} />
+          </Progress>
+          {campaign.delivery.total > 0 && <Engagement campaign={campaign} />}
+          <Recipients campaign={campaign} />
+        </div>
+        {user !== undefined && <Drawer key={user} campaign={campaign} userId={user} />}
+      </div>
+    </>
+  )
+}
+
+function Head({ campaign }: { campaign: Campaign }) {
+  const { t } = useTranslation('campaigns')
+  const { id, name, type, channel, state, is_paused } = campaign
+  const about = useAbout(campaign)
+  return (
+    <PageHead
+      title={name}
+      crumb={name}
+      about={
+        <span className="ids">
+          <Chip state={state} />
+          {is_paused && <Chip state="paused" />}
+          <span>
+            {t('ofType', { type: t(`type.${type}`), id })} · {t(`channel.${channel}`)} · {about}
+          </span>
+        </span>
+      }
+      actions={<Actions campaign={campaign} />}
+    />
+  )
+}
+
+/** Who gets it, in words. */
+function useAbout({ type, list_ids, exclusion_list_ids, event_name }: Campaign): string {
+  const { t } = useTranslation('campaigns')
+  const { data } = useRead('/api/client/lists', { query: { limit: 100 } })
+  const nameOf = (id: number) => data?.results.find((list) => list.id === id)?.name ?? t('list', { id })
+  if (type === 'trigger') return event_name ? t('onEvent', { event: event_name }) : t('onRequest')
+  if (list_ids.length === 0) return t('toNone')
+  const to = t('toLists', { lists: list_ids.map(nameOf).join(', ') })
+  return exclusion_list_ids.length === 0 ? to : `${to} ${t('withoutLists', { lists: exclusion_list_ids.map(nameOf).join(', ') })}`
+}
+
+function Actions({ campaign }: { campaign: Campaign }) {
+  const { t } = useTranslation('campaigns')
+  const { id, name, state, is_direct: isDirect = false } = campaign
+  const project = useProject()
+  const navigate = useNavigate()
+  // The server keeps the campaigns of direct messages itself.
+  const mayWrite = useMay(state === 'draft' ? 'editor' : 'publisher') && !isDirect
+  const mayCopy = useMay('editor') && !isDirect
+  const [isArchiving, setArchiving] = useState(false)
+  const params = { project: String(project.id), campaignId: String(id) }
+  const duplicate = useWrite(
+    (api) => api.post('/api/client/campaigns/{campaignId}/duplicate', { path: { campaignId: id } }),
+    [CAMPAIGNS],
+    (copy) => void navigate({ to: '/p/$project/campaigns/$campaignId/edit', params: { ...params, campaignId: String(copy.id) } }),
+  )
+  return (
+    <>
+      {duplicate.error && <Failed error={duplicate.error} />}
+      <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: CAMPAIGN, params: { campaignId: id } }}>
+        {mayCopy && <Menu.Item onClick={() => duplicate.mutate(undefined)}>{t('duplicate')}</Menu.Item>}
+        {mayWrite && (
+          <Menu.Item color="ember" onClick={() => setArchiving(true)}>
+            {t('archive.open')}
+          </Menu.Item>
+        )}
+      </CopyAs>
+      {mayWrite && (
+        <Button
+          variant={state === 'draft' ? 'filled' : 'default'}
+          onClick={() => void navigate({ to: `/p/$project/campaigns/$campaignId/${state === 'draft' ? 'edit' : 'content'}`, params })}
+        >
+          {t(state === 'draft' ? 'resumeDraft' : 'editContent')}
+        </Button>
+      )}
+      <Archive campaign={campaign} isOpen={isArchiving} onClose={() => setArchiving(false)} />
+    </>
+  )
+}
+
+function Archive({ campaign: { id, name }, isOpen, onClose }: { campaign: Campaign; isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('campaigns')
+  const project = useProject()
+  const navigate = useNavigate()
+  const archive = useWrite(
+    (api) => api.delete(CAMPAIGN, { path: { campaignId: id } }),
+    [],
+    () => {
+      said(t('archive.done', { name }))
+      void navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) } })
+    },
+  )
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title={t('archive.title', { name })}
+      action={t('archive.action')}
+      isPending={archive.isPending}
+      error={archive.error}
+      onConfirm={() => archive.mutate(undefined)}
+    >
+      <p>{t('archive.about')}</p>
+    </Confirm>
+  )
+}

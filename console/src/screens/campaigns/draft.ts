@@ -1,0 +1,50 @@
+import { CarillonError } from '@carillon/sdk'
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { type Autosave, useAutosave } from '../../parts/autosave.ts'
+import { keyOf } from '../../parts/data.ts'
+import { useApi, useProject } from '../../session/project.tsx'
+import { CAMPAIGN, type Campaign } from './search.ts'
+
+/** What the wizard edits. Without `send_at` a blast is sent when it is launched. */
+export type Draft = Pick<Campaign, 'name' | 'subscription_id' | 'expires_after_hours'> &
+  Partial<Pick<Campaign, 'list_ids' | 'exclusion_list_ids' | 'send_in_user_timezone' | 'event_rule'>> & {
+    send_at?: string | null
+    event_name?: string | null
+  }
+
+/** What another member has saved meanwhile. */
+export const changedElsewhere = () => new CarillonError({ status: 409, body: null, requestId: null })
+
+function draftOf(campaign: Campaign): Draft {
+  const { name, subscription_id, expires_after_hours, type } = campaign
+  const shared = { name, subscription_id, expires_after_hours }
+  if (type === 'trigger')
+    return { ...shared, event_name: campaign.event_name ?? null, ...(campaign.event_rule && { event_rule: campaign.event_rule }) }
+  const { list_ids, exclusion_list_ids, send_in_user_timezone, send_at = null } = campaign
+  return { ...shared, list_ids, exclusion_list_ids, send_in_user_timezone, send_at }
+}
+
+const storedOf = (campaign: Campaign) => {
+  const value = draftOf(campaign)
+  return { value, version: JSON.stringify(value) }
+}
+
+/** The settings of a campaign, saved as they change. */
+export function useDraft(campaign: Campaign): Autosave<Draft> {
+  const api = useApi()
+  const project = useProject()
+  const client = useQueryClient()
+  const { id } = campaign
+  const reload = useCallback(async () => storedOf(await api.get(CAMPAIGN, { path: { campaignId: id } })), [api, id])
+  const save = useCallback(
+    async (body: Draft, version: string) => {
+      if ((await reload()).version !== version) throw changedElsewhere()
+      const saved = await api.patch(CAMPAIGN, { path: { campaignId: id }, body })
+      client.setQueryData(keyOf(project.id, CAMPAIGN, { path: { campaignId: id } }), saved)
+      return storedOf(saved)
+    },
+    [api, id, client, project.id, reload],
+  )
+  return useAutosave({ key: `${project.id}.campaign.${id}`, stored: storedOf(campaign), save, reload })
+}

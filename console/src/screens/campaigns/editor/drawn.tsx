@@ -1,0 +1,58 @@
+import { useTranslation } from 'react-i18next'
+import { Code } from '../../../parts/code.tsx'
+import { PreviewFrame } from '../../../parts/preview-frame.tsx'
+import type { Campaign } from '../search.ts'
+import type { Preview } from './use-preview.ts'
+
+type Props = { channel: Campaign['channel']; preview: Preview; width: number; isDark?: boolean; hasImages?: boolean; isText?: boolean }
+
+/** A rendered message as its recipient sees it. */
+export function Drawn({ channel, preview, width, isDark = false, hasImages = true, isText = false }: Props) {
+  const { t } = useTranslation('campaigns')
+  const content = preview.content as Record<string, unknown> | null
+  if (content === null) return <p className="pad sm quiet">{t('preview.none')}</p>
+  const text = (name: string) => (typeof content[name] === 'string' ? content[name] : '')
+  switch (channel) {
+    case 'email':
+      return (
+        <>
+          <div className="envelope" dir="auto">
+            <b>{text('subject')}</b>
+            <span className="r">
+              {text('from')}
+              {text('preheader') && ` · ${text('preheader')}`}
+            </span>
+          </div>
+          <div className="paper">
+            {isText ? (
+              <Code text={text('text')} />
+            ) : (
+              <PreviewFrame html={text('html')} title={t('preview.title')} width={width} isDark={isDark} hasImages={hasImages} />
+            )}
+          </div>
+        </>
+      )
+    case 'webhook':
+      return <Code text={requestOf(content)} />
+    default:
+      return (
+        <div className="paper">
+          <div className="phone">
+            <div className="note" dir="auto">
+              {text('title') && (
+                <p>
+                  <b>{text('title')}</b>
+                </p>
+              )}
+              <p>{text('body')}</p>
+            </div>
+          </div>
+        </div>
+      )
+  }
+}
+
+function requestOf({ method, endpoint, headers, body }: Record<string, unknown>): string {
+  const lines = Object.entries((headers as Record<string, string> | undefined) ?? {}).map(([name, value]) => `${name}: ${value}`)
+  return [`${method ?? 'POST'} ${endpoint ?? ''}`, ...lines, '', typeof body === 'string' ? body : JSON.stringify(body, null, 2)].join('\n')
+}

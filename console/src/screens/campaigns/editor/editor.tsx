@@ -1,0 +1,169 @@
+import type { components } from '@carillon/sdk'
+import { Button, Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { type RefObject, useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../../../parts/data.ts'
+import { Failed } from '../../../parts/failed.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { Card } from '../../../parts/page.tsx'
+import { SaveProblem, SaveState } from '../../../parts/save-state.tsx'
+import { useMay, useProject } from '../../../session/project.tsx'
+import type { Campaign, TemplateSearch } from '../search.ts'
+import { Fields } from './fields.tsx'
+import { PreviewPane } from './preview-pane.tsx'
+import { HardUsers, UserPicker } from './preview-users.tsx'
+import { Problems } from './problems.tsx'
+import { type Place, type Template, useTemplate, type Variant } from './template.ts'
+import { TestSend } from './test-send.tsx'
+import { usePreview } from './use-preview.ts'
+
+const TYPED_MS = 250
+
+type Props = {
+  campaign: Campaign
+  /** Which template is open. */
+  place: TemplateSearch
+  onPlace: (place: TemplateSearch) => void
+  /** Gets what saves the last changes before the editor is left. */
+  flush?: RefObject<(() => Promise<void>) | null>
+}
+
+/** The content of a campaign for each locale and variant, beside what becomes of it. */
+export function Editor({ campaign, place, onPlace, flush }: Props) {
+  const project = useProject()
+  const { data, error, refetch } = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: campaign.id } })
+  if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading />
+  const stored = data.results
+  const locale = place.locale ?? stored[0]?.locale ?? project.locale
+  const variant = (place.variant ?? 'A') as Variant
+  return (
+    <EditorOf
+      key={`${locale} ${variant}`}
+      campaign={campaign}
+      stored={stored}
+      place={{ locale, variant }}
+      onPlace={onPlace}
+      {...(flush && { flush })}
+    />
+  )
+}
+
+type OfProps = Omit<Props, 'place'> & { place: Place; stored: components['schemas']['CampaignTemplate'][] }
+
+function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
+  const { t } = useTranslation('campaigns')
+  const mayWrite = useMay(campaign.state === 'draft' ? 'editor' : 'publisher')
+  const autosave = useTemplate(campaign, place, stored)
+  const { draft, change, state, saveNow } = autosave
+  const [user, setUser] = useState<string | null>(null)
+  const [calm] = useDebouncedValue(draft, TYPED_MS)
+  const preview = usePreview(campaign.id, {
+    template: shownOf(calm) as components['schemas']['CampaignTemplateInput'],
+    ...place,
+    ...(user !== null && { user }),
+  })
+  useEffect(() => {
+    if (!flush) return
+    flush.current = async () => {
+      if (state === 'changed' || state === 'offline') await saveNow()
+    }
+    return () => {
+      flush.current = null
+    }
+  }, [flush, state, saveNow])
+  return (
+    <>
+      <SaveProblem autosave={autosave} />
+      <div className="cols editor">
+        <Card
+          title={t('editor.heading')}
+          aside={<SaveState autosave={autosave} />}
+          actions={<Places campaign={campaign} stored={stored} place={place} onPlace={onPlace} />}
+        >
+          <fieldset className="bare" disabled={!mayWrite}>
+            <Fields
+              campaign={campaign}
+              template={draft}
+              onChange={change}
+              findings={preview.data?.findings ?? []}
+              segments={preview.data?.segments}
+              isReadOnly={!mayWrite}
+            />
+          </fieldset>
+        </Card>
+        <div className="stack">
+          <Card
+            title={t('preview.heading')}
+            actions={
+              mayWrite && <TestSend campaign={campaign} place={place} user={user} beforeSend={saveNow} isSaved={state === 'saved'} />
+            }
+          >
+            <div className="pad tight">
+              <UserPicker user={user} onChange={setUser} />
+              <HardUsers user={user} onChange={setUser} />
+            </div>
+            <PreviewPane channel={campaign.channel} preview={preview.data} />
+          </Card>
+          <Problems preview={preview.data} error={preview.error} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** What is still to be written is shown as a dash, so that the rest has a preview. */
+const shownOf = (template: Template): Template =>
+  Object.fromEntries(
+    Object.entries(template).map(([name, value]) => [name, value === '' && name !== 'text' && name !== 'preheader' ? '–' : value]),
+  )
+
+type PlacesProps = Pick<OfProps, 'campaign' | 'stored' | 'place' | 'onPlace'>
+
+/** The locales of the campaign and, in an A/B test, its variants. */
+function Places({ campaign: { variants }, stored, place, onPlace }: PlacesProps) {
+  const { t, i18n } = useTranslation('campaigns')
+  const [wanted, setWanted] = useState('')
+  const names = new Intl.DisplayNames(i18n.language, { type: 'language' })
+  const labelOf = (locale: string) => {
+    try {
+      return `${names.of(locale)} (${locale})`
+    } catch {
+      return locale
+    }
+  }
+  const locales = [...new Set([...stored.map(({ locale }) => locale), place.locale])]
+  const isNew = /^[a-zA-Z]{2,3}(?:-[a-zA-Z0-9]{2,8})*$/.test(wanted) && !locales.includes(wanted)
+  return (
+    <>
+      <Select
+        aria-label={t('editor.locale')}
+        data={[
+          ...locales.map((value) => ({ value, label: labelOf(value) })),
+          ...(isNew ? [{ value: wanted, label: t('editor.addLocale', { locale: labelOf(wanted) }) }] : []),
+        ]}
+        value={place.locale}
+        searchable
+        allowDeselect={false}
+        onSearchChange={setWanted}
+        nothingFoundMessage={t('editor.typeLocale')}
+        onChange={(locale) => locale && onPlace({ ...place, locale })}
+      />
+      {variants.map(({ name }, index) => {
+        const variant = String.fromCharCode('A'.charCodeAt(0) + index)
+        return (
+          <Button
+            key={variant}
+            size="xs"
+            variant="default"
+            aria-pressed={variant === place.variant}
+            onClick={() => onPlace({ ...place, variant })}
+          >
+            {t('editor.variant', { variant, name })}
+          </Button>
+        )
+      })}
+    </>
+  )
+}

@@ -1,0 +1,220 @@
+import { JsonInput, Select, Textarea, TextInput } from '@mantine/core'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Loading } from '../../../parts/loading.tsx'
+import { TabBar } from '../../../parts/tabs.tsx'
+import { undoable } from '../../../parts/toast.ts'
+import type { Campaign } from '../search.ts'
+import { HTML_START, MJML_START, type Template } from './template.ts'
+import type { Preview } from './use-preview.ts'
+import { useWords } from './words.ts'
+
+const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })))
+
+type Props = {
+  campaign: Campaign
+  template: Template
+  onChange: (template: Template) => void
+  findings: Preview['findings']
+  segments: Preview['segments']
+  isReadOnly: boolean
+}
+
+/** The fields of a template, by its channel. */
+export function Fields(props: Props) {
+  switch (props.campaign.channel) {
+    case 'email':
+      return <EmailFields {...props} />
+    case 'text':
+      return <TextFields {...props} />
+    case 'webhook':
+      return <WebhookFields {...props} />
+    default:
+      return <NoteFields {...props} />
+  }
+}
+
+const without = (template: Template, name: string): Template => {
+  const { [name]: _, ...rest } = template
+  return rest
+}
+
+type LineProps = Pick<Props, 'template' | 'onChange'> & {
+  name: string
+  max: number
+  isRequired?: boolean
+  isLong?: boolean
+  about?: string
+}
+
+/** One line of text, with its length. */
+function Line({ template, onChange, name, max, isRequired = false, isLong = false, about }: LineProps) {
+  const { t } = useTranslation('campaigns')
+  const value = typeof template[name] === 'string' ? template[name] : ''
+  const given = {
+    label: t(`template.${name}`),
+    description: about,
+    required: isRequired,
+    maxLength: max,
+    value,
+    dir: 'auto',
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(currentTarget.value === '' && !isRequired ? without(template, name) : { ...template, [name]: currentTarget.value }),
+  }
+  const length = <span className="xs quiet n">{value.length}</span>
+  return isLong ? (
+    <Textarea {...given} autosize minRows={4} maxRows={16} />
+  ) : (
+    <TextInput {...given} rightSection={value === '' ? null : length} rightSectionWidth={44} />
+  )
+}
+
+const SOURCES = ['html', 'mjml', 'text'] as const
+
+function EmailFields({ campaign, template, onChange, findings, isReadOnly }: Props) {
+  const { t } = useTranslation('campaigns')
+  const [isText, setText] = useState(false)
+  const words = useWords(campaign)
+  const source = typeof template.mjml === 'string' ? 'mjml' : 'html'
+  const current = isText ? 'text' : source
+  const value = typeof template[current] === 'string' ? template[current] : ''
+  const choose = (wanted: string) => {
+    setText(wanted === 'text')
+    if (wanted === 'text' || wanted === source) return
+    // A template has HTML or MJML. What was written in the other one can be had back.
+    onChange({ ...without(template, source), [wanted]: wanted === 'mjml' ? MJML_START : HTML_START })
+    undoable(t('editor.replaced', { source: source.toUpperCase() }), () => onChange(template))
+  }
+  return (
+    <div className="form pad">
+      <Line template={template} onChange={onChange} name="subject" max={998} isRequired />
+      <Line template={template} onChange={onChange} name="preheader" max={998} about={t('template.preheaderAbout')} />
+      <div className="two">
+        <Line template={template} onChange={onChange} name="from" max={1000} />
+        <Line template={template} onChange={onChange} name="reply_to" max={1000} />
+      </div>
+      <div>
+        <TabBar
+          isSmall
+          label={t('editor.source')}
+          tabs={SOURCES.map((id) => ({ id, label: t(`editor.${id}`) }))}
+          current={current}
+          onChange={choose}
+        />
+        <p className="xs quiet">{t(`editor.${current}About`)}</p>
+        <Boxed>
+          <CodeEditor
+            key={current}
+            label={t(`editor.${current}Label`)}
+            value={value}
+            onChange={(text) => onChange(text === '' && current === 'text' ? without(template, 'text') : { ...template, [current]: text })}
+            words={words}
+            findings={findings.filter(({ param }) => param.endsWith(current))}
+            isPlain={current === 'text'}
+            isReadOnly={isReadOnly}
+          />
+        </Boxed>
+      </div>
+    </div>
+  )
+}
+
+const Boxed = ({ children }: { children: ReactNode }) => <Suspense fallback={<Loading />}>{children}</Suspense>
+
+const LONG_MAX = 10_000
+
+function TextFields({ template, onChange, segments }: Props) {
+  const { t } = useTranslation('campaigns')
+  return (
+    <div className="form pad">
+      <Line template={template} onChange={onChange} name="body" max={LONG_MAX} isRequired isLong about={t('template.liquid')} />
+      {segments && (
+        <output className="sm quiet">
+          {t('template.segments', { count: segments.segments, characters: segments.characters, encoding: segments.encoding })}
+          {segments.non_gsm.length > 0 && ` ${t('template.nonGsm', { characters: segments.non_gsm.join(' ') })}`}
+        </output>
+      )}
+    </div>
+  )
+}
+
+const IN_APP_TYPES = ['inbox', 'banner', 'modal'] as const
+
+/** Push and in-app messages. */
+function NoteFields({ campaign: { channel }, template, onChange }: Props) {
+  const { t } = useTranslation('campaigns')
+  const isPush = channel === 'push'
+  return (
+    <div className="form pad">
+      {!isPush && (
+        <Select
+          label={t('template.type')}
+          data={IN_APP_TYPES.map((value) => ({ value, label: t(`template.inApp.${value}`) }))}
+          value={typeof template.type === 'string' ? template.type : 'inbox'}
+          allowDeselect={false}
+          onChange={(type) => onChange({ ...template, type })}
+        />
+      )}
+      <Line template={template} onChange={onChange} name="title" max={255} isRequired />
+      <Line
+        template={template}
+        onChange={onChange}
+        name="body"
+        max={isPush ? 4000 : LONG_MAX}
+        isRequired
+        isLong
+        about={t('template.liquid')}
+      />
+      <Line template={template} onChange={onChange} name={isPush ? 'url' : 'action_url'} max={2048} />
+      <Line template={template} onChange={onChange} name={isPush ? 'topic' : 'image'} max={isPush ? 255 : 2048} />
+    </div>
+  )
+}
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+
+function WebhookFields({ campaign, template, onChange, findings, isReadOnly }: Props) {
+  const { t } = useTranslation('campaigns')
+  const words = useWords(campaign)
+  return (
+    <div className="form pad">
+      <Select
+        label={t('template.method')}
+        data={METHODS}
+        value={typeof template.method === 'string' ? template.method : 'POST'}
+        allowDeselect={false}
+        onChange={(method) => onChange({ ...template, method })}
+      />
+      <Line template={template} onChange={onChange} name="endpoint" max={2048} isRequired />
+      <JsonInput
+        label={t('template.headers')}
+        autosize
+        minRows={2}
+        formatOnBlur
+        validationError={t('form.json')}
+        defaultValue={template.headers ? JSON.stringify(template.headers, null, 2) : ''}
+        onChange={(text) => {
+          try {
+            onChange(text.trim() === '' ? without(template, 'headers') : { ...template, headers: JSON.parse(text) })
+          } catch {
+            // Half-typed JSON: the field says so, and the headers stay.
+          }
+        }}
+      />
+      <div>
+        <p className="sm">{t('template.requestBody')}</p>
+        <Boxed>
+          <CodeEditor
+            label={t('template.requestBody')}
+            value={typeof template.body === 'string' ? template.body : ''}
+            onChange={(body) => onChange(body === '' ? without(template, 'body') : { ...template, body })}
+            words={words}
+            findings={findings.filter(({ param }) => param.endsWith('body'))}
+            isPlain
+            isReadOnly={isReadOnly}
+          />
+        </Boxed>
+      </div>
+    </div>
+  )
+}

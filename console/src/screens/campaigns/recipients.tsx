@@ -1,0 +1,102 @@
+import type { components } from '@carillon/sdk'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { Chip } from '../../parts/chip.tsx'
+import { useRead } from '../../parts/data.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty, NoMatch } from '../../parts/empty.tsx'
+import { FilterChips, SearchBox } from '../../parts/filters.tsx'
+import { LIVE_MS } from '../../parts/live.ts'
+import { Card } from '../../parts/page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { type Campaign, MESSAGE_STATES, type MessageState } from './search.ts'
+
+type Recipient = components['schemas']['CampaignRecipient']
+
+const route = getRouteApi('/member/p/$project/campaigns/$campaignId')
+
+/** Every recipient with the state of the message. */
+export function Recipients({ campaign: { id, state } }: { campaign: Campaign }) {
+  const { t } = useTranslation('campaigns')
+  const { user, ...filters } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId' })
+  const recipients = useRead(
+    '/api/client/campaigns/{campaignId}/recipients',
+    { path: { campaignId: id }, query: { ...filters, limit: 50 } },
+    { keepsPrevious: true, refetchInterval: state === 'running' || state === 'loading' ? 2 * LIVE_MS : false },
+  )
+  const filter = (changes: { q?: string | undefined; state?: MessageState | undefined }) => {
+    const { q, state } = { ...filters, ...changes }
+    void navigate({
+      search: { ...(q !== undefined && q !== '' && { q }), ...(state && { state }), ...(user !== undefined && { user }) },
+      replace: true,
+    })
+  }
+  const open = (user: string) => void navigate({ search: (search) => ({ ...search, user }), replace: true, resetScroll: false })
+  const columns = useColumns(open)
+  const isFiltered = filters.q !== undefined || filters.state !== undefined
+  return (
+    <Card title={t('recipients.heading')}>
+      <div className="tools">
+        <SearchBox label={t('recipients.search')} value={filters.q ?? ''} onChange={(q) => filter({ q })} />
+        <FilterChips
+          filters={[{ id: 'state', label: t('recipients.state'), values: MESSAGE_STATES.map((value) => ({ value, label: value })) }]}
+          chosen={{ state: filters.state }}
+          onChange={(_, value) => filter({ state: value as MessageState | undefined })}
+        />
+      </div>
+      <DataTable
+        label={t('recipients.heading')}
+        columns={columns}
+        query={recipients}
+        rowKey={({ id }) => id}
+        selected={recipients.data?.results.find((recipient) => recipient.user.external_id === user)?.id}
+        empty={isFiltered ? <NoMatch onClear={() => filter({ q: undefined, state: undefined })} /> : <Empty>{t('recipients.empty')}</Empty>}
+        onPage={(paging) => void navigate({ search: ({ cursor: _, page: __, ...search }) => ({ ...search, ...paging }) })}
+      />
+    </Card>
+  )
+}
+
+function useColumns(onOpen: (userId: string) => void): Column<Recipient>[] {
+  const { t } = useTranslation('campaigns')
+  return [
+    {
+      id: 'user',
+      label: t('recipients.user'),
+      cell: ({ user: { external_id: userId, id } }) =>
+        userId === null ? (
+          <span className="quiet">{t('recipients.erased', { id })}</span>
+        ) : (
+          <button type="button" className="link" onClick={() => onOpen(userId)} aria-label={t('recipients.explain', { user: userId })}>
+            {userId}
+          </button>
+        ),
+    },
+    { id: 'state', label: t('recipients.state'), cell: ({ state }) => <Chip state={state} /> },
+    {
+      id: 'reason',
+      label: t('recipients.reason'),
+      isWide: true,
+      cell: ({ reason, detail }) =>
+        reason && (
+          <>
+            <code>{reason}</code>
+            {detail && <span className="r">{detail}</span>}
+          </>
+        ),
+    },
+    {
+      id: 'when',
+      label: t('recipients.when'),
+      isNumber: true,
+      isExtra: true,
+      cell: ({ settled_at, due_at }) => (
+        <>
+          <Time at={settled_at ?? due_at} />
+          {settled_at === null && <span className="r">{t('recipients.due')}</span>}
+        </>
+      ),
+    },
+  ]
+}

@@ -1,0 +1,37 @@
+import type { components } from '@carillon/sdk'
+import type { Paging } from '../../parts/paging.ts'
+
+export type Campaign = components['schemas']['Campaign']
+export type MessageState = components['schemas']['CampaignRecipient']['state']
+
+export const CAMPAIGNS = '/api/client/campaigns'
+export const CAMPAIGN = '/api/client/campaigns/{campaignId}'
+
+/** The states of messages, in the order in which a filter offers them. */
+export const MESSAGE_STATES = [
+  'queued',
+  'claimed',
+  'deferred',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'unknown',
+  'skipped',
+  'failed',
+  'aborted',
+] as const satisfies readonly MessageState[]
+
+/** The address of the list. */
+export type CampaignsSearch = Paging & { q?: string }
+
+/** The address of a campaign: what its table of recipients shows, and the recipient whose message is explained. */
+export type CampaignSearch = Paging & { q?: string; state?: MessageState; user?: string }
+
+/** The steps of the wizard. */
+export const STEPS = ['about', 'audience', 'content', 'schedule', 'review'] as const
+export type Step = (typeof STEPS)[number]
+
+/** The template that is open: its locale and, where the campaign has variants, one of them. */
+export type TemplateSearch = { locale?: string; variant?: string }
+export type WizardSearch = TemplateSearch & { step?: Step }

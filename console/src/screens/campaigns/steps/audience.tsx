@@ -1,0 +1,119 @@
+import type { components } from '@carillon/sdk'
+import { Autocomplete, Button, JsonInput, MultiSelect } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useRead, useWrite } from '../../../parts/data.ts'
+import { Failed } from '../../../parts/failed.tsx'
+import { LIVE_MS } from '../../../parts/live.ts'
+import { Card } from '../../../parts/page.tsx'
+import { said } from '../../../parts/toast.ts'
+import { Funnel } from '../funnel.tsx'
+import type { StepProps } from '../wizard.tsx'
+
+const LISTS = '/api/client/lists'
+const EVERYONE = { attribute: 'external_id', is_set: true } as components['schemas']['Rule']
+
+/** Who gets the campaign. */
+export const AudienceStep = (props: StepProps) => (props.campaign.type === 'blast' ? <Lists {...props} /> : <Event {...props} />)
+
+function Lists({ campaign, autosave }: StepProps) {
+  const { t, i18n } = useTranslation('campaigns')
+  const { draft, change, state } = autosave
+  const { list_ids: chosen = [], exclusion_list_ids: excluded = [] } = draft
+  const { data, error } = useRead(
+    LISTS,
+    { query: { limit: 100 } },
+    { refetchInterval: ({ state }) => (state.data?.results.some(({ state }) => state === 'building') ? LIVE_MS : false) },
+  )
+  const lists = data?.results ?? []
+  const create = useWrite(
+    (api) => api.post(LISTS, { body: { name: t('audience.everyone'), type: 'dynamic', rule: EVERYONE } }),
+    [LISTS],
+    ({ id, name }) => {
+      change({ ...draft, list_ids: [...chosen, id] })
+      said(t('audience.created', { name }))
+    },
+  )
+  const number = new Intl.NumberFormat(i18n.language)
+  const options = lists.map(({ id, name, users_count }) => ({ value: String(id), label: `${name} (${number.format(users_count)})` }))
+  const used = lists.filter(({ id }) => chosen.includes(id) || excluded.includes(id))
+  const isReady = chosen.length > 0 && state === 'saved' && used.every(({ state }) => state === 'ready')
+  return (
+    <div className="cols main-side">
+      <Card title={t('step.audience')}>
+        <div className="form pad">
+          {error && <Failed error={error} />}
+          {create.error && <Failed error={create.error} />}
+          <MultiSelect
+            label={t('audience.lists')}
+            description={t('audience.listsAbout')}
+            data={options}
+            value={chosen.map(String)}
+            onChange={(ids) => change({ ...draft, list_ids: ids.map(Number) })}
+            searchable
+          />
+          {data && !lists.some(({ rule }) => JSON.stringify(rule) === JSON.stringify(EVERYONE)) && (
+            <div className="acts">
+              <Button variant="default" size="xs" loading={create.isPending} onClick={() => create.mutate(undefined)}>
+                {t('audience.createEveryone')}
+              </Button>
+            </div>
+          )}
+          <MultiSelect
+            label={t('audience.exclusions')}
+            description={t('audience.exclusionsAbout')}
+            data={options}
+            value={excluded.map(String)}
+            onChange={(ids) => change({ ...draft, exclusion_list_ids: ids.map(Number) })}
+            searchable
+          />
+        </div>
+      </Card>
+      <Card title={t('funnel.heading')}>
+        {chosen.length === 0 ? (
+          <p className="pad sm quiet">{t('funnel.noList')}</p>
+        ) : (
+          <Funnel
+            campaignId={campaign.id}
+            isReady={isReady}
+            version={JSON.stringify([draft.subscription_id, chosen, excluded, used.map(({ updated_at }) => updated_at)])}
+          />
+        )}
+      </Card>
+    </div>
+  )
+}
+
+function Event({ autosave: { draft, change } }: StepProps) {
+  const { t } = useTranslation('campaigns')
+  const { data } = useRead('/api/client/schema/events', { query: { limit: 100, sort: 'count', direction: 'desc' } })
+  return (
+    <Card title={t('step.audience')}>
+      <div className="form pad narrow">
+        <Autocomplete
+          label={t('audience.event')}
+          description={t('audience.eventAbout')}
+          data={(data?.results ?? []).map(({ name }) => name)}
+          value={draft.event_name ?? ''}
+          onChange={(name) => change({ ...draft, event_name: name === '' ? null : name })}
+        />
+        <JsonInput
+          label={t('audience.rule')}
+          description={t('audience.ruleAbout')}
+          placeholder={'{ "where": [{ "attribute": "data.total", "greater_than": 50 }] }'}
+          autosize
+          minRows={3}
+          formatOnBlur
+          validationError={t('form.json')}
+          defaultValue={draft.event_rule ? JSON.stringify(draft.event_rule, null, 2) : ''}
+          onChange={(text) => {
+            try {
+              change({ ...draft, event_rule: text.trim() === '' ? {} : JSON.parse(text) })
+            } catch {
+              // Half-typed JSON: the field says so, and the rule stays.
+            }
+          }}
+        />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,51 @@
+/** What a campaign needs before it is launched, and what is worth a look. Pure. */
+import type { components } from '@carillon/sdk'
+import type { Draft } from '../draft.ts'
+import { type Preflight, reachedBy } from '../funnel.tsx'
+import type { Campaign } from '../search.ts'
+
+type Schemas = components['schemas']
+
+/** `blocking`: the server would refuse the launch. */
+export type Check = {
+  id: string
+  is: 'passed' | 'warning' | 'error' | 'blocking'
+  about?: string
+  params?: Record<string, string | number>
+}
+
+type Given = {
+  campaign: Campaign
+  draft: Draft
+  templates: Schemas['CampaignTemplate'][]
+  lints: Schemas['CampaignLint'][]
+  preflight: Preflight | undefined
+}
+
+export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight }: Given): Check[] {
+  const findings = lints.flatMap(({ locale, findings }) => findings.map((finding) => ({ ...finding, locale })))
+  const { list_ids: lists = [], send_at: at, send_in_user_timezone: isLocal } = draft
+  const isPast = typeof at === 'string' && !isLocal && new Date(at).getTime() < Date.now()
+  const isClean = templates.length > 0 && findings.length === 0
+  return [
+    ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),
+    ...(type === 'trigger' ? [draft.event_name ? passed('event') : warning('noEvent')] : []),
+    templates.length > 0 ? passed('content') : blocking('noContent'),
+    ...findings.map(({ severity, message, locale, param }): Check => {
+      const about = `${locale} · ${param}`
+      return { id: 'finding', is: severity === 'error' ? 'error' : 'warning', about, params: { message } }
+    }),
+    ...(isClean ? [passed(channel === 'email' ? 'cleanEmail' : 'clean')] : []),
+    ...(preflight?.problems ?? []).map(({ message, people: count, users, kind }): Check => {
+      const about = users.map(({ external_id }) => external_id).join(', ')
+      return { id: 'problem', is: kind === 'empty_variable' ? 'warning' : 'error', about, params: { message, count } }
+    }),
+    ...(preflight && preflight.problems.length === 0 ? [passed('rendered')] : []),
+    ...(preflight && reachedBy(preflight) === 0 ? [warning('reachesNone')] : []),
+    ...(isPast ? [warning('past')] : []),
+  ]
+}
+
+const passed = (id: string): Check => ({ id, is: 'passed' })
+const warning = (id: string): Check => ({ id, is: 'warning' })
+const blocking = (id: string): Check => ({ id, is: 'blocking' })

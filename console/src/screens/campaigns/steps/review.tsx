@@ -1,0 +1,137 @@
+import { Button } from '@mantine/core'
+import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Confirm } from '../../../parts/confirm.tsx'
+import { CopyAs } from '../../../parts/copy-as.tsx'
+import { useRead, useWrite } from '../../../parts/data.ts'
+import { Failed } from '../../../parts/failed.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { Card } from '../../../parts/page.tsx'
+import { instant } from '../../../parts/time.tsx'
+import { useMay, useProject } from '../../../session/project.tsx'
+import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
+import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
+import type { StepProps } from '../wizard.tsx'
+import { type Check, checksOf } from './checks.ts'
+
+const UNDO_MS = 30_000
+const TYPED_FROM = 10_000
+
+/** What stands in the way, what to look at, whom it reaches, and the launch. */
+export function ReviewStep({ campaign, autosave }: StepProps) {
+  const { t } = useTranslation('campaigns')
+  const [version] = useState(() => String(Date.now()))
+  const { id, type } = campaign
+  const isBlast = type === 'blast'
+  const { list_ids: lists = [] } = autosave.draft
+  const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
+  const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
+  const isReady = isBlast && lists.length > 0 && autosave.state === 'saved'
+  const { preflight, error } = usePreflight({ campaignId: id, version, isReady })
+  const failed = templates.error ?? lint.error ?? error
+  if (failed) return <Failed error={failed} />
+  if (!templates.data || !lint.data) return <Loading />
+  const finished = preflight?.state === 'finished' ? preflight : undefined
+  const checks = checksOf({
+    campaign,
+    draft: autosave.draft,
+    templates: templates.data.results,
+    lints: lint.data.results,
+    preflight: finished,
+  })
+  return (
+    <div className="cols main-side">
+      <Card title={t('review.heading')}>
+        <ul className="checks">
+          {checks.map((check) => (
+            <CheckLine key={`${check.id} ${check.about ?? ''}`} check={check} />
+          ))}
+        </ul>
+        <Launch
+          campaign={campaign}
+          autosave={autosave}
+          isBlocked={checks.some(({ is }) => is === 'blocking')}
+          reached={finished && reachedBy(finished)}
+        />
+      </Card>
+      {isBlast && (
+        <Card title={t('funnel.heading')}>
+          {isReady ? <FunnelOf preflight={preflight} /> : <p className="pad sm quiet">{t('funnel.noList')}</p>}
+        </Card>
+      )}
+    </div>
+  )
+}
+
+const MARKS = {
+  passed: ['good', IconCheck],
+  warning: ['warn', IconAlertTriangle],
+  blocking: ['bad', IconX],
+  error: ['bad', IconX],
+} as const
+
+function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
+  const { t } = useTranslation('campaigns')
+  const [tone, Mark] = MARKS[is]
+  return (
+    <li>
+      <span className={`badge ${tone}`}>
+        <Mark size={16} stroke={1.5} aria-hidden />
+      </span>
+      <div>
+        <span className="vh">{t(`check.is.${is}`)}</span>
+        {t(`check.${id}`, params)}
+        {about && <span className="r">{about}</span>}
+      </div>
+    </li>
+  )
+}
+
+type LaunchProps = StepProps & { isBlocked: boolean; reached: number | undefined }
+
+function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: LaunchProps) {
+  const { t, i18n } = useTranslation('campaigns')
+  const [isOpen, setOpen] = useState(false)
+  const { environment, id: projectId } = useProject()
+  const navigate = useNavigate()
+  const mayPublish = useMay('publisher')
+  const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
+  const bodyOf = () =>
+    type === 'trigger'
+      ? { state: 'running' as const }
+      : { state: 'scheduled' as const, send_at: at ?? new Date(Date.now() + UNDO_MS).toISOString() }
+  const launch = useWrite(
+    (api) => api.patch(CAMPAIGN, { path: { campaignId: id }, body: bodyOf() }),
+    [CAMPAIGNS],
+    () => void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project: String(projectId), campaignId: String(id) } }),
+  )
+  if (!mayPublish) return <p className="pad sm quiet rule">{t('launch.needsPublisher')}</p>
+  const isBlast = type === 'blast'
+  const number = new Intl.NumberFormat(i18n.language).format(reached ?? 0)
+  const when =
+    at === null ? t('launch.now') : isLocal ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') }) : instant(i18n.language, { at })
+  return (
+    <div className="pad rule acts">
+      <Button onClick={() => setOpen(true)} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>
+        {t(isBlast ? 'launch.open' : 'launch.openTrigger')}
+      </Button>
+      <CopyAs label={t('launch.more')} request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: bodyOf() }} />
+      <Confirm
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={t(isBlast ? 'launch.title' : 'launch.titleTrigger', { number })}
+        action={t(isBlast ? 'launch.action' : 'launch.actionTrigger', { number })}
+        isDanger={false}
+        {...(reached !== undefined && reached > TYPED_FROM && { typed: String(reached) })}
+        isPending={launch.isPending}
+        error={launch.error}
+        onConfirm={() => launch.mutate(undefined)}
+      >
+        <p>{isBlast ? t('launch.about', { number, when }) : t('launch.aboutTrigger')}</p>
+        <p>{t(environment === 'sandbox' ? 'launch.sandbox' : 'launch.live')}</p>
+      </Confirm>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { Radio, Switch, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { instant } from '../../../parts/time.tsx'
+import { useProject } from '../../../session/project.tsx'
+import type { StepProps } from '../wizard.tsx'
+
+const HOUR_MS = 3_600_000
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+const two = (value: number) => String(value).padStart(2, '0')
+
+/** An instant as a field for local times has it. */
+const localOf = (at: Date) =>
+  `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`
+
+/** When a blast is sent. */
+export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
+  const { t, i18n } = useTranslation('campaigns')
+  const project = useProject()
+  const { send_at = null, send_in_user_timezone: isLocal = false } = draft
+  const field = send_at === null ? '' : isLocal ? send_at.slice(0, 16) : localOf(new Date(send_at))
+  const later = () => localOf(new Date(Math.ceil(Date.now() / HOUR_MS + 1) * HOUR_MS))
+  const at = (text: string, inUserZone = isLocal) => {
+    if (text !== '')
+      change({ ...draft, send_in_user_timezone: inUserZone, send_at: inUserZone ? `${text}:00` : new Date(text).toISOString() })
+  }
+  const zones = [...new Set([own, project.timezone, 'UTC'])]
+  return (
+    <div className="form pad narrow">
+      <Radio.Group
+        label={t('schedule.when')}
+        value={send_at === null ? 'now' : 'later'}
+        onChange={(when) => (when === 'now' ? change({ ...draft, send_in_user_timezone: false, send_at: null }) : at(later()))}
+      >
+        <Radio mt="xs" value="now" label={t('schedule.now')} description={t('schedule.nowAbout')} />
+        <Radio mt="xs" value="later" label={t('schedule.later')} description={t('schedule.laterAbout')} />
+      </Radio.Group>
+      {send_at !== null && (
+        <>
+          <TextInput
+            type="datetime-local"
+            label={t('schedule.at')}
+            description={isLocal ? t('schedule.ofUsers') : t('schedule.ofZone', { zone: own })}
+            required
+            value={field}
+            onChange={(event) => at(event.currentTarget.value)}
+          />
+          <Switch
+            label={t('schedule.local')}
+            description={t('schedule.localAbout', { zone: project.timezone })}
+            checked={isLocal}
+            onChange={(event) => at(field, event.currentTarget.checked)}
+          />
+          {!isLocal && (
+            <dl className="kv">
+              {zones.map((zone) => (
+                <div key={zone} className="contents">
+                  <dt>{zone}</dt>
+                  <dd>{instant(i18n.language, { at: send_at, zone })}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
+          {!isLocal && new Date(send_at).getTime() < Date.now() && <p className="say warn">{t('schedule.past')}</p>}
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,129 @@
+import { Button } from '@mantine/core'
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
+import { type RefObject, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Autosave } from '../../parts/autosave.ts'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { useRead } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Card, PageHead } from '../../parts/page.tsx'
+import { SaveProblem, SaveState } from '../../parts/save-state.tsx'
+import { useMay } from '../../session/project.tsx'
+import { type Draft, useDraft } from './draft.ts'
+import { Editor } from './editor/editor.tsx'
+import { CAMPAIGN, type Campaign, STEPS, type Step } from './search.ts'
+import { AboutStep } from './steps/about.tsx'
+import { AudienceStep } from './steps/audience.tsx'
+import { ReviewStep } from './steps/review.tsx'
+import { ScheduleStep } from './steps/schedule.tsx'
+
+const route = getRouteApi('/member/p/$project/campaigns/$campaignId/edit')
+
+/** The steps from a new campaign to its launch. They can be visited in any order, and are saved as they change. */
+export function Wizard() {
+  const { project, campaignId } = route.useParams()
+  const mayWrite = useMay('editor')
+  const { data, error, refetch } = useRead(CAMPAIGN, { path: { campaignId: Number(campaignId) } })
+  if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading />
+  if (data.state !== 'draft' || !mayWrite)
+    return <Navigate to="/p/$project/campaigns/$campaignId" params={{ project, campaignId }} replace />
+  return <Steps key={data.id} campaign={data} />
+}
+
+export type StepProps = { campaign: Campaign; autosave: Autosave<Draft> }
+
+function Steps({ campaign }: { campaign: Campaign }) {
+  const { t } = useTranslation('campaigns')
+  const { step = 'about' } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/edit' })
+  const autosave = useDraft(campaign)
+  const flush = useRef<(() => Promise<void>) | null>(null)
+  const { id, type, channel } = campaign
+  const steps = STEPS.filter((name) => name !== 'schedule' || type === 'blast')
+  const goTo = async (step: Step) => {
+    await flush.current?.()
+    if (autosave.state === 'changed') await autosave.saveNow()
+    void navigate({ search: (search) => ({ ...search, step }) })
+  }
+  const index = steps.indexOf(step)
+  const [before, after] = [steps[index - 1], steps[index + 1]]
+  return (
+    <>
+      <PageHead
+        title={autosave.draft.name || campaign.name}
+        crumb={campaign.name}
+        about={`${t(`type.${type}`)} · ${t(`channel.${channel}`)}`}
+        actions={
+          <>
+            <SaveState autosave={autosave} />
+            <CopyAs
+              label={t('wizard.more')}
+              request={{ method: 'PATCH', path: CAMPAIGN, params: { campaignId: id }, body: autosave.draft }}
+            />
+          </>
+        }
+      />
+      <SaveProblem autosave={autosave} />
+      <nav className="wizard" aria-label={t('wizard.steps')}>
+        <ol>
+          {steps.map((name, number) => (
+            <li key={name}>
+              <button type="button" aria-current={name === step ? 'step' : undefined} onClick={() => void goTo(name)}>
+                <span aria-hidden>{number + 1}</span>
+                {t(`step.${name}`)}
+              </button>
+            </li>
+          ))}
+        </ol>
+      </nav>
+      <StepOf step={step} campaign={campaign} autosave={autosave} flush={flush} />
+      <div className="acts wizardfoot">
+        {before && (
+          <Button variant="default" onClick={() => void goTo(before)}>
+            {t('wizard.back', { step: t(`step.${before}`) })}
+          </Button>
+        )}
+        {after && <Button onClick={() => void goTo(after)}>{t('wizard.next', { step: t(`step.${after}`) })}</Button>}
+      </div>
+    </>
+  )
+}
+
+type OfProps = StepProps & { step: Step; flush: RefObject<(() => Promise<void>) | null> }
+
+function StepOf({ step, campaign, autosave, flush }: OfProps) {
+  const { t } = useTranslation('campaigns')
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/edit' })
+  switch (step) {
+    case 'content':
+      return (
+        <Editor
+          campaign={campaign}
+          place={search}
+          onPlace={(place) => void navigate({ search: ({ step }) => ({ ...(step && { step }), ...place }) })}
+          flush={flush}
+        />
+      )
+    case 'about':
+      return (
+        <Card title={t('step.about')}>
+          <AboutStep campaign={campaign} autosave={autosave} />
+        </Card>
+      )
+    case 'audience':
+      return <AudienceStep campaign={campaign} autosave={autosave} />
+    case 'schedule':
+      return (
+        <Card title={t('step.schedule')}>
+          <ScheduleStep campaign={campaign} autosave={autosave} />
+        </Card>
+      )
+    case 'review':
+      return <ReviewStep campaign={campaign} autosave={autosave} />
+    default:
+      return step satisfies never
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const SENT_MS = 60_000
+
+export const campaigns = (site: () => Site) =>
+  describe('campaigns', () => {
+    test('a campaign is made, checked, launched and seen in the sandbox inbox, all by clicks', async () => {
+      await using opened = await memberPage(site(), '/p/1/campaigns')
+      const { page } = opened
+      await page.getByRole('button', { name: 'New campaign' }).first().click()
+      await page.getByLabel('Name', { exact: true }).fill('Spring harvest')
+      await page.getByRole('button', { name: 'Create the draft' }).click()
+      await page.getByRole('button', { name: 'Make a list of all users' }).click()
+      const funnel = page.getByRole('region', { name: 'Who gets it' })
+      await funnel.getByText('Get the message').waitFor({ timeout: SENT_MS })
+      await page.getByRole('button', { name: 'Next: Content' }).click()
+      await page.getByLabel('Subject').fill('Spring beans for {{ user.data.first_name | default: "you" }}')
+      // The preview has the values of the user, and the server renders it.
+      await page.getByRole('button', { name: 'Longest name' }).click()
+      await page.getByText('Spring beans for Wilhelmina').waitFor()
+      await page
+        .frameLocator('iframe[title="Preview of the email"]')
+        .getByRole('heading', { name: /Wilhelmina/ })
+        .waitFor()
+      await page.getByRole('button', { name: 'Next: Schedule' }).click()
+      await page.getByRole('button', { name: 'Next: Review' }).click()
+      await page.getByText('It has content.').waitFor()
+      await page.getByRole('button', { name: 'Launch…' }).click({ timeout: SENT_MS })
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /Send to \d+ users/ })
+        .click()
+      // It can be undone for 30 seconds, or sent at once.
+      await page.getByRole('button', { name: 'Undo the launch' }).waitFor()
+      await page.getByRole('button', { name: 'Send now' }).click()
+      await page.getByText('finished', { exact: true }).first().waitFor({ timeout: SENT_MS })
+      await page.getByText('Adds up:').waitFor()
+      await page.getByRole('button', { name: 'Why: sample-2' }).click()
+      await page
+        .getByRole('complementary', { name: /sample-2/ })
+        .getByText('Subscribed')
+        .waitFor()
+      await page
+        .getByRole('link', { name: 'Developers' })
+        .or(page.getByRole('link', { name: 'Sandbox inbox' }))
+        .first()
+        .click()
+      await page.getByRole('button', { name: /Spring beans for Wilhelmina/ }).click()
+      await page
+        .frameLocator('iframe[title="Preview of the email"]')
+        .getByRole('heading', { name: /Wilhelmina/ })
+        .waitFor()
+    })
+
+    test('what another member changed meanwhile is not overwritten', async () => {
+      const [{ id: subscription_id }] = (await site().api('GET', 'subscriptions?q=email')).results
+      const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Shared draft', subscription_id })
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit`)
+      const { page } = opened
+      await page.getByLabel('Name', { exact: true }).waitFor()
+      await site().api('PATCH', `campaigns/${id}`, { name: 'Renamed elsewhere' })
+      await page.getByLabel('Name', { exact: true }).fill('Renamed here')
+      await page.getByText('Another member changed this meanwhile').waitFor()
+      expect((await site().api('GET', `campaigns/${id}`)).name).toBe('Renamed elsewhere')
+      await page.getByRole('button', { name: 'Save mine over theirs' }).click()
+      await page.getByText('Saved', { exact: true }).waitFor()
+      expect((await site().api('GET', `campaigns/${id}`)).name).toBe('Renamed here')
+    })
+  })
