@@ -1,11 +1,12 @@
 import { Button, Menu } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live.ts'
 import { Loading } from '../../parts/loading.tsx'
@@ -30,6 +31,7 @@ export function CampaignPage() {
   const { user } = route.useSearch()
   const path = { campaignId: Number(campaignId) }
   const { data: campaign, error, refetch } = useRead(CAMPAIGN, { path }, { refetchInterval: LIVE_MS })
+  useFreshParts(campaign?.state)
   if (error && !campaign) return <Failed error={error} onRetry={() => void refetch()} />
   if (!campaign) return <Loading />
   return (
@@ -47,6 +49,16 @@ export function CampaignPage() {
       </div>
     </>
   )
+}
+
+/** What is below the head is read again whenever the campaign has another state: it may be read less often from then on. */
+function useFreshParts(state: Campaign['state'] | undefined) {
+  const client = useQueryClient()
+  const { id } = useProject()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the state is what it waits for.
+  useEffect(() => {
+    for (const part of ['delivery', 'recipients', 'links']) void client.invalidateQueries({ queryKey: keyOf(id, `${CAMPAIGN}/${part}`) })
+  }, [state, client, id])
 }
 
 function Head({ campaign }: { campaign: Campaign }) {

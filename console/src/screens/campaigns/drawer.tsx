@@ -120,7 +120,7 @@ function useGates({ type }: Campaign, explained: Explained): Gate[] {
   const { lists, exclusion_lists: exclusions, consent, suppression, now } = explained
   const isIn = lists.filter(({ member }) => member)
   const excluding = exclusions.filter(({ member }) => member)
-  const isAgreed = consent.is_transactional || consent.state > 0
+  const isAgreed = consent !== null && (consent.is_transactional || consent.state > 0)
   const names = (all: { name: string }[]) => all.map(({ name }) => name).join(', ')
   return [
     ...(type === 'blast'
@@ -144,8 +144,8 @@ function useGates({ type }: Campaign, explained: Explained): Gate[] {
       : []),
     {
       id: 'consent',
-      title: t(consent.is_transactional ? 'gate.transactional' : isAgreed ? 'gate.subscribed' : 'gate.notSubscribed'),
-      ...(consent.consent_id !== null && { about: t('gate.consent', { id: consent.consent_id }) }),
+      title: t(consent?.is_transactional ? 'gate.transactional' : isAgreed ? 'gate.subscribed' : 'gate.notSubscribed'),
+      ...(consent && consent.consent_id !== null && { about: t('gate.consent', { id: consent.consent_id }) }),
       is: isAgreed ? 'passed' : 'failed',
     },
     {

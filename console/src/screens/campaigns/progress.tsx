@@ -26,7 +26,8 @@ export function Progress({ campaign, isMoving, children }: Props) {
   const counts: Record<string, number> = {}
   for (const { state, messages } of data.states) counts[state] = (counts[state] ?? 0) + messages
   return (
-    <section className="card" aria-label={t('progress.label')}>
+    <section className="card">
+      <h2 className="vh">{t('progress.label')}</h2>
       <div className="pad">
         {data.total === 0 ? (
           <p className="quiet">
