@@ -31,7 +31,9 @@ export function Drawer({ campaign, userId }: { campaign: Campaign; userId: strin
   const path = { campaignId: campaign.id, userId }
   const { data, error, refetch } = useRead(EXPLAIN, { path })
   // On narrow screens it stands below the recipients.
-  useEffect(() => drawer.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    drawer.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   useEffect(() => {
     const close = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && !event.defaultPrevented)
