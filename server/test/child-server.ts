@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { inject } from 'vitest'
 import { generateKey } from '../src/modules/keys/index.ts'
 
 export type ChildServer = AsyncDisposable & {
@@ -28,9 +28,12 @@ export const childEnvironment = { PATH: process.env.PATH ?? '', NODE_COMPILE_CAC
 /** Generates a secret key, to be passed to servers as a bootstrap key. */
 export const someSecretKey = (): string => generateKey('sk_', randomBytes)
 
+/** The bundle of a test run (`server-bundle.ts`), or the sources. */
+const entry = () => process.env.CARILLON_TEST_SERVER ?? fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
 /** Starts a server without rate limits, and waits until it is ready. */
 export async function startChild({ role = 'all', dataDir, env = {} }: ChildOptions): Promise<ChildServer> {
-  const child = spawn(process.execPath, [inject('serverEntry'), role], {
+  const child = spawn(process.execPath, [entry(), role], {
     env: { ...childEnvironment, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -14,8 +14,6 @@ declare module 'vitest' {
     databaseUrl: string
     templateName: string
     authorityDir: string
-    /** The server, to be started as a process. */
-    serverEntry: string
   }
 }
 
@@ -41,7 +39,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   provide('databaseUrl', postgres.url)
   provide('templateName', TEMPLATE)
   provide('authorityDir', dir)
-  provide('serverEntry', await bundleServer(BUNDLE))
+  // Inherited by the processes of the tests.
+  process.env.CARILLON_TEST_SERVER = await bundleServer(BUNDLE)
   return async () => {
     await postgres[Symbol.asyncDispose]()
     await rm(dir, { recursive: true, force: true })

@@ -1,8 +1,7 @@
 /** Members of the organisation of a world, signed in to the console. */
 import type { MemberId } from '../src/lib/ids.ts'
 import type { OrganisationRole, Role } from '../src/lib/roles.ts'
-import { hashPassword } from '../src/modules/members/passwords.ts'
-import { insertMember } from '../src/modules/members/queries.ts'
+import { hashPassword, insertMember } from '../src/modules/members/index.ts'
 import { select } from './select.ts'
 import type { Reply, Tenant, World } from './world.ts'
 

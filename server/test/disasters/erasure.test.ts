@@ -7,7 +7,7 @@ import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
-import { deleteUser } from '../../src/modules/users/service.ts'
+import { deleteUser } from '../../src/modules/users/index.ts'
 import { type World, world } from '../world.ts'
 
 const event = (ids: object) => ({ name: 'order', data: { secret: 'of-kim' }, ...ids })

@@ -5,7 +5,7 @@ import type { Media, Method, Operation } from '../../src/infra/http/openapi/type
 import { sha256 } from '../../src/infra/runtime/secrets.ts'
 import type { MemberId } from '../../src/lib/ids.ts'
 import { VERSION } from '../../src/lib/versions.ts'
-import { insertLink } from '../../src/modules/members/links.queries.ts'
+import { insertLink } from '../../src/modules/members/index.ts'
 import { routes } from '../all-routes.ts'
 import { subscriptionTo } from '../blasts.ts'
 import { member } from '../members.ts'

@@ -1,8 +1,7 @@
 /** The bytes of an email, as an SMTP relay gets them. */
-import type { Mail } from '../../infra/outgoing/smtp-relays.ts'
 import { composeMail, HeaderError, mailText } from '../../lib/mime/compose.ts'
 import { type Email, emailOf } from './mail.ts'
-import type { Outgoing, ProviderResponse } from './provider.ts'
+import type { ComposedMail, Outgoing, ProviderResponse } from './provider.ts'
 
 const BOUNDARY_LENGTH = 40
 
@@ -25,9 +24,6 @@ const envelopeOf = ({ from, to, cc, bcc }: Email) => ({
   from: from.address,
   to: [to.address, ...[...cc, ...bcc].map(({ address }) => address)],
 })
-
-/** An email as its relay gets it. */
-export type ComposedMail = Mail & { messageId: string }
 
 /** The email with its envelope, or why it cannot be sent: the author of the template wrote a header that no email can have. */
 export function composedOf(email: Email, key: string, date: Date): ComposedMail | ProviderResponse {

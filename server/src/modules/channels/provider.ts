@@ -3,13 +3,15 @@ import type { PublicReply, RequestHeaders } from '../../infra/http/public-page.t
 import type { MailOutside } from '../../infra/outgoing/mail.ts'
 import type { SafeFetch } from '../../infra/outgoing/safe-fetch.ts'
 import type { FailedStage, Peer } from '../../infra/outgoing/smtp/connection.ts'
-import type { SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
+import type { Mail, SmtpRelays, SmtpReply } from '../../infra/outgoing/smtp-relays.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import type { SendingDomain } from '../domains/index.ts'
-import type { ComposedMail } from './mail-source.ts'
+
+/** An email as its relay gets it. */
+export type ComposedMail = Mail & { messageId: string }
 
 /** A rendered message with its recipient and a summary for listings. */
 export type Rendered = { channel: Channel; recipient: string; summary: string; content: Record<string, unknown> }

@@ -4,7 +4,10 @@
  * a sign-in never tells whether an address belongs to a member.
  */
 export { memberJobs } from './jobs.ts'
+export { insertLink } from './links.queries.ts'
+export { hashPassword } from './passwords.ts'
 export { operatorLink } from './profile.ts'
+export { insertMember } from './queries.ts'
 export { memberRoutes } from './routes.ts'
 export { memberCredential } from './service.ts'
 export { sessionOf } from './sessions.ts'

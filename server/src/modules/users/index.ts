@@ -42,7 +42,7 @@ export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, reso
 export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow, UserUpsert } from './schema.ts'
 export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
-export { findLiveUsers, listUsers, presentBatch, requireUser, unlinkRemoved, userByIds, usersForCaller } from './service.ts'
+export { deleteUser, findLiveUsers, listUsers, presentBatch, requireUser, unlinkRemoved, userByIds, usersForCaller } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
 export { type UpsertOutcome, upsertUsers } from './upsert-users.ts'
 export { userStores } from './user-data.queries.ts'

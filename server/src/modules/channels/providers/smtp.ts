@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { SmtpAnswer, SmtpRelay, SmtpReply } from '../../../infra/outgoing/smtp-relays.ts'
 import { Exact, Line, OneOf } from '../../../lib/shapes.ts'
 import * as mail from '../mail.ts'
-import { type ComposedMail, composedOf } from '../mail-source.ts'
-import { type ProviderResponse, type ProviderTools, provider } from '../provider.ts'
+import { composedOf } from '../mail-source.ts'
+import { type ComposedMail, type ProviderResponse, type ProviderTools, provider } from '../provider.ts'
 
 const CONNECTIONS_DEFAULT = 10
 const CONNECTIONS_MAX = 50

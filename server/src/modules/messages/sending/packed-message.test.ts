@@ -6,7 +6,8 @@ import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { emailOf } from '../../channels/mail.ts'
 import { composedOf } from '../../channels/mail-source.ts'
 import { messageKey } from '../message-key.ts'
-import { type Composing, packMessage, unpackMessage } from './packed-message.ts'
+import { packMessage, unpackMessage } from './packed-message.ts'
+import type { Composing } from './render.ts'
 
 const secrets = createSecrets([`test:${Buffer.alloc(32, 7).toString('base64')}`])
 const now = new Date('2026-11-23T09:00:00.000Z')

@@ -9,10 +9,7 @@ import type { ComposedMail, Outgoing, Rendered } from '../../channels/index.ts'
 import { composedText } from '../../channels/tasks.ts'
 import { messageKey } from '../message-key.ts'
 import type { ClaimedMessage } from '../schema.ts'
-import type { RenderResult } from './render.ts'
-
-/** How to compose an email in advance: its own headers, its sender if the template has none, and what its key is made of. */
-export type Composing = { headers: Record<string, string>; defaultFrom: string; fromDomain?: string } & Pick<ClaimedMessage, 'created_at'>
+import type { Composing, RenderResult } from './render.ts'
 
 type Done = Extract<RenderResult, { rendered: Rendered }>
 

@@ -10,9 +10,8 @@ import type { MessageRequest } from '../requests/schema.ts'
 import { withSealed } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
 import type { SendContexts } from './context.ts'
-import type { Composing } from './packed-message.ts'
 import { type Prepared, type TemplateCache, untracked } from './prepare.ts'
-import type { SendingProject } from './render.ts'
+import type { Composing, SendingProject } from './render.ts'
 import { type RenderOutcome, renderMessages, type ToRender } from './render-messages.ts'
 
 type Item = {

@@ -10,10 +10,12 @@ import { linksOf } from '../../subscriptions/tasks.ts'
 import { renderContent, scopeOf } from '../../templates/tasks.ts'
 import { addPixel, type Tracker, trackerOf, wrapLinks } from '../../tracking/tasks.ts'
 import type { UserRow } from '../../users/index.ts'
-import type { TriggeringEvent } from '../schema.ts'
+import type { ClaimedMessage, TriggeringEvent } from '../schema.ts'
 import { streamHeaders } from './mail-headers.ts'
-import type { Composing } from './packed-message.ts'
 import { testViewUrlOf, viewUrlOf } from './view-link.ts'
+
+/** How to compose an email in advance: its own headers, its sender if the template has none, and what its key is made of. */
+export type Composing = { headers: Record<string, string>; defaultFrom: string; fromDomain?: string } & Pick<ClaimedMessage, 'created_at'>
 
 /** The members of a project that rendering needs. */
 export type SendingProject = {
