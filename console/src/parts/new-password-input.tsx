@@ -2,7 +2,7 @@ import { PasswordInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 /** The shortest password that the server takes. */
-export const PASSWORD_LENGTH_MIN = 12
+const PASSWORD_LENGTH_MIN = 12
 
 type Props = { value: string; onChange: (value: string) => void; error?: string }
 

@@ -24,7 +24,7 @@ function addressOf({ path, params = {}, query }: ShownRequest): string {
 }
 
 /** The request with curl. The key comes from the environment. */
-export function curlOf(request: ShownRequest, origin: string): string {
+function curlOf(request: ShownRequest, origin: string): string {
   const { method, body } = request
   const isPlain = method === 'GET' || (method === 'POST' && body !== undefined)
   const lines = [`curl${isPlain ? '' : ` -X ${method}`} "${origin}${addressOf(request)}"`, '-H "Authorization: Bearer $SECRET_KEY"']
@@ -35,7 +35,7 @@ export function curlOf(request: ShownRequest, origin: string): string {
 const member = (name: string, value: unknown) => `  ${name}: ${json(value).replaceAll('\n', '\n  ')},\n`
 
 /** The request with the client of `sdk`. */
-export function typescriptOf(request: ShownRequest, origin: string): string {
+function typescriptOf(request: ShownRequest, origin: string): string {
   const { method, path, params, body } = request
   const query = defined(request.query)
   const options = [

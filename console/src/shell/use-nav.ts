@@ -11,7 +11,7 @@ export const addressOf = ({ path }: Item, project: SessionProject): string => pa
 const isBelow = (address: string, path: string) => path === address || path.startsWith(`${address}/`)
 
 /** The item whose screen is open: the one with the longest address. */
-export function currentItem(items: Item[], project: SessionProject, path: string): Item | undefined {
+function currentItem(items: Item[], project: SessionProject, path: string): Item | undefined {
   return items.filter((item) => isBelow(addressOf(item, project), path)).toSorted((a, b) => b.path.length - a.path.length)[0]
 }
 

@@ -16,7 +16,7 @@ const loaderOf = (language: string, namespace: string) =>
   namespace === 'common' ? shared[`./${language}.json`] : ofAreas[`../screens/${namespace}/texts/${language}.json`]
 
 /** The language that was chosen, else the first of the browser that there is. */
-export function currentLanguage(): Language {
+function currentLanguage(): Language {
   const stored = localStorage.getItem(STORED)
   const wanted = [...(stored ? [stored] : []), ...navigator.languages]
   for (const tag of wanted) {

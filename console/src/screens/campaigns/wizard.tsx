@@ -2,7 +2,6 @@ import { Button } from '@mantine/core'
 import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { type RefObject, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Autosave } from '../../parts/autosave.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -17,6 +16,7 @@ import { AboutStep } from './steps/about.tsx'
 import { AudienceStep } from './steps/audience.tsx'
 import { ReviewStep } from './steps/review.tsx'
 import { ScheduleStep } from './steps/schedule.tsx'
+import type { StepProps } from './steps/step.ts'
 
 const route = getRouteApi('/member/p/$project/campaigns/$campaignId/edit')
 
@@ -31,8 +31,6 @@ export function Wizard() {
     return <Navigate to="/p/$project/campaigns/$campaignId" params={{ project, campaignId }} replace />
   return <Steps key={data.id} campaign={data} />
 }
-
-export type StepProps = { campaign: Campaign; autosave: Autosave<Draft> }
 
 function Steps({ campaign }: { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')

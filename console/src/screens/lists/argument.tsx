@@ -1,6 +1,6 @@
 import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import type { FieldSchema } from '../../parts/schema-form.tsx'
+import type { FieldSchema } from '../../parts/schema-fields.ts'
 
 type Props = {
   label: string

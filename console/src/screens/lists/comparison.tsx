@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import type { FieldSchema } from '../../parts/schema-form.tsx'
+import type { FieldSchema } from '../../parts/schema-fields.ts'
 import { Argument } from './argument.tsx'
 import { useAttributes } from './data.ts'
 import { type Draft, type Meta, operatorOf, operatorsOf } from './rule.ts'

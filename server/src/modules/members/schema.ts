@@ -7,16 +7,16 @@ const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1024
 const LINK_TOKEN_LENGTH_MAX = 255
 
-export const Email = Line(EMAIL_LENGTH_MAX, { minLength: 1, format: 'email', description: 'The email address, in any case.' })
-export const NewPassword = Type.String({
+const Email = Line(EMAIL_LENGTH_MAX, { minLength: 1, format: 'email', description: 'The email address, in any case.' })
+const NewPassword = Type.String({
   minLength: 1,
   maxLength: PASSWORD_LENGTH_MAX,
   description:
     'At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product.',
 })
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'The password.' })
-export const LinkToken = Line(LINK_TOKEN_LENGTH_MAX, { minLength: 1, description: 'The part of the link after `#token=`.' })
-export const OrganisationRoleName = OneOf(ORGANISATION_ROLES, {
+const LinkToken = Line(LINK_TOKEN_LENGTH_MAX, { minLength: 1, description: 'The part of the link after `#token=`.' })
+const OrganisationRoleName = OneOf(ORGANISATION_ROLES, {
   description: 'The role in the organisation. `admin` and `owner` are `admin` in every project.',
 })
 

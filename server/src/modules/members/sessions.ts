@@ -22,7 +22,7 @@ const before = (ctx: Ctx, ms: number) => new Date(ctx.clock.now().getTime() - ms
 const after = (ctx: Ctx, ms: number) => new Date(ctx.clock.now().getTime() + ms)
 
 /** A session that was last used before this has ended. */
-export const usedAfter = (ctx: Ctx): Date => before(ctx, ctx.config.CONSOLE_IDLE_H * HOUR_MS)
+const usedAfter = (ctx: Ctx): Date => before(ctx, ctx.config.CONSOLE_IDLE_H * HOUR_MS)
 
 /** When a session ends if it is not used any more. */
 export const endOf = (ctx: Ctx, { used_at, expires_at }: { used_at: Date; expires_at: Date }): Date =>

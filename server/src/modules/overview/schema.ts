@@ -15,7 +15,7 @@ export const COUNTED = Object.keys(counts) as (keyof typeof counts)[]
 
 const Week = (description: string) => Exact(counts, { description })
 
-export const PROBLEMS = [
+const PROBLEMS = [
   'webhook_disabled',
   'domain_problem',
   'campaign_paused',

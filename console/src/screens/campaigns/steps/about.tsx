@@ -1,7 +1,7 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
-import type { StepProps } from '../wizard.tsx'
+import type { StepProps } from './step.ts'
 
 /** Its name, and what users must have agreed to. Type and channel are fixed once it exists. */
 export function AboutStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {

@@ -7,7 +7,7 @@ import { LIVE_MS } from '../../../parts/live.ts'
 import { Card } from '../../../parts/page.tsx'
 import { said } from '../../../parts/toast.ts'
 import { Funnel } from '../funnel.tsx'
-import type { StepProps } from '../wizard.tsx'
+import type { StepProps } from './step.ts'
 
 const LISTS = '/api/client/lists'
 const EVERYONE = { attribute: 'external_id', is_set: true } as components['schemas']['Rule']

@@ -13,8 +13,8 @@ import { instant } from '../../../parts/time.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
-import type { StepProps } from '../wizard.tsx'
 import { type Check, checksOf } from './checks.ts'
+import type { StepProps } from './step.ts'
 
 const UNDO_MS = 30_000
 const TYPED_FROM = 10_000

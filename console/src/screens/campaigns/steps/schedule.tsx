@@ -2,7 +2,7 @@ import { Radio, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { instant } from '../../../parts/time.tsx'
 import { useProject } from '../../../session/project.tsx'
-import type { StepProps } from '../wizard.tsx'
+import type { StepProps } from './step.ts'
 
 const HOUR_MS = 3_600_000
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone
