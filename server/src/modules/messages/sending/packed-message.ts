@@ -8,7 +8,6 @@ import type { ProjectId } from '../../../lib/ids.ts'
 import type { ComposedMail, Outgoing, Rendered } from '../../channels/index.ts'
 import { composedText } from '../../channels/tasks.ts'
 import { messageKey } from '../message-key.ts'
-import type { ClaimedMessage } from '../schema.ts'
 import type { Composing, RenderResult } from './render.ts'
 
 type Done = Extract<RenderResult, { rendered: Rendered }>
