@@ -30,7 +30,7 @@ export default defineConfig({
       // All others share a few processes: to load the server anew for each file takes longer than most files run.
       {
         extends: true,
-        test: { name: 'together', include: ['server/**/*.test.ts', 'console/test/texts.test.ts'], exclude: ALONE, isolate: false },
+        test: { name: 'together', include: ['server/**/*.test.ts', 'console/test/*.test.ts'], exclude: ALONE, isolate: false },
       },
     ],
   },

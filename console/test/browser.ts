@@ -1,6 +1,6 @@
 /** The browser of the tests: a Chromium that comes inside a package, or the one that `CARILLON_CHROMIUM` names. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
@@ -10,6 +10,15 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/carillon-chromium
 /** Has the package unpack its libraries too, which a bare machine lacks. */
 const AS_IF_BARE = 'AWS_Lambda_nodejs24.x'
 const UNPACK = "import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())"
+
+/** The package expects its fonts in a folder of its own choice, and its browser ends without fonts. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(CACHE, 'fonts', 'fonts')}</dir>
+  <cachedir>${join(CACHE, 'fonts-cache')}</cachedir>
+</fontconfig>
+`
 
 /** Unpacks the browser once, into a folder that appears when it is complete. */
 function unpacked(): string {
@@ -22,6 +31,7 @@ function unpacked(): string {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`Chromium could not be unpacked:\n${stderr}`)
+  writeFileSync(join(next, 'fonts', 'fonts.conf'), FONTS)
   if (existsSync(CACHE)) rmSync(next, { recursive: true })
   else renameSync(next, CACHE)
   return CACHE

@@ -21,6 +21,8 @@ export function SearchBox({ label, value, onChange, example }: SearchProps) {
       placeholder={example ?? label}
       leftSection={<IconSearch size={16} stroke={1.5} aria-hidden />}
       value={typed}
+      // What follows a click elsewhere must not be undone by a search that comes late.
+      onBlur={() => send.flush()}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
         send(event.currentTarget.value)

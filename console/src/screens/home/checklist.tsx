@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { CodeTabs } from '../../parts/code.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type ShownRequest, samplesOf } from '../../parts/request-code.ts'
 import { said } from '../../parts/toast.ts'
@@ -82,7 +83,7 @@ function useSteps(): Step[] | undefined {
 export function Checklist() {
   const { t } = useTranslation('home')
   const steps = useSteps()
-  if (!steps) return null
+  if (!steps) return <Loading />
   const done = steps.filter(({ isDone }) => isDone).length
   const next = steps.find(({ isDone }) => !isDone)
   if (!next) return null
