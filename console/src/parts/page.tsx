@@ -19,7 +19,8 @@ let isFirstScreen = true
 function useFocusOnMove() {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    if (!isFirstScreen) heading.current?.focus({ preventScroll: true })
+    // A link may have been followed before the first screen was drawn; then it has the focus.
+    if (!isFirstScreen || document.activeElement !== document.body) heading.current?.focus({ preventScroll: true })
     isFirstScreen = false
   }, [])
   return heading

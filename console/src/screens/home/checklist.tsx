@@ -17,6 +17,8 @@ type Step = { id: 'user' | 'event' | 'campaign' | 'message' | 'domain' | 'live';
 /** The first item is enough to know that there is one. */
 const ONE = { query: { limit: 1 } }
 const PAGE = { query: { limit: 100 } }
+/** Events that Carillon writes itself do not show that the product sends any. */
+const SYSTEM_EVENT = /^(?:user_(?:created|updated)|(?:un)?subscribed|list_(?:entered|left)|(?:email|text|push|webhook|in_app)_.*)$/
 /** What is done elsewhere appears by itself. */
 const READ_AGAIN = { refetchInterval: 5000 }
 
@@ -24,7 +26,7 @@ const READ_AGAIN = { refetchInterval: 5000 }
 function useSteps(): Step[] | undefined {
   const { environment } = useProject()
   const users = useRead('/api/client/users', ONE, READ_AGAIN)
-  const events = useRead('/api/client/schema/events', ONE, READ_AGAIN)
+  const events = useRead('/api/client/schema/events', PAGE, READ_AGAIN)
   const campaigns = useRead('/api/client/campaigns', ONE, READ_AGAIN)
   const messages = useRead('/api/client/messages', ONE, READ_AGAIN)
   const domains = useRead('/api/client/domains', PAGE, READ_AGAIN)
@@ -41,7 +43,7 @@ function useSteps(): Step[] | undefined {
     },
     {
       id: 'event',
-      isDone: events.data.results.length > 0,
+      isDone: events.data.results.some(({ name }) => !SYSTEM_EVENT.test(name)),
       request: {
         method: 'POST',
         path: '/api/client/events',
