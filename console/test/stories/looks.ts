@@ -37,6 +37,7 @@ export const looks = (site: () => Site) =>
       for (const [colorScheme, viewport] of MODES) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         await page.setViewportSize(viewport)
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor({ state: 'attached' })
         expect(await faultsOf(page), `${colorScheme} ${viewport.width}`).toEqual([])
         expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${viewport.width}`).toBeLessThanOrEqual(0)
       }
