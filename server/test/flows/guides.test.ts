@@ -11,6 +11,8 @@ import { type Block, blocksOf, fileNameOf, fits, needOf, PAGES, readPage, stepsO
 
 /** What some blocks need that a machine without accounts and without access to the internet does not have, with the reason. */
 const NEEDS: Record<string, string> = {
+  'Needs a member with this address.':
+    'Members join with links that they open in a browser. members/team.test.ts resets the password and the second factor of one.',
   'Needs the npm registry.':
     'flows/clients.test.ts generates both clients with the same commands, and compiles and runs a program with each.',
   'Needs an account at Google.': 'The key file comes from a Google account. Tests of the provider use recorded replies of the service.',

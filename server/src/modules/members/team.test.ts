@@ -5,6 +5,7 @@ import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { codeAt, stepAt } from '../../lib/totp.ts'
 import { relayOf } from './mails.ts'
+import { operatorLink } from './profile.ts'
 
 const as = ({ headers }: Pick<Member, 'headers'>) => ({ key: null, headers })
 const bodyOf = (name: string, more: object = {}) => ({ email: `${name}@team.example`, name, role: 'member', ...more })
@@ -17,6 +18,8 @@ const auditOf = async (w: World) =>
   (await w.get('/api/client/audit?limit=-1', { key: w.keys.organisation })).body.results.map(
     ({ action, actor }: { action: string; actor: { type: string; name: string } }) => [action, actor.type, actor.name],
   )
+
+const NEXT = 'another four words'
 
 describe('an invitation', () => {
   test('lets a member join once, with the roles that it names', async () => {
@@ -160,8 +163,6 @@ describe('a member who was removed', () => {
 })
 
 describe('a password', () => {
-  const NEXT = 'another four words'
-
   test('is changed with the one before, and other sessions end', async () => {
     await using w = await world()
     const one = await member(w, 'member')
@@ -259,6 +260,17 @@ describe('the second factor', () => {
     expect((await auditOf(w)).map(([action]: string[]) => action)).toEqual(
       expect.arrayContaining(['member.second_factor_added', 'member.second_factor_removed']),
     )
+  })
+
+  test('and the password are lost: the link of an operator sets a password once, and removes the factor', async () => {
+    await using w = await world()
+    const { one } = await withTotp(w)
+    expect(await operatorLink(w.ctx, 'nobody@example.com')).toBeNull()
+    const token = tokenIn((await operatorLink(w.ctx, one.email)) as string)
+    const reset = () => w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })
+    expect([(await reset()).status, (await reset()).body.error.reason]).toEqual([204, 'link_invalid'])
+    expect([(await signIn(w, one.email)).status, (await signIn(w, one.email, NEXT)).status]).toEqual([401, 200])
+    expect((await auditOf(w)).map(([action]: string[]) => action)).toContain('member.reset')
   })
 
   test('is guessed as slowly as a password', async () => {
