@@ -1,5 +1,5 @@
 import { job } from '../../infra/queue/jobs.ts'
-import { SECOND_MS } from '../../lib/times.ts'
+import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { createListBuilder, deleteRetired } from './building/build.ts'
 import { nextChunkAt } from './building/queries.ts'
 import { checkClock, followEventRemoval } from './building/versions.ts'
@@ -12,6 +12,6 @@ const BUILD_RETRY_MS = 100
 export const listJobs = () => [
   job({ name: 'lists.check-clock', idleMs: 5 * SECOND_MS, run: checkClock }),
   job({ ...BUILD, nextAt: nextChunkAt, retryMs: BUILD_RETRY_MS, run: createListBuilder() }),
-  job({ name: 'lists.delete-retired', idleMs: 10 * SECOND_MS, run: deleteRetired }),
-  job({ name: 'lists.after-retention', idleMs: 10 * SECOND_MS, run: followEventRemoval }),
+  job({ name: 'lists.delete-retired', idleMs: MINUTE_MS, run: deleteRetired }),
+  job({ name: 'lists.after-retention', idleMs: MINUTE_MS, run: followEventRemoval }),
 ]

@@ -106,4 +106,5 @@ export function relayOf(text: string): SmtpRelay {
   }
 }
 
-export const mailJob = job({ ...MAIL, nextAt: queries.nextMailAt, run: sendDue })
+/** A new email wakes it; the search for those of a process that ended can wait. */
+export const mailJob = job({ ...MAIL, idleMs: MINUTE_MS, nextAt: queries.nextMailAt, run: sendDue })

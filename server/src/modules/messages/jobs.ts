@@ -13,7 +13,7 @@ import { createSender, releaseLeases, type SenderParts, sendDueMessages } from '
 /** The wait for messages that are due and over a rate, or locked. */
 const SEND_RETRY_MS = 100
 const RELEASE_IDLE_MS = 5000
-const FOLD_IDLE_MS = 10_000
+const FOLD_IDLE_MS = 20_000
 const PURGE_IDLE_MS = 60_000
 
 function sendJob(parts: SenderParts, priority: Priority): Job {
