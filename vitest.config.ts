@@ -20,11 +20,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // What a test waits for may take a while on a busy machine.
     expect: { poll: { timeout: 20_000 } },
-    // More than cores, because tests of processes that end wait most of the time.
-    maxWorkers: 4,
+    maxWorkers: 3,
     pool: 'forks',
-    // Young objects are collected less often: a tenth of the processor time of the tests.
-    execArgv: ['--max-semi-space-size=64'],
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
       // All others share a few processes: to load the server anew for each file takes longer than most files run.

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
@@ -592,6 +593,9 @@ describe('preview', () => {
     const held = await locked(w)
     const asked = ['mine 1', 'mine 2', 'mine 3', 'mine 4', 'mine 5'].map((name) => ask(name, w.keys.secret))
     const theirs = ask('theirs', other.keys.secret)
+    // One of each project runs, and waits for the lock.
+    const waiting = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await vi.waitFor(async () => expect(await select(w, waiting)).toEqual([{ count: 2 }]), { timeout: 20_000, interval: 10 })
     await held[Symbol.asyncDispose]()
     expect(await Promise.all([...asked, theirs])).toEqual(asked.map(() => 200).concat(200))
     expect(order.indexOf('theirs')).toBeLessThan(3)
