@@ -15,7 +15,7 @@ export type Site = AsyncDisposable & {
   key: string
   /** The link of the first start. */
   ownerLink: string
-  /** A browser profile of its own, with nobody signed in. */
+  /** Opens a browser profile of its own, without a session. */
   context(): Promise<BrowserContext>
   /** Calls the API with the key. */
   api(method: string, path: string, body?: unknown): Promise<any>

@@ -11,7 +11,7 @@ type Props = {
   kept?: string
 }
 
-/** What happened, what was kept and what to do, with the id of the request for whoever looks it up in the log. */
+/** Says what happened, what was kept and what to do, with the request id that the log has too. */
 export function Failed({ error, onRetry, kept }: Props) {
   const { t } = useTranslation()
   const isKnown = error instanceof CarillonError

@@ -33,7 +33,7 @@ export function usePreflight({ campaignId, version, isReady }: Wanted): { prefli
   return { preflight: isReady ? data : undefined, error: started.error ?? error }
 }
 
-/** From the audience to those whom the message reaches, with every reason in between. */
+/** The audience, the users whom the message reaches, and each reason for the difference. */
 export function Funnel(wanted: Wanted) {
   const { preflight, error } = usePreflight(wanted)
   if (error) return <Failed error={error} />

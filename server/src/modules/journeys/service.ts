@@ -60,7 +60,7 @@ async function changeStatus(ctx: InTx, before: JourneyRow, status: JourneyRow['s
   if (status === 'draft' && (await hasUsersInside(ctx, before.id)))
     throw fault('validation_failed', 'status', 'Users are inside. Set `status` to `off` and wait until they finish, or stop the journey.')
   if (status !== 'live') return
-  // One that was off goes on with the version that it had; its draft stays a draft.
+  // A journey that was off continues with its earlier version; its draft stays a draft.
   if (before.status === 'draft' || before.live_version === null) await publishDraft(ctx, before, find)
   // Those who are still inside stay: what was planned when it was switched off does not happen any more.
   await deleteSweeps(ctx, before.id, ['exit'])

@@ -34,7 +34,7 @@ export async function getMember(ctx: MemberCtx, id: MemberId): Promise<Member> {
   return present(member)
 }
 
-/** Nobody gives, takes or changes a role above their own. Throws 403. */
+/** Checks that a member gives, takes and changes only roles up to their own. Throws 403. */
 function requireRank({ role: own }: MemberCtx, ...roles: (OrganisationRole | undefined)[]): void {
   if (roles.every((role) => role === undefined || organisationAtLeast(own, role))) return
   throw new ApiError('permission_denied', 'Only an owner may invite, change or remove owners.', { reason: 'role' })

@@ -19,7 +19,7 @@ import type { StepProps } from './step.ts'
 const UNDO_MS = 30_000
 const TYPED_FROM = 10_000
 
-/** What stands in the way, what to look at, whom it reaches, and the launch. */
+/** Shows blocking problems, warnings and the reach, and launches the campaign. */
 export function ReviewStep({ campaign, autosave }: StepProps) {
   const { t } = useTranslation('campaigns')
   const [version] = useState(() => String(Date.now()))
