@@ -20,13 +20,17 @@ const ownNode = join(modules, '.bin', 'node')
 
 const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-/** The content of `record` after an installation: a hash of the lockfile, and the platform. */
-const wanted = () =>
+/** Whether only what the server needs is installed. Every other script needs the development dependencies, whatever NODE_ENV says. */
+const isProduction = process.env.NODE_ENV === 'production' && process.env.npm_lifecycle_event === 'prestart'
+
+/** The content of `record` after an installation: a hash of the lockfile, the platform, and whether it is for production. */
+const installation = (production) =>
   `${createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')} ${process.platform} ${process.arch}\n`
+    .digest('hex')} ${process.platform} ${process.arch}${production ? ' production' : ''}\n`
 
-const isInstalled = () => read(record) === wanted()
+/** A full installation also serves production. */
+const isInstalled = () => read(record) === installation(false) || (isProduction && read(record) === installation(true))
 
 const print = (line) => process.stderr.write(`${line}\n`)
 
@@ -92,8 +96,8 @@ function npmCommand() {
 }
 
 /**
- * Installs all dependencies, including those that NODE_ENV or npm’s settings would omit. Engines are not checked, because npm
- * may run under another Node than the scripts.
+ * Installs the dependencies of the server in production, and otherwise all, including those that NODE_ENV or npm’s settings would omit.
+ * Engines are not checked, because npm may run under another Node than the scripts.
  */
 function install() {
   if (isInstalled()) return true
@@ -101,11 +105,16 @@ function install() {
   rmSync(record, { force: true })
   const { command, env } = npmCommand()
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  const whole = ['--include=dev', '--include=optional', '--no-engine-strict']
+  // The root is a part, because it has the Node of the scripts.
+  const parts = isProduction ? ['--omit=dev', '--workspace=server', '--include-workspace-root'] : ['--include=dev']
   const [program, ...first] = command
-  const { status } = spawnSync(program, [...first, 'ci', ...quiet, ...whole], { cwd: root, env, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(program, [...first, 'ci', ...quiet, ...parts, '--include=optional', '--no-engine-strict'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 2, 2],
+  })
   if (status !== 0) return false
-  writeFileSync(record, wanted())
+  writeFileSync(record, installation(isProduction))
   return true
 }
 
@@ -124,8 +133,12 @@ function isNewEnough(version) {
   return major > NODE_VERSION_MIN[0] || (major === NODE_VERSION_MIN[0] && minor >= NODE_VERSION_MIN[1])
 }
 
-/** Builds the console with the Node of the scripts. Without it the server starts too, and says at `/` that it is not built. */
+/**
+ * Builds the console with the Node of the scripts, unless what builds it is not installed. Without it the server starts too, and says at
+ * `/` that it is not built.
+ */
 function buildConsole() {
+  if (!existsSync(join(modules, 'vite'))) return
   const node = existsSync(ownNode) ? ownNode : process.execPath
   const { status } = spawnSync(node, [join(root, 'scripts', 'console.ts')], { cwd: root, stdio: ['ignore', 2, 2] })
   if (status !== 0) print('The console could not be built. Read the message above; the API works without it.')

@@ -1046,7 +1046,7 @@ create table mail_messages (
   completed_at timestamp(3) with time zone,
   constraint mail_messages_pkey PRIMARY KEY (project_id, id),
   constraint mail_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
-  constraint mail_messages_source_check CHECK ((source = ANY (ARRAY['message'::text, 'submission'::text])))
+  constraint mail_messages_source_check CHECK ((source = ANY (ARRAY['message'::text, 'submission'::text, 'report'::text])))
 );
 
 create table mail_pauses (
@@ -1617,6 +1617,17 @@ create table template_attachments (
   constraint template_attachments_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES campaign_templates(project_id, id) ON DELETE CASCADE
 );
 
+create table tls_reports (
+  project_id bigint not null,
+  day timestamp(3) with time zone not null,
+  domain text not null,
+  urls text[] not null,
+  next_at timestamp(3) with time zone,
+  constraint tls_reports_pkey PRIMARY KEY (project_id, day, domain)
+);
+CREATE INDEX tls_reports_by_age ON tls_reports USING btree (day);
+CREATE INDEX tls_reports_due ON tls_reports USING btree (next_at) WHERE (next_at IS NOT NULL);
+
 create table tls_results (
   project_id bigint not null,
   id bigint not null generated always as identity,
@@ -1629,6 +1640,15 @@ create table tls_results (
 );
 CREATE INDEX tls_results_day ON tls_results USING btree (day);
 CREATE UNIQUE INDEX tls_results_id ON tls_results USING btree (project_id, id);
+
+create table traced_messages (
+  project_id bigint not null,
+  message_id bigint not null,
+  request_id text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint traced_messages_pkey PRIMARY KEY (project_id, message_id)
+);
+CREATE INDEX traced_messages_by_age ON traced_messages USING btree (created_at);
 
 create table tracked_times (
   project_id bigint not null,

@@ -4,7 +4,15 @@ import { StartError } from './lib/start-error.ts'
 export type MailPortSetting = 'INBOUND_PORT' | 'SUBMISSION_PORT' | 'SUBMISSION_TLS_PORT'
 
 /** Where something listens, and the setting of its port. */
-type Listening = { host: string; port: number; setting: 'PORT' | MailPortSetting }
+type Listening = { host: string; port: number; setting: 'PORT' | 'OPS_PORT' | MailPortSetting }
+
+const HOSTS = {
+  PORT: 'HOST',
+  OPS_PORT: 'OPS_HOST',
+  INBOUND_PORT: 'SMTP_HOST',
+  SUBMISSION_PORT: 'SMTP_HOST',
+  SUBMISSION_TLS_PORT: 'SMTP_HOST',
+}
 
 /** Why a port cannot be listened on, for the operator, or the error itself if the reason is not theirs. */
 export function listenProblem(error: NodeJS.ErrnoException, { host, port, setting }: Listening): Error {
@@ -16,7 +24,7 @@ export function listenProblem(error: NodeJS.ErrnoException, { host, port, settin
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new StartError(`${host} is not an address of this machine. Correct ${setting === 'PORT' ? 'HOST' : 'SMTP_HOST'}.`)
+      return new StartError(`${host} is not an address of this machine. Correct ${HOSTS[setting]}.`)
     default:
       return error
   }

@@ -1,7 +1,11 @@
 /** Requests of commands to the API of a server. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { SafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import { join, resolve } from 'node:path'
+import { createSafeFetch, type SafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import type { Config } from '../infra/runtime/config.ts'
+import { egressPolicy } from '../lib/egress.ts'
+import { trimEndMatching } from '../lib/text.ts'
+import { CLI_USER_AGENT, VERSION } from '../lib/versions.ts'
 import { CommandError } from './command.ts'
 
 const TIMEOUT_MS = 10_000
@@ -26,6 +30,18 @@ export function callApi(fetch: SafeFetch, url: string, key: string): Call {
     if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${answer.message ?? reply.body}`)
     return answer
   }
+}
+
+/** Calls the API of the server at `--url` with `--key`: by default that of the configuration, with the key of its first start. */
+export async function openApi(
+  config: Pick<Config, 'DATA_DIR' | 'PORT'>,
+  { url, key }: { url: string | undefined; key: string | undefined },
+): Promise<AsyncDisposable & { call: Call }> {
+  const value = key ?? (await firstKey(resolve(config.DATA_DIR)))
+  // Any address is allowed, because the user of the command line chose it.
+  const fetch = createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), userAgent: `${CLI_USER_AGENT}${VERSION}`, anyPort: true })
+  const base = trimEndMatching(url ?? `http://127.0.0.1:${config.PORT}`, /^\/$/)
+  return { call: callApi(fetch, base, value), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() }
 }
 
 /** An object in JSON; an empty one if the text is no JSON. */

@@ -3,11 +3,13 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { childEnvironment } from '../../test/child-server.ts'
 import { cloneTemplate } from '../../test/ground.ts'
+import { rowsOf } from '../../test/statements.ts'
 import { startApp } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
+import { findCommand } from './index.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 let env: Record<string, string>
@@ -23,23 +25,56 @@ const carillon = (args: string[], more: Record<string, string> = {}) =>
     ),
   )
 
-test('help lists every command, and an unknown command fails', async () => {
-  const { code, out } = await carillon(['help'])
+/** Runs a command in this process, which takes less time. Returns what it prints. */
+async function printed(words: string[], more: Record<string, string> = {}): Promise<string> {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    const { command, args } = findCommand(words)
+    await command.run(args, { ...env, ...more })
+    return written.mock.calls.map(([text]) => text).join('')
+  } finally {
+    written.mockRestore()
+  }
+}
+
+test('help lists every command, --help its options, and an unknown command exits with 2', async () => {
+  const [{ code, out }, keys, unknown, surplus] = await Promise.all([
+    carillon(['help']),
+    carillon(['keys', 'create', '--help']),
+    carillon(['strat']),
+    carillon(['migrate', 'now']),
+  ])
   expect(code).toBe(0)
-  for (const name of ['start', 'migrate', 'keys create', 'listen', 'doctor']) expect(out).toContain(`  ${name}`)
-  expect((await carillon(['strat'])).code).toBe(1)
+  for (const name of ['start', 'migrate', 'keys create', 'listen', 'backup', 'doctor']) expect(out).toContain(`  ${name}`)
+  expect(keys.out).toMatch(/^carillon keys create \[options\]\n.*--role ROLE {2,}What the key may do/s)
+  expect(unknown).toEqual({ code: 2, out: '', err: 'Unknown command: strat. `carillon help` prints the commands.\n' })
+  expect(surplus).toEqual({ code: 2, out: '', err: 'Unexpected argument: now.\n' })
 })
 
-test('keys create prints a key that works', async () => {
+test('keys are created, listed and revoked', async () => {
   await using app = await startApp(readConfig(env), 'api')
   const { code, out } = await carillon(['keys', 'create', '--role', 'support', '--name', 'CI'])
   expect([code, out]).toEqual([0, expect.stringMatching(/^sk_[0-9A-Za-z]{40}\n$/)])
   const reply = await fetch(`${app.url}/api/client/users`, { headers: { authorization: `Bearer ${out.trim()}` } })
   expect(reply.status).toBe(200)
-  expect((await carillon(['keys', 'create', '--role', 'boss'])).err).toBe(
-    '--role must be one of support, smtpproxy, editor, publisher, admin.\n',
+  await expect(printed(['keys', 'create', '--role', 'boss'])).rejects.toThrow(
+    '--role must be one of support, smtpproxy, editor, publisher, admin.',
   )
-  expect((await carillon(['keys', 'create', '--project', '999'])).err).toContain('The project does not exist')
+  await expect(printed(['keys', 'create', '--project', '999'])).rejects.toThrow('The project does not exist')
+  const listed = await printed(['keys', 'list', '--json'])
+  const keys = JSON.parse(listed)
+  expect(listed).not.toContain(out.trim())
+  expect(keys.map(({ scope, role, name }: Record<string, string>) => [scope, role, name])).toEqual([
+    ['organisation', 'owner', 'First key'],
+    ['secret', 'admin', 'First key'],
+    ['public', 'admin', 'First key'],
+    ['secret', 'support', 'CI'],
+  ])
+  const revoke = ['keys', 'revoke', String(keys.at(-1).id)]
+  expect(await printed(revoke)).toContain('The key is archived.')
+  const [entry] = await rowsOf(env.DATABASE_URL as string, 'select action, via from audit_entries order by id desc limit 1')
+  expect(entry).toEqual({ action: 'key.deleted', via: 'cli' })
+  await expect(printed(revoke)).rejects.toThrow('no such key')
 })
 
 test('doctor reports what is fine and what is not', async () => {
@@ -59,5 +94,19 @@ test('production without secrets ends with a list of problems and no stack trace
 
 test('an unknown option is reported in one line', async () => {
   const { code, err } = await carillon(['listen', '--evnts', 'x'])
-  expect([code, err.trim().split('\n').length]).toEqual([1, 1])
+  expect([code, err.trim().split('\n').length]).toEqual([2, 1])
+})
+
+test('config check prints what is set, without secrets', async () => {
+  const out = await printed(['config', 'check', '--json'], { METRICS_TOKEN: 'a-secret-token', PORT: 'http' })
+  const { exitCode } = process
+  process.exitCode = 0
+  const { ok, problem, settings } = JSON.parse(out)
+  expect([exitCode, ok, problem]).toEqual([1, false, expect.stringContaining('PORT must be a port')])
+  const named = (name: string) => settings.find((setting: { name: string }) => setting.name === name)
+  expect([named('METRICS_TOKEN'), named('HOST')]).toEqual([
+    { name: 'METRICS_TOKEN', value: '(secret)', is_set: true },
+    { name: 'HOST', value: null, is_set: false },
+  ])
+  expect(out).not.toContain('a-secret-token')
 })

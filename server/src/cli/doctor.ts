@@ -2,7 +2,8 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { describeDatabase } from '../infra/postgres/describe-database.ts'
 import { backlog } from '../infra/queue/queue.ts'
 import { ConfigError, readConfig } from '../infra/runtime/config.ts'
-import type { Command } from './command.ts'
+import { type Command, readArguments } from './command.ts'
+import { OPTIONS } from './options.ts'
 import { withCtx } from './with-ctx.ts'
 
 const FREE_SPACE_MIN_BYTES = 1_073_741_824
@@ -10,9 +11,11 @@ const FREE_SPACE_MIN_BYTES = 1_073_741_824
 type Finding = { ok: boolean; text: string }
 
 /** Checks everything that the server needs to start, and prints all findings. */
-export const run: Command['run'] = async (_, env) => {
+export const run: Command['run'] = async (args, env) => {
+  const { json } = readArguments(args, OPTIONS.json).values
   const findings = [nodeVersion(), ...(await configuration(env))]
-  for (const { ok, text } of findings) process.stdout.write(`${ok ? 'ok     ' : 'PROBLEM'}  ${text}\n`)
+  if (json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
+  else for (const { ok, text } of findings) process.stdout.write(`${ok ? 'ok     ' : 'PROBLEM'}  ${text}\n`)
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1
 }
 

@@ -1,6 +1,7 @@
 import { findSendingCampaigns } from '../modules/campaigns/index.ts'
 import { receiveMailReport } from '../modules/messages/index.ts'
-import { type Command, CommandError } from './command.ts'
+import { type Command, CommandError, readArguments } from './command.ts'
+import { OPTIONS } from './options.ts'
 import { withCtx } from './with-ctx.ts'
 
 const BYTES_MAX = 31_457_280
@@ -8,7 +9,8 @@ const BYTES_MAX = 31_457_280
 const TRY_AGAIN = 75
 
 /** Reads an email from standard input, as mail servers write it to a program. Exits with 75 if it should come again. */
-export const run: Command['run'] = async (recipients, env) => {
+export const run: Command['run'] = async (args, env) => {
+  const recipients = readArguments(args, OPTIONS.none, Number.POSITIVE_INFINITY).operands
   const content = await readInput()
   try {
     await withCtx(env, async (ctx) => {

@@ -6,7 +6,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { parseArgs } from 'node:util'
 import { issueCertificate, loadOrCreateAuthority } from '../infra/outgoing/dev-authority.ts'
 import { createSafeFetch } from '../infra/outgoing/safe-fetch.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,9 +15,10 @@ import { CLI_USER_AGENT, VERSION } from '../lib/versions.ts'
 import { EVENT_TYPES } from '../modules/webhook-events/index.ts'
 import { verifySignature } from '../modules/webhooks/index.ts'
 import { callApi, firstKey, parsed } from './call-api.ts'
-import { CommandError } from './command.ts'
+import { CommandError, readArguments, UsageError } from './command.ts'
 import { forwarder } from './forward.ts'
 import { inOrder, type ReceivedEvent } from './in-order.ts'
+import { OPTIONS } from './options.ts'
 
 export type ListenOptions = {
   /** 0 chooses a free one. */
@@ -44,26 +44,17 @@ export type ListenIo = {
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 1_048_576
 
-const options = {
-  port: { type: 'string', default: '0' },
-  events: { type: 'string', default: 'all' },
-  url: { type: 'string', default: 'http://127.0.0.1:3000' },
-  key: { type: 'string' },
-  'forward-to': { type: 'string' },
-  secret: { type: 'string' },
-} as const
-
-/** Reads the arguments of the command. Throws `CommandError` if one is invalid. */
+/** Reads the arguments of the command. Throws `UsageError` if one is invalid. */
 export function listenOptions(args: string[]): ListenOptions {
-  const { port, events, url, key, 'forward-to': forwardTo, secret } = parseArgs({ args, options }).values
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new CommandError('--port must be a port from 0 to 65535.')
-  if (!isWebAddress(url)) throw new CommandError('--url must be a URL such as http://127.0.0.1:3000.')
+  const { port, events, url, key, 'forward-to': forwardTo, secret } = readArguments(args, OPTIONS.listen).values
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port must be a port from 0 to 65535.')
+  if (!isWebAddress(url)) throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
   if (forwardTo !== undefined && !isWebAddress(forwardTo))
-    throw new CommandError('--forward-to must be a URL such as http://127.0.0.1:4000/webhooks.')
+    throw new UsageError('--forward-to must be a URL such as http://127.0.0.1:4000/webhooks.')
   const wanted = events === 'all' ? EVENT_TYPES : events.split(',').map((type) => type.trim())
   const unknown = wanted.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type))
   if (unknown.length > 0)
-    throw new CommandError(`Unknown event types in --events: ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
+    throw new UsageError(`Unknown event types in --events: ${unknown.join(', ')}. Use all, or some of ${EVENT_TYPES.join(', ')}.`)
   return {
     port: Number(port),
     events: wanted,

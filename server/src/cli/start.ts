@@ -1,16 +1,19 @@
 import type { App, Role } from '../app.ts'
 import { readConfig } from '../infra/runtime/config.ts'
-import { type Command, CommandError } from './command.ts'
+import { type Command, readArguments, UsageError } from './command.ts'
+import { OPTIONS } from './options.ts'
 import { waitForSignal } from './signals.ts'
 
 const ROLES = ['all', 'api', 'worker']
 
 /** Starts the server and stops it cleanly on SIGTERM or SIGINT. */
 export const start: Command = {
-  usage: 'start [all|api|worker]',
+  operands: '[all|api|worker]',
   summary: 'Start the server. By default, one process is both API and worker.',
-  async run([role = 'all'], env) {
-    if (!ROLES.includes(role)) throw new CommandError(`The role must be all, api or worker, not "${role}".`)
+  options: OPTIONS.none,
+  async run(args, env) {
+    const [role = 'all'] = readArguments(args, OPTIONS.none, 1).operands
+    if (!ROLES.includes(role)) throw new UsageError(`The role must be all, api or worker, not "${role}".`)
     const config = readConfig(env)
     // Loaded only with a sound configuration, because it takes a second.
     const { startApp } = await import('../app.ts')
@@ -23,8 +26,10 @@ export const start: Command = {
   },
 }
 
-async function printStart({ url, credentials, owner }: App, isProduction: boolean) {
+async function printStart({ url, operationsUrl, credentials, owner }: App, isProduction: boolean) {
+  if (!url) process.stdout.write('The worker is ready\n')
   if (url) process.stdout.write(`Carillon is ready at ${url}; the API reference is at ${url}/docs\n`)
+  if (operationsUrl) process.stdout.write(`Operations: ${operationsUrl}/readyz\n`)
   if (owner) process.stdout.write(isProduction ? `The link to the console is in ${owner.path}\n` : `Console: ${owner.url}\n`)
   if (!credentials) return
   const { path, organisation_key, secret_key, publishable_key } = credentials

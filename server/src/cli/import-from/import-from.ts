@@ -1,8 +1,8 @@
 /** `carillon import-from`: users, opt-outs, suppressed addresses and templates from the export files of other products. */
-import { parseArgs } from 'node:util'
 import { trimEndMatching } from '../../lib/text.ts'
 import type { Call } from '../call-api.ts'
-import { CommandError } from '../command.ts'
+import { readArguments, UsageError } from '../command.ts'
+import { OPTIONS } from '../options.ts'
 import type { ExportedUser, Product, Reason, Row, Suppression } from './product.ts'
 import { textOf } from './product.ts'
 import * as products from './products.ts'
@@ -16,21 +16,6 @@ const KINDS = ['users', 'suppressions', 'template'] as const
 const REASONS: readonly Reason[] = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint']
 /** Further ones are counted only. */
 const REFUSALS_PRINTED_MAX = 20
-
-const options = {
-  url: { type: 'string' },
-  key: { type: 'string' },
-  id: { type: 'string' },
-  list: { type: 'string' },
-  subscription: { type: 'string' },
-  topics: { type: 'string', default: '' },
-  types: { type: 'string', default: '' },
-  reason: { type: 'string' },
-  name: { type: 'string' },
-  subject: { type: 'string' },
-  locale: { type: 'string', default: 'en' },
-  'dry-run': { type: 'boolean', default: false },
-} as const
 
 export type ImportOptions = {
   product: Product
@@ -47,15 +32,15 @@ export type ImportOptions = {
   target: Omit<Target, 'call'>
 }
 
-/** Reads the arguments of the command. Throws `CommandError` if one is invalid. */
+/** Reads the arguments of the command. Throws `UsageError` if one is invalid. */
 export function importOptions(args: string[]): ImportOptions {
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-  const [name = '', kind = '', file = '', ...more] = positionals
-  if (!Object.hasOwn(PRODUCTS, name)) throw new CommandError(`Import from one of ${Object.keys(PRODUCTS).join(', ')}.`)
-  if (!isOneOf(kind, KINDS)) throw new CommandError(`After the product, say what the file contains: ${KINDS.join(', ')}.`)
-  if (file === '' || more.length > 0) throw new CommandError('Name one file.')
+  const { values, operands } = readArguments(args, OPTIONS.importFrom, Number.POSITIVE_INFINITY)
+  const [name = '', kind = '', file = '', ...more] = operands
+  if (!Object.hasOwn(PRODUCTS, name)) throw new UsageError(`Import from one of ${Object.keys(PRODUCTS).join(', ')}.`)
+  if (!isOneOf(kind, KINDS)) throw new UsageError(`After the product, say what the file contains: ${KINDS.join(', ')}.`)
+  if (file === '' || more.length > 0) throw new UsageError('Name one file.')
   const { reason } = values
-  if (reason !== undefined && !isOneOf(reason, REASONS)) throw new CommandError(`--reason must be one of ${REASONS.join(', ')}.`)
+  if (reason !== undefined && !isOneOf(reason, REASONS)) throw new UsageError(`--reason must be one of ${REASONS.join(', ')}.`)
   const subscriptionId = idOf('subscription', values.subscription)
   const listId = idOf('list', values.list)
   return {
@@ -81,7 +66,7 @@ const isOneOf = <const T extends string>(value: string, values: readonly T[]): v
 
 function idOf(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw new CommandError(`--${option} must be an id, such as 4.`)
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw new UsageError(`--${option} must be an id, such as 4.`)
   return Number(value)
 }
 
@@ -91,7 +76,7 @@ function topicsOf(option: string): Record<string, number> {
     pairs.map((pair) => {
       const [topic = '', id = ''] = pair.split('=')
       if (topic === '' || !/^[1-9]\d{0,14}$/.test(id))
-        throw new CommandError('--topics must be pairs of a topic and an id, such as topic_1=4.')
+        throw new UsageError('--topics must be pairs of a topic and an id, such as topic_1=4.')
       return [topic, Number(id)]
     }),
   )

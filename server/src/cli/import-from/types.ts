@@ -1,5 +1,5 @@
 /** Types of attributes in a file whose cells are text: `--types age:number,vip:boolean,renews_at:date`. */
-import { CommandError } from '../command.ts'
+import { UsageError } from '../command.ts'
 
 /** Unix timestamps from here on are in milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000
@@ -13,14 +13,14 @@ const CONVERSIONS = {
 type TypeName = keyof typeof CONVERSIONS
 export type Types = Record<string, TypeName>
 
-/** Reads the option `--types`. Throws `CommandError`. */
+/** Reads the option `--types`. Throws `UsageError`. */
 export function typesOf(option: string): Types {
   const pairs = option.split(',').filter((pair) => pair !== '')
   return Object.fromEntries(
     pairs.map((pair) => {
       const [name = '', type = ''] = pair.split(':')
       if (name === '' || !Object.hasOwn(CONVERSIONS, type))
-        throw new CommandError(`--types must be pairs such as age:number. The types are ${Object.keys(CONVERSIONS).join(', ')}.`)
+        throw new UsageError(`--types must be pairs such as age:number. The types are ${Object.keys(CONVERSIONS).join(', ')}.`)
       return [name, type as TypeName]
     }),
   )

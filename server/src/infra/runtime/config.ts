@@ -189,6 +189,11 @@ export const settings = {
     [],
     'Public addresses that email comes from, for SPF records. Those that MTA_HOSTNAME resolves to are allowed without being here.',
   ),
+  TLS_REPORTS: flag(
+    true,
+    'Whether domains that publish an MTA-STS policy or TLSA records, and ask for it, get a daily report about TLS of the email that went to them (RFC 8460).',
+  ),
+  TLS_REPORT_CONTACT: text(undefined, 'Contact in these reports. Default: postmaster at the sending domain of the project.'),
   INBOUND_PORT: optionalPort(
     undefined,
     'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without it, it does not listen.',
@@ -222,8 +227,24 @@ export const settings = {
     false,
     'Whether these name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Then their AD bit is believed, and DANE is used.',
   ),
+  OPS_PORT: optionalPort(
+    undefined,
+    'Port on which a process of any role serves /livez, /readyz, /metrics and /version to operators. Each process needs one of its own. Without it, `api` and `all` processes serve them on PORT only, and workers not at all.',
+  ),
+  OPS_HOST: words('127.0.0.1', 'Address to listen on for OPS_PORT.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    undefined,
+    'Collector of OpenTelemetry, such as http://127.0.0.1:4318, to which traces are exported over OTLP (protobuf over HTTP). Without it, there are no traces.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: list([], 'Headers of these requests, as `name=value`, such as the key of a service.', true),
+  OTEL_SERVICE_NAME: words('carillon', 'Name of this service in traces.'),
+  OTEL_TRACES_SAMPLER_ARG: count(1, 'Share of the traces that are exported, from 0 to 1.'),
   TRUST_PROXY: list([], 'Proxies (addresses or CIDRs) whose X-Forwarded-For header is trusted.'),
-  METRICS_TOKEN: text(undefined, 'Bearer token for /metrics. Without it, /metrics is open in development and closed in production.', true),
+  METRICS_TOKEN: text(
+    undefined,
+    'Bearer token for /metrics. Without it, /metrics is open on OPS_PORT; on PORT it is open in development and closed in production.',
+    true,
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 export type Config = { readonly [K in keyof typeof settings]: (typeof settings)[K]['fallback'] } & { readonly production: boolean }

@@ -15,6 +15,7 @@ import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Secrets } from './secrets.ts'
+import type { Tracing } from './tracing.ts'
 
 /** A job by its name, which is all that waking it takes. */
 export type JobName = { readonly name: string }
@@ -30,6 +31,8 @@ export type Ctx = {
   /** Email that this server delivers itself: what the DNS says, and connections to mail hosts. */
   mail: MailOutside
   metrics: Metrics
+  /** Absent unless traces are exported. */
+  tracing?: Tracing
   /** For work whose cost the caller decides. */
   threads: Pick<Threads, 'map' | 'run'>
   /** The public URL of this server, without a final slash. Links in messages start with it. */

@@ -9,6 +9,9 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** A timer measures the delay of the event loop this often. Every 10 ms, the default, costs an idle server 0.4 % of a core. */
 const LOOP_PRECISION_MS = 50
 
+/** Gauges with the suffix of counters. Those without it, by type, stay. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 /** Buckets for times that include waiting. */
 const LAG_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800]
@@ -46,6 +49,7 @@ export function createMetrics(version: string) {
   const registry = new Registry()
   const { counter, gauge, histogram } = instrumentsOf(registry)
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   gauge('app_build_info', 'The version of the server.', ['version']).set({ version }, 1)
   const requests = histogram('http_request_duration_seconds', 'Duration of a request.', ['method', 'route', 'status_class'])
   const statements = histogram('app_db_statement_duration_seconds', 'Duration of an SQL statement.')
@@ -71,7 +75,6 @@ export function createMetrics(version: string) {
     exposition: async () => ({ text: await registry.metrics(), type: registry.contentType }),
     request: (method: string, route: string, status: number, elapsedMs: number) =>
       requests.observe({ method, route, status_class: `${Math.floor(status / 100)}xx` }, elapsedMs / 1000),
-    ...domainMetrics(registry),
     statement: (elapsedMs: number) => statements.observe(elapsedMs / 1000),
     pool: ({ total, idle, waiting }: { total: number; idle: number; waiting: number }) => {
       connections.set({ state: 'busy' }, total - idle)
@@ -92,7 +95,6 @@ export function createMetrics(version: string) {
       sends.observe({ channel, provider }, elapsedMs / 1000)
     },
     messageRendered: (channel: string, elapsedMs: number) => renders.observe({ channel }, elapsedMs / 1000),
-    ...threadMetrics(registry),
     queue: (queue: string, waiting: number, oldestSeconds: number) => {
       jobs.set({ queue, state: 'waiting' }, waiting)
       oldest.set({ queue }, oldestSeconds)
@@ -108,10 +110,44 @@ export function createMetrics(version: string) {
       for (const { status, count } of counts) endpoints.set({ status }, count)
     },
     idempotentReplay: () => replays.inc(),
-    ...journeyMetrics(registry),
-    ...overloadMetrics(registry),
+    ...metricsOfParts(registry),
   }
 }
+
+const metricsOfParts = (registry: Registry) => ({
+  ...domainMetrics(registry),
+  ...threadMetrics(registry),
+  ...journeyMetrics(registry),
+  ...overloadMetrics(registry),
+  ...campaignMetrics(registry),
+})
+
+/** Labels with ids are bounded here: the caller gives the running blasts up to a limit, and others vanish. */
+function campaignMetrics(registry: Registry) {
+  const { gauge } = instrumentsOf(registry)
+  const running = gauge(
+    'app_campaigns_running',
+    'Running blasts that are not paused. With more than the limit, some have no metrics of their own.',
+  )
+  const messages = gauge(
+    'app_campaign_messages',
+    'Messages of a running blast that wait, and those that are done. Alert when neither changes.',
+    ['project_id', 'campaign_id', 'state'],
+  )
+  return {
+    campaignsRunning: (count: number, campaigns: CampaignProgress[]) => {
+      running.set(count)
+      messages.reset()
+      for (const { project_id, campaign_id, waiting, done } of campaigns) {
+        messages.set({ project_id, campaign_id, state: 'waiting' }, waiting)
+        messages.set({ project_id, campaign_id, state: 'done' }, done)
+      }
+    },
+  }
+}
+
+/** The messages of a blast that wait, and those that are sent, skipped or failed. */
+export type CampaignProgress = { project_id: number; campaign_id: number; waiting: number; done: number }
 
 function domainMetrics(registry: Registry) {
   const { counter } = instrumentsOf(registry)

@@ -29,7 +29,8 @@ export async function saveTogether<T>(
   return [...first, ...(await saveTogether(ctx, items.slice(middle), save, stop))]
 }
 
-const isTemporary = (error: unknown): boolean => isDatabaseAway(error) || isConflict(error)
+/** Whether the same statements may succeed later. */
+export const isTemporary = (error: unknown): boolean => isDatabaseAway(error) || isConflict(error)
 
 /** Saves, and tries again while the database is away. Returns the failure that is left. */
 async function saveUntilBack(

@@ -1,0 +1,26 @@
+/**
+ * Creates the secrets of an installation with compose, once: `node secrets.mjs <folder>` writes the settings `carillon.env` and the
+ * password of the database. It changes nothing that exists, because what the keys encrypted cannot be read without them.
+ */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const folder = process.argv[2]
+if (!folder) throw new Error('Name the folder: node secrets.mjs <folder>')
+const settings = join(folder, 'carillon.env')
+
+if (!existsSync(settings)) {
+  const password = randomBytes(24).toString('hex')
+  mkdirSync(folder, { recursive: true })
+  // The image of PostgreSQL reads it as another user. The folder is a volume that only these services have.
+  writeFileSync(join(folder, 'postgres-password'), password, { mode: 0o644 })
+  const lines = [
+    `DATABASE_URL=postgres://carillon:${password}@postgres/carillon`,
+    `SECRETS_KEY=a:${randomBytes(32).toString('base64')}`,
+    `SESSION_JWT_KEYS=a:${randomBytes(32).toString('hex')}`,
+  ]
+  // Renamed when it is whole: a run that was cut off starts again.
+  writeFileSync(`${settings}.new`, `${lines.join('\n')}\n`, { mode: 0o600 })
+  renameSync(`${settings}.new`, settings)
+}

@@ -1,0 +1,139 @@
+/** Backups, taken while others write, and restored into another database, an external one and the embedded one. */
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { cloneTemplate, createDatabase } from '../../test/ground.ts'
+import { rowsOf } from '../../test/statements.ts'
+import { SOON } from '../../test/wait.ts'
+import { type World, world } from '../../test/world.ts'
+import { run as backUp } from './backup.ts'
+import { readManifest } from './data-dir.ts'
+import { run as restore } from './restore.ts'
+
+const ENV = { LOG_LEVEL: 'silent' }
+let root: string
+let w: World
+let folder: string
+let dataDir: string
+
+beforeAll(async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  root = await mkdtemp(join(tmpdir(), 'carillon-backup-'))
+  w = await world()
+  dataDir = join(root, 'data')
+  folder = join(root, 'backup')
+  await mkdir(dataDir)
+  await writeFile(join(dataDir, 'secrets.json'), '{"sealing":"x"}')
+  await w.users('ana', 'kim')
+  await w.post('/api/client/events', [{ name: 'signed_up', external_id: 'ana' }])
+  await w.post('/api/client/lists', { name: 'Pro', type: 'dynamic', rule: { attribute: 'data.plan', is: 'pro' } })
+  await rowsOf(w.databaseUrl, 'drop table if exists "Notes of others"; create table "Notes of others" (id serial, note text)')
+  await rowsOf(w.databaseUrl, `insert into "Notes of others" (note) values ('theirs')`)
+  await w.drain()
+})
+
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await rowsOf(w.databaseUrl, 'drop table "Notes of others"')
+  await w[Symbol.asyncDispose]()
+  await rm(root, { recursive: true, force: true, maxRetries: 5 })
+})
+
+type Table = { name: string; rows: number; sha256: string }
+
+const tablesOf = async (path: string) => ((await readManifest(path)).database as { tables: Table[] }).tables
+
+/** Of the tables that migrations create: other tests leave tables of their own in the database. */
+const catalogueOf = (tables: Table[]) => {
+  const names = tables.map(({ name }) => `'${name}'`).join(', ')
+  return `
+  select (select count(*) from pg_constraint where conrelid::regclass::text in (${names}))::int as constraints,
+         (select count(*) from pg_trigger where tgenabled = 'O' and tgrelid::regclass::text in (${names}))::int as triggers,
+         (select count(*) from pg_indexes where schemaname = 'public' and tablename in (${names}))::int as indexes`
+}
+
+/** The logged tables that are not partitions, without the record of the migrations. */
+const TABLES = `relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relpersistence = 'p' and relname <> 'schema_migrations'`
+
+const oursIn = async (path: string, restored: Table[]) =>
+  (await tablesOf(path)).filter(({ name }) => restored.some((table) => table.name === name))
+
+const printed = () =>
+  vi
+    .mocked(process.stderr.write)
+    .mock.calls.map(([text]) => text)
+    .join('')
+
+test('a backup has what one instant has, although others write', async () => {
+  const blocker = new pg.Client({ connectionString: w.databaseUrl })
+  await blocker.connect()
+  await blocker.query('begin; lock table users in access exclusive mode')
+  const running = backUp([folder], { ...ENV, DATABASE_URL: w.databaseUrl, DATA_DIR: dataDir })
+  const waiting = `select from pg_stat_activity where application_name = 'carillon backup' and wait_event_type = 'Lock' and datname = current_database()`
+  await vi.waitFor(async () => expect(await rowsOf(w.databaseUrl, waiting)).not.toEqual([]), SOON)
+  await w.post('/api/client/lists', { name: 'Later', type: 'static' })
+  await blocker.query('commit')
+  await blocker.end()
+  await running
+  const tables = await tablesOf(folder)
+  const rowsIn = (name: string) => tables.find((table) => table.name === name)?.rows
+  expect([rowsIn('lists'), rowsIn('users'), rowsIn('events')]).toEqual([1, 2, expect.any(Number)])
+  expect((await rowsOf(w.databaseUrl, 'select from lists')).length).toBe(2)
+})
+
+test('is restored into an external database: rows, constraints, triggers, sequences and files', async () => {
+  const target = await createDatabase()
+  const copy = join(root, 'restored')
+  await restore([folder], { ...ENV, DATABASE_URL: target, DATA_DIR: copy })
+  const again = join(root, 'again')
+  await backUp([again], { ...ENV, DATABASE_URL: target, DATA_DIR: copy })
+  const restored = await tablesOf(again)
+  const migrated = await rowsOf(await cloneTemplate(), `select from pg_class where ${TABLES}`)
+  expect(restored).toHaveLength(migrated.length)
+  expect(restored).toEqual(await oursIn(folder, restored))
+  expect(await rowsOf(target, catalogueOf(restored))).toEqual(await rowsOf(w.databaseUrl, catalogueOf(restored)))
+  expect(printed()).toContain('not tables of Carillon: Notes of others')
+  expect(await readFile(join(copy, 'secrets.json'), 'utf8')).toBe('{"sealing":"x"}')
+  const next = `select nextval('lists_id_seq') > (select max(id) from lists) as free`
+  expect(await rowsOf(target, next)).toEqual([{ free: true }])
+  const refused = restore([folder], { ...ENV, DATABASE_URL: target, DATA_DIR: join(root, 'other') })
+  await expect(refused).rejects.toThrow('The database has tables already.')
+})
+
+test('is restored into an embedded database in an empty folder, which is then a backup of the same', async () => {
+  const copy = join(root, 'embedded')
+  await restore([folder], { ...ENV, DATA_DIR: copy })
+  const again = join(root, 'embedded-again')
+  await backUp([again], { ...ENV, DATA_DIR: copy })
+  const restored = await tablesOf(again)
+  expect(restored).toEqual(await oursIn(folder, restored))
+  await expect(restore([folder], { ...ENV, DATA_DIR: copy })).rejects.toThrow(`DATA_DIR ${copy} is not empty.`)
+  await expect(backUp([again], { ...ENV, DATA_DIR: copy })).rejects.toThrow(`The folder ${again} is not empty.`)
+})
+
+test.each([
+  ['a file that was changed', 'tables/users.gz', () => 'x', 'tables/users.gz is not what was backed up'],
+  ['a backup that is not complete', 'backup.json', () => '{', 'is not a complete backup'],
+  [
+    'a backup of a newer release',
+    'backup.json',
+    (text: string) => text.replace(/"schema_version": \d+/, '"schema_version": 9999'),
+    'The backup is of a newer release',
+  ],
+  [
+    'a backup whose secrets cannot be read',
+    'backup.json',
+    (text: string) => text.replace('"secrets_keys": []', '"secrets_keys": ["1"]'),
+    'SECRETS_KEY lacks a key',
+  ],
+])('%s is refused', async (_, file, change, message) => {
+  const path = await mkdtemp(join(root, 'changed-'))
+  await cp(folder, path, { recursive: true })
+  await writeFile(join(path, file), change(await readFile(join(path, file), 'utf8')))
+  const target = await createDatabase()
+  await expect(restore([path], { ...ENV, DATABASE_URL: target, DATA_DIR: `${path}-data` })).rejects.toThrow(message)
+  expect(await rowsOf(target, `select from pg_class where relnamespace = 'public'::regnamespace`)).toEqual([])
+})

@@ -1,0 +1,11 @@
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import type { ProjectId } from '../../lib/ids.ts'
+import { findFirstProject, findProject } from '../../modules/projects/index.ts'
+import { CommandError } from '../command.ts'
+
+/** The project of the option `--project`, by default the first one. Throws `CommandError` if it does not exist. */
+export async function projectOf(ctx: Ctx, id: string | undefined) {
+  const project = id === undefined ? await findFirstProject(ctx) : await findProject(ctx, Number(id) as ProjectId).catch(() => undefined)
+  if (!project) throw new CommandError('The project does not exist. Start the server once to create the first one.')
+  return project
+}

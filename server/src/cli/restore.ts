@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+import type { DatabaseBackup } from '../infra/postgres/backup-format.ts'
+import { checkBackup, restoreDatabase } from '../infra/postgres/restore.ts'
+import { readConfig } from '../infra/runtime/config.ts'
+import { createLog } from '../infra/runtime/log.ts'
+import { fingerprint } from './backup.ts'
+import { type Command, CommandError, readArguments, UsageError } from './command.ts'
+import { openEmpty, putBackFiles, readManifest } from './data-dir.ts'
+import { withDatabase } from './database.ts'
+import { OPTIONS } from './options.ts'
+
+/** Restores a backup into an empty database and an empty DATA_DIR, after all of its files were checked. */
+export const run: Command['run'] = async (args, env) => {
+  const { operands } = readArguments(args, OPTIONS.none, 1)
+  if (operands[0] === undefined) throw new UsageError('Name the folder of the backup.')
+  const folder = resolve(operands[0])
+  const config = readConfig({ LOG_LEVEL: 'warn', ...env })
+  const dataDir = resolve(config.DATA_DIR)
+  const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
+  const known = new Set(config.SECRETS_KEY.map(fingerprint))
+  if (manifest.secrets_keys.some((key) => !known.has(key)))
+    throw new CommandError(
+      'SECRETS_KEY lacks a key that the backed-up server had. Without it, its secrets cannot be read. Add it at the end.',
+    )
+  await checkBackup(manifest.database, folder)
+  await openEmpty(dataDir, 'DATA_DIR')
+  const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))
+  await putBackFiles(folder, dataDir)
+  if (foreign.length > 0) process.stderr.write(`Not restored, because they are not tables of Carillon: ${foreign.join(', ')}.\n`)
+  process.stdout.write(`Restored ${folder}. Start the server.\n`)
+}
