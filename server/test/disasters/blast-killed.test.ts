@@ -3,9 +3,9 @@
  * message whose result is not known is `unknown`. `BLAST_USERS=100000 BLAST_KILLS=20` makes a long test.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rowsOf } from '../child-server.ts'
 import { type FaultPointName, holdAt } from '../fault-points.ts'
 import { openRelay, type Relay } from '../relay.ts'
+import { rowsOf } from '../statements.ts'
 import { type Call, caller, expectReconciled, finished, outcomesIn, prepareBlast, takenBy } from './blast.ts'
 import { type Group, startGroup } from './group.ts'
 

@@ -1,8 +1,8 @@
 /** Blasts over HTTP, for tests that kill the worker that sends them. */
 import { request } from 'undici'
 import { expect, vi } from 'vitest'
-import { rowsOf } from '../child-server.ts'
 import type { Relay } from '../relay.ts'
+import { rowsOf } from '../statements.ts'
 
 const USERS_AT_ONCE = 100
 

@@ -96,12 +96,12 @@ describe('what was accepted before an erasure', () => {
     await erase(w, 'kim')
     const Row = Type.Object({ id_hash: Type.String() })
     const rows = () => w.db.many(Row, sql`select id_hash from erased_ids where project_id = ${w.projectId}`)
-    expect((await rows()).length).toBe(2)
+    expect((await rows()).length).toBe(3)
     expect(JSON.stringify(await rows())).not.toContain('kim')
     await w.drain()
     w.advance('59 minutes')
     await w.drain()
-    expect((await rows()).length).toBe(2)
+    expect((await rows()).length).toBe(3)
     w.advance('2 minutes')
     await w.drain()
     expect(await rows()).toEqual([])
@@ -133,6 +133,22 @@ describe('an import that was accepted before an erasure', () => {
     const errors = (await w.get(`${path}/errors`)).text
     expect(errors.match(/The user of the row was erased after the import was accepted/g)).toHaveLength(2)
     for (const cell of ['kim,', 'visitor', 'no-address']) expect(errors).not.toContain(cell)
+  })
+
+  test('keeps no address of the user in refused rows without ids', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'kip@example.com', phone: '+61412345678' }])
+    const refused = 'email,phone,note\n KIP@example.com ,,a\n,+61 412 345 678,b\nno-address,,kip@example.com\nother@example.com,,c\n'
+    const early = await acceptFile(w, refused.replaceAll('@example.com ,', '@example.com ,nothing'))
+    await w.drain()
+    const path = await acceptFile(w, refused)
+    await erase(w, 'kim')
+    await w.drain()
+    expect((await w.get(path)).body).toMatchObject({ state: 'finished', failed: 4 })
+    for (const errors of [(await w.get(`${early}/errors`)).text, (await w.get(`${path}/errors`)).text]) {
+      expect(errors.toLowerCase()).not.toMatch(/kip@|412/)
+      expect(errors).toContain('other@example.com')
+    }
   })
 
   test('refuses them also hours later, and when the user has signed up again', async () => {

@@ -1,8 +1,8 @@
 /** A worker is killed between two batches of an import: each row is imported once. */
 import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
-import { rowsOf } from '../child-server.ts'
 import { holdAt } from '../fault-points.ts'
+import { rowsOf } from '../statements.ts'
 import { caller } from './blast.ts'
 import { startGroup } from './group.ts'
 import { allApplied, WAIT } from './load.ts'

@@ -1,15 +1,16 @@
 /** Journeys while processes, the database and the clock fail. “Once” is counted at a relay. */
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/infra/runtime/clock.ts'
-import { embeddedUrl, postgresProcesses, rowsOf, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { embeddedUrl, postgresProcesses, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
 import { type FaultPointName, holdAt } from '../fault-points.ts'
 import { openRelay, type Relay } from '../relay.ts'
+import { rowsOf } from '../statements.ts'
 import { type Call, caller, takenBy } from './blast.ts'
 import { startGroup } from './group.ts'
 
 const USERS = 120
 /** Users who wait beside them. */
-const DUE = Number(process.env.JOURNEYS_DUE ?? 4000)
+const DUE = Number(process.env.JOURNEYS_DUE ?? 1500)
 const names = Array.from({ length: USERS }, (_, at) => `person-${at}`)
 
 /** A live journey: users enter by an event, wait until the instant in it, and get an email over the relay. */

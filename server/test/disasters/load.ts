@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'undici'
 import { expect, vi } from 'vitest'
-import { rowsOf } from '../child-server.ts'
+import { rowsOf } from '../statements.ts'
 
 /** A sent item with its own id: an event, a user of a batch, or a queued user update. */
 type Sent = { kind: 'event' | 'batch' | 'queued'; id: string }

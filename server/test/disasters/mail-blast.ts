@@ -1,9 +1,10 @@
 /** Server processes with a mail queue of their own, the Internet of mail that they deliver to, and a webhook endpoint, for tests that kill them. */
 import { cp } from 'node:fs/promises'
 import { inject } from 'vitest'
-import { rowsOf, temporaryDir } from '../child-server.ts'
+import { temporaryDir } from '../child-server.ts'
 import { type Internet, openInternet } from '../internet/internet.ts'
 import { openReceiver, type Receiver } from '../receiver.ts'
+import { rowsOf } from '../statements.ts'
 import { type Call, caller, createBlast } from './blast.ts'
 import { type Group, type Roles, startGroup } from './group.ts'
 

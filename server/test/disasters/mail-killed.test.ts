@@ -22,10 +22,12 @@ function openDomains(internet: Internet): { domains: string[]; refused: Set<stri
   const refused = new Set<string>()
   let isHealed = false
   const sometimes = (reaction: string | Reaction) => () => (!isHealed && below(FAULTY) === 0 ? reaction : undefined)
+  const known = new Set<string>()
+  // A mailbox exists or not from the first command to the last: an email that was accepted and not saved is accepted again.
   const refuse = ({ line }: { line: string }) => {
-    if (isHealed || below(FAULTY) !== 0) return undefined
-    refused.add(line.slice(line.indexOf('<') + 1, line.indexOf('>')))
-    return '550 5.1.1 No such user'
+    const address = line.slice(line.indexOf('<') + 1, line.indexOf('>'))
+    if (!known.has(address) && !refused.has(address)) (isHealed || below(FAULTY) !== 0 ? known : refused).add(address)
+    return refused.has(address) ? '550 5.1.1 No such user' : undefined
   }
   const scripts: MxScript[] = [
     {},
@@ -101,7 +103,7 @@ test('a blast whose worker is killed loses no recipient, and repeats only what w
 
   expect(rows.map(({ address }) => address).sort()).toEqual(addresses.toSorted())
   const accepted = acceptedBy(own)
-  const stateOf = (address: string) => (refused.has(address) && !accepted.has(address) ? 'failed' : 'delivered')
+  const stateOf = (address: string) => (refused.has(address) ? 'failed' : 'delivered')
   expect(rows.filter(({ address, state }) => state !== stateOf(address))).toEqual([])
   expect(rows.filter(({ address, state }) => (state === 'delivered') !== accepted.has(address))).toEqual([])
   const repeated = [...accepted].filter(([, times]) => times > 1).map(([address]) => address)

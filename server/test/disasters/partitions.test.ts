@@ -1,8 +1,8 @@
 /** A worker is killed between two partitions of a batch: each event is stored once, and lists match the events. */
 import { request } from 'undici'
 import { expect, test, vi } from 'vitest'
-import { rowsOf } from '../child-server.ts'
 import { holdAt } from '../fault-points.ts'
+import { rowsOf } from '../statements.ts'
 import { startGroup } from './group.ts'
 import { allApplied, WAIT } from './load.ts'
 

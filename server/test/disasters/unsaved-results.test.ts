@@ -45,17 +45,39 @@ describe('an email that this server delivered', () => {
     expect((await w.events()).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(addresses.length)
   })
 
-  test('is saved although the result of another one cannot be', async () => {
+  test('whose result cannot be saved ends as uncertain, is not delivered again, and takes no other with it', async () => {
     const { w, addresses, accepted, states } = await open()
     await using _ = w
-    {
-      await using __ = await failSaves(w, { table: 'mail_recipients', when: `new.address = '${addresses[1]}' and ${DELIVERED}` })
-      await expect(w.drain()).rejects.toThrow('It fails.')
-      expect(await states()).toEqual(addresses.map((address, at) => `${address}: ${at === 1 ? 'claimed' : 'delivered'}`))
-    }
+    await using __ = await failSaves(w, { table: 'mail_recipients', when: `new.address = '${addresses[1]}' and ${DELIVERED}` })
+    await w.drain()
     w.advance(LEASES_END)
     await w.drain()
-    expect(accepted().toSorted()).toEqual([...addresses, addresses[1]].toSorted())
+    expect(await states()).toEqual(addresses.map((address, at) => `${address}: ${at === 1 ? 'failed' : 'delivered'}`))
+    expect(accepted().toSorted()).toEqual(addresses)
+    const [message] = await select(w, `select id, reason, state from messages where project_id = $1 and recipient = '${addresses[1]}'`, [
+      w.projectId,
+    ])
+    expect(message).toMatchObject({ state: 'unknown', reason: 'uncertain' })
+    const found = await w.get(`/api/client/messages/${message?.id}`)
+    expect(found.body.deliveries).toMatchObject([{ state: 'failed', attempts: [{ outcome: 'uncertain' }] }])
+    const types = (await w.events(addresses[1])).map(({ type }) => type)
+    expect(types).toEqual(['delivery.attempt-start', 'delivery.failed', 'delivery.completed', 'delivery.attempt-end'])
+  })
+
+  test('whose row can never be saved is delivered once by a process', async () => {
+    const { w, addresses, accepted, states } = await open()
+    await using _ = w
+    const finished = `new.address = '${addresses[1]}' and new.state not in ('queued', 'claimed')`
+    {
+      await using __ = await failSaves(w, { table: 'mail_recipients', when: finished })
+      for (let lease = 0; lease < 2; lease++) {
+        await expect(w.drain()).rejects.toThrow('It fails.')
+        w.advance(LEASES_END)
+      }
+    }
+    await w.drain()
+    expect(accepted().toSorted()).toEqual(addresses)
+    expect(await states()).toEqual(addresses.map((address, at) => `${address}: ${at === 1 ? 'failed' : 'delivered'}`))
   })
 })
 

@@ -1,11 +1,14 @@
 /** Work that one process accepts is done by another at once, however rarely that one looks for work by itself. */
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { rowsOf } from '../child-server.ts'
+import { systemClock } from '../../src/infra/runtime/clock.ts'
+import { rowsOf } from '../statements.ts'
 import { type Group, startGroup } from './group.ts'
 import { WAIT } from './load.ts'
 
 const HOUR_S = '3600'
+/** A listener needs longer to connect. */
+const KILL_EVERY_MS = 5
 
 /** A server and a worker that can listen. The tests use them one after the other. */
 let listening: Group
@@ -54,7 +57,10 @@ test('while no notification arrives, the worker polls', { timeout: 180_000 }, as
   await areIdle(databaseUrl)
   const stop = new AbortController()
   const kill = async () => {
-    while (!stop.signal.aborted) await rowsOf(databaseUrl, `select pg_terminate_backend(pid) ${LISTENERS}`)
+    while (!stop.signal.aborted) {
+      await rowsOf(databaseUrl, `select pg_terminate_backend(pid) ${LISTENERS}`)
+      await systemClock.sleep(KILL_EVERY_MS)
+    }
   }
   const killing = kill()
   await call(urls[0], key, 'POST', 'events', event)

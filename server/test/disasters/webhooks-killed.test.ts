@@ -1,8 +1,9 @@
 /** A worker that is killed while it delivers webhook events. Observed at the receiver. */
 import { cp } from 'node:fs/promises'
 import { expect, inject, test, vi } from 'vitest'
-import { rowsOf, temporaryDir } from '../child-server.ts'
+import { temporaryDir } from '../child-server.ts'
 import { openReceiver } from '../receiver.ts'
+import { rowsOf } from '../statements.ts'
 import { caller } from './blast.ts'
 import { startGroup } from './group.ts'
 

@@ -23,6 +23,9 @@ const SIGNED = new Set([
   'auto-submitted',
   'cfbl-address',
   'cfbl-feedback-id',
+  'tls-report-domain',
+  'tls-report-submitter',
+  'tls-required',
 ])
 const SIGNED_FAMILIES = ['content-', 'list-']
 

@@ -5,10 +5,20 @@
  */
 import { opening, stageOfOpening } from './opening.ts'
 import type { Reply } from './replies.ts'
-import { type Action, command, type Envelope, offers, type Replies, type SessionOptions, type Stage, type State } from './state.ts'
+import {
+  type Action,
+  command,
+  type Envelope,
+  type MayBeSent,
+  offers,
+  type Replies,
+  type SessionOptions,
+  type Stage,
+  type State,
+} from './state.ts'
 import { begin, lackedBy, stageOf, transacting } from './transactions.ts'
 
-export type { Action, Envelope, MailResult, Replies, SessionOptions, Stage } from './state.ts'
+export type { Action, Envelope, MailResult, MayBeSent, Replies, SessionOptions, Stage } from './state.ts'
 
 export type Session<M> = {
   /** The server speaks first. */
@@ -21,7 +31,7 @@ export type Session<M> = {
   isIdle(): boolean
   /** The extension without which the server cannot take a mail; `SIZE` if it is too large for it. Null if nothing is known against it. */
   lacks(envelope: Envelope, size: number): 'SIZE' | '8BITMIME' | 'SMTPUTF8' | null
-  begin(mail: M, envelope: Envelope, content: Buffer): Action<M>[]
+  begin(mail: M, envelope: Envelope, content: Buffer, mayBeSent?: MayBeSent): Action<M>[]
   quit(): Action<M>[]
   /** What the next reply is for; null if none is due. */
   awaits(): string | null
@@ -62,7 +72,8 @@ export function createSession<M>(options: SessionOptions): Session<M> {
     isFree: () => isFree(state),
     isIdle: () => state.transactions.length === 0,
     lacks: (envelope, size) => lackedBy(state, envelope, size),
-    begin: (mail, envelope, content) => begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false }),
+    begin: (mail, envelope, content, mayBeSent) =>
+      begin(state, { mail, envelope, content, replies: { recipients: [] }, hasBody: false, ...(mayBeSent && { mayBeSent }) }),
     quit() {
       state.isClosing = true
       return [command(state, 'QUIT', { for: 'quit' })]

@@ -47,10 +47,13 @@ export type Action<M> =
   | { do: 'ready' }
   /** The session cannot be opened. */
   | { do: 'refuse'; stage: Stage; reply: Reply }
-  | { do: 'fail'; why: 'TLS is not offered' | 'unexpected reply' }
+  | { do: 'fail'; why: 'TLS is not offered' | 'unexpected reply' | 'the mail is not to be sent' }
   | { do: 'finish'; mail: M; result: MailResult }
   /** The server ends the session. */
   | { do: 'close' }
+
+/** Whether a mail may still be sent. Another process may have it by now. */
+export type MayBeSent = () => boolean
 
 /** A mail with its replies so far. `hasBody`: its last byte was written, so from now on the server may have it. */
 export type Transaction<M> = {
@@ -59,6 +62,8 @@ export type Transaction<M> = {
   content: Buffer
   replies: { mail?: Reply; recipients: Reply[]; data?: Reply; content?: Reply }
   hasBody: boolean
+  /** Asked right before the content: without it, the session ends. */
+  mayBeSent?: MayBeSent
 }
 
 /** What a reply is expected for, until the session is open. */

@@ -108,6 +108,8 @@ function sendContent<M>(state: State<M>, transaction: Transaction<M>): Action<M>
   state.expected.push({ for: 'body', of: transaction })
   // A server may ask for the content although it has refused the sender or all recipients (RFC 2920 §3.1): it gets none.
   if (!isOk(transaction.replies.mail) || isRefusedByAll(transaction)) return [{ do: 'write', bytes: `.${LINE_END}` }]
+  // After the reply to DATA, only the end of the connection says that there will be no mail.
+  if (transaction.mayBeSent?.() === false) return [{ do: 'fail', why: 'the mail is not to be sent' }]
   transaction.hasBody = true
   return [{ do: 'write content', pieces: withDots(transaction.content) }]
 }

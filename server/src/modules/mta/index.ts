@@ -1,6 +1,6 @@
 /**
- * The mail engine. Owns `mail_messages`, `mail_recipients`, `mail_pauses`, `mail_sites`, `mail_site_hours`, `mail_processes` and
- * `tls_results`. Emails wait in its queue, one row for each recipient, until they are delivered to the mail hosts of their domains, are refused, or expire. It knows how much a destination takes and
+ * The mail engine. Owns `mail_messages`, `mail_recipients`, `mail_pauses`, `mail_sites`, `mail_site_hours`, `mail_processes`,
+ * `tls_results` and `tls_reports`. Emails wait in its queue, one row for each recipient, until they are delivered to the mail hosts of their domains, are refused, or expire. It knows how much a destination takes and
  * when an email is tried again, counts deliveries with and without TLS, makes the return paths by which what destinations report later is
  * matched to its recipient, and reads such reports. Promises: a recipient is delivered to by one process at a time, and again only if the
  * process died or the host did not reply; the content of an email is kept while a recipient is pending; no destination gets more than its
@@ -60,5 +60,15 @@ export { createScheduler, type Scheduler, siteEventOf } from './shaping/schedule
 export { type Site, siteOf } from './shaping/sites.ts'
 export { tlsJobs } from './tls-results/jobs.ts'
 export { addTlsCounts } from './tls-results/queries.ts'
+export {
+  claimTlsPosts,
+  countsToReport,
+  insertTlsReport,
+  type ReportedCount,
+  saveTlsPosts,
+  type TlsReportKey,
+  type TlsReportPosts,
+  unreportedDomains,
+} from './tls-results/reports.queries.ts'
 export { type TlsCount, tlsCountsOf } from './tls-results/results.ts'
 export { tlsRoutes } from './tls-results/routes.ts'

@@ -40,6 +40,12 @@ export async function fromDomainOf(ctx: ProjectCtx, id: DomainId): Promise<strin
   return all.find((one) => one.id === id && one.is_verified)?.sending_domain
 }
 
+/** The first verified sending domain of the project, for email that the server itself sends in its name. */
+export async function verifiedSender(ctx: ProjectCtx): Promise<SendingDomain | undefined> {
+  const [first] = (await senders.get(ctx, ctx.projectId)).filter(({ is_verified }) => is_verified).sort((a, b) => a.id - b.id)
+  return first && sendingDomainOf(ctx, first.sending_domain)
+}
+
 /**
  * The sending domain for a From domain: itself, or else the longest domain that it is a subdomain of. Undefined if the project has none.
  */

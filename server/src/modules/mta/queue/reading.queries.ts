@@ -5,7 +5,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, KeyId, MessageId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { MailFilter } from './control.queries.ts'
-import { type PastAttempt, RECIPIENT_STATES, type RecipientState } from './schema.ts'
+import { MAIL_SOURCES, type PastAttempt, RECIPIENT_STATES, type RecipientState } from './schema.ts'
 
 export const mailListing = listing({
   resource: 'mail_recipients',
@@ -32,7 +32,7 @@ export const ListedRecipient = Type.Object({
   attempts: Type.Integer(),
   due_at: Instant,
   last_attempt: Nullable(Type.Unsafe<PastAttempt>({ type: 'object' })),
-  source: OneOf(['message', 'submission']),
+  source: OneOf(MAIL_SOURCES),
   mail_from: Type.String(),
   created_at: Instant,
   expires_at: Instant,

@@ -4,8 +4,9 @@ import type { CampaignId, JourneyId, KeyId, MessageId, ProjectId } from '../../.
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
 
-/** Where an email comes from: a message of a campaign, a journey or a request, or an SMTP client. */
-export type MailSource = 'message' | 'submission'
+/** Where an email comes from: a message of a campaign, a journey or a request, an SMTP client, or a report about TLS. */
+export const MAIL_SOURCES = ['message', 'submission', 'report'] as const
+export type MailSource = (typeof MAIL_SOURCES)[number]
 
 /** An email to deliver. It is composed, and signed if its domain has keys. */
 export type NewMail = {
@@ -68,7 +69,7 @@ export type ClaimedRecipient = Static<typeof ClaimedRecipient>
 /** An email in the queue, without its content. */
 export const MailRow = Type.Object({
   id: IdOf<MessageId>(),
-  source: OneOf(['message', 'submission']),
+  source: OneOf(MAIL_SOURCES),
   priority: Type.Unsafe<MailPriority>({ type: 'integer' }),
   campaign_id: Nullable(IdOf<CampaignId>()),
   journey_id: Nullable(IdOf<JourneyId>()),

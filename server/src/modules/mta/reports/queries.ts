@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import { Nullable, OneOf } from '../../../lib/shapes.ts'
-import type { PastAttempt } from '../queue/schema.ts'
+import { MAIL_SOURCES, type PastAttempt } from '../queue/schema.ts'
 import type { ReturnPath } from '../return-path.ts'
 
 const ReportedRecipient = Type.Object({
@@ -10,7 +10,7 @@ const ReportedRecipient = Type.Object({
   address: Type.String(),
   domain: Type.String(),
   attempts: Type.Integer(),
-  source: OneOf(['message', 'submission']),
+  source: OneOf(MAIL_SOURCES),
   mail_from: Type.String(),
   rfc_message_id: Nullable(Type.String()),
 })
