@@ -47,10 +47,10 @@ const NODE_PLACES = {
   dns: ['infra/outgoing/dns/(servers|system).ts'],
   // exchange: questions to name servers.
   dgram: ['infra/outgoing/dns/exchange.ts'],
-  // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app: the address that is listened
+  // incoming: sockets of SMTP clients. outgoing: connections. connections: their number and silence. embedded-postgres: a free port. listen, app, ops-listener: the address that is listened
   // on. The others: isIP and BlockList.
   net: [
-    'infra/http/connections.ts',
+    'infra/http/(connections|ops-listener).ts',
     'infra/incoming/',
     'infra/outgoing/',
     'infra/postgres/embedded-postgres.ts',
@@ -69,13 +69,13 @@ const NODE_PLACES = {
   http2: [],
   // certificate: the certificate of the SMTP listeners. dev-authority: the certificates of a developer’s machine. embedded-postgres: its programs and its cluster. migrate: the migrations.
   // bootstrap: the credentials in DATA_DIR. doctor: the space in it. layout: the style and the script of the
-  // pages. guides: the guides of docs. files: the built console. carillon: finds Node 24. call-api: the keys in DATA_DIR. import-from: export files.
+  // pages. guides: the guides of docs. files: the built console. carillon: finds Node 24. call-api: the keys in DATA_DIR. backup, restore, data-dir: backups. import-from: export files.
   fs: [
     'infra/incoming/certificate.ts',
     'infra/outgoing/dev-authority.ts',
-    'infra/postgres/(embedded-postgres[a-z-]*|migrate).ts',
+    'infra/postgres/(embedded-postgres[a-z-]*|migrate|backup|restore).ts',
     'bootstrap.ts',
-    'cli/(call-api|carillon|doctor).m?[jt]s',
+    'cli/(call-api|carillon|doctor|data-dir).m?[jt]s',
     'cli/import-from/(read-export|template).ts',
     'console-site/files.ts',
     'docs-site/(guides|layout).ts',

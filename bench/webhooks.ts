@@ -10,7 +10,7 @@ import pg from 'pg'
 import { Agent, Pool } from 'undici'
 import { issueCertificate, loadOrCreateAuthority } from '../server/src/infra/outgoing/dev-authority.ts'
 import { type Call, caller, pause } from './sending.ts'
-import { type BenchServer, report, startServer } from './support.ts'
+import { type BenchServer, postgresPids, report, startServer, ticksOf } from './support.ts'
 
 const ENDPOINTS = Number(process.env.BENCH_ENDPOINTS ?? 500)
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 2000)
@@ -20,6 +20,8 @@ const INTERVAL_MS = 100
 const TYPE = 'delivery.delivered'
 const BARE_REQUESTS = 20_000
 const CONCURRENCY = 150
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10
 
 export async function webhooks(): Promise<void> {
   await using server = await startServer()
@@ -38,10 +40,13 @@ export async function webhooks(): Promise<void> {
   report('other project, first one idle: p99 in ms', idle.p99, `p50 ${Math.round(idle.p50)} ms, ${idle.sent} of ${idle.expected}`)
 
   const before = receiver.received()
+  const used = await processorMs(server)
   const started = performance.now()
   await emit(db, 1, EVENTS)
   const beside = await measureOther(db, project, receiver, SECONDS)
-  const rate = ((receiver.received() - before) * 1000) / (performance.now() - started)
+  const delivered = receiver.received() - before
+  const rate = (delivered * 1000) / (performance.now() - started)
+  const usedBeside = await processorMs(server)
   report(
     'other project beside the fan-out: p99 in ms',
     beside.p99,
@@ -49,6 +54,9 @@ export async function webhooks(): Promise<void> {
     '≤ 1000',
   )
   report('deliveries per second, of bare requests', rate / bare, `${Math.round(rate)} per second`)
+  const each = (part: keyof Used) => (usedBeside[part] - used[part]) / delivered
+  const parts = `server ${each('server').toFixed(2)}, PostgreSQL ${each('postgres').toFixed(2)}`
+  report('ms of processor for each delivery', each('server') + each('postgres'), parts)
   const { rows } = await db.query(
     `select count(*) filter (where status = 'pending')::int as pending, count(*)::int as all from webhook_deliveries where project_id = 1`,
   )
@@ -61,6 +69,14 @@ export async function webhooks(): Promise<void> {
     `${rows[0].all} deliveries`,
   )
   await db.end()
+}
+
+type Used = { server: number; postgres: number }
+
+/** The processor time of the server and of PostgreSQL so far, in milliseconds. */
+async function processorMs(server: BenchServer): Promise<Used> {
+  const postgres = await Promise.all((await postgresPids(server)).map((pid, at) => ticksOf(pid, at === 0)))
+  return { server: (await ticksOf(server.pid)) * TICK_MS, postgres: postgres.reduce((sum, ticks) => sum + ticks, 0) * TICK_MS }
 }
 
 type Receiver = AsyncDisposable & { url: string; received: () => number; onOther: (listener: (id: string) => void) => void }

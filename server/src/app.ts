@@ -16,7 +16,8 @@ import { consoleFiles, consolePage } from './console-site/files.ts'
 import { consoleSite, previewPage } from './console-site/pages.ts'
 import { docsPages } from './docs-site/docs.ts'
 import { addBuiltFiles, addNoncePage } from './infra/http/built-files.ts'
-import { addOperations } from './infra/http/operations.ts'
+import { addOperations, answersOf, type Operations } from './infra/http/operations.ts'
+import { openOpsListener } from './infra/http/ops-listener.ts'
 import type { RequestHeaders } from './infra/http/public-page.ts'
 import { createHttpServer } from './infra/http/server.ts'
 import { addStaticPages } from './infra/http/static-pages.ts'
@@ -38,6 +39,7 @@ import type { Ctx, JobName } from './infra/runtime/ctx.ts'
 import { createEventLoopLag } from './infra/runtime/event-loop-lag.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
+import { openTracing } from './infra/runtime/open-tracing.ts'
 import { createSecrets } from './infra/runtime/secrets.ts'
 import { createThreads, type Threads } from './infra/threads/pool.ts'
 import type { Clock } from './lib/clock.ts'
@@ -58,6 +60,8 @@ export type Role = 'all' | 'api' | 'worker'
 export type App = AsyncDisposable & {
   /** The URL of the API; absent for a worker. */
   url?: string
+  /** The URL of the endpoints for operators; absent without OPS_PORT. */
+  operationsUrl?: string
   /** Only on the first start. */
   credentials?: Credentials & { path: string; shown(): Promise<void> }
   /** The link that creates the owner of the console, in a file too; absent once there is one, and for a worker. */
@@ -82,17 +86,26 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const { config, log } = ctx
   void ctx.threads.warmUp(await storesMjml(ctx))
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
+  const operations: Operations = {
+    ctx,
+    queues: () => queueDepths(ctx),
+    connections: () => connectionsOf([...new Set([ctx.db, workerDb])]),
+    lag: createEventLoopLag(),
+  }
+  const operationsUrl = await listenForOperators(operations, role, started, opening)
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)
   const others = opening.use(openOtherProcesses(ctx, config.DATABASE_LISTEN_URL ?? url, () => started.jobs))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening), others.pollMs))
-  const listening = role === 'worker' ? null : await listen(ctx, started, opening)
+  const listening = role === 'worker' ? null : await listen(ctx, started, operations, opening)
   const owner = listening && (await inviteOwner(ctx))
+  log.info({ role, ...(operationsUrl && { operations: operationsUrl }) }, 'the process is ready')
   const closing = opening.move()
   return {
     ...(listening && { url: listening }),
+    ...(operationsUrl && { operationsUrl }),
     ...(owner && { owner }),
     ...(credentials && { credentials }),
     databaseUrl: url,
@@ -113,7 +126,33 @@ async function inviteOwner(ctx: Ctx): Promise<App['owner'] | null> {
 }
 
 /** Values that are known only when all parts are running. */
-type Started = { address: string; jobs: Jobs | null; others: OtherProcesses | null; listening: InboxStreams }
+type Started = { address: string; isServing: boolean; jobs: Jobs | null; others: OtherProcesses | null; listening: InboxStreams }
+
+/** Opens OPS_PORT, if it is set: before the process is ready, and until its jobs have ended (D-OPS-1). */
+async function listenForOperators(
+  operations: Operations,
+  role: Role,
+  started: Started,
+  opening: AsyncDisposableStack,
+): Promise<string | undefined> {
+  const { config, log } = operations.ctx
+  const { OPS_HOST: host, OPS_PORT: port } = config
+  if (port === undefined) return undefined
+  const checks = () => ({
+    ...(role !== 'worker' && { api: started.isServing ? 'ok' : 'stopped' }),
+    ...(role !== 'api' && { jobs: started.jobs?.isRunning() ? 'ok' : 'stopped' }),
+  })
+  const answers = answersOf(operations, { isOpen: true, checks, isReady: () => Object.values(checks()).every((found) => found === 'ok') })
+  const listener = await openOpsListener(answers, { host, port, log }).catch((error) => {
+    throw listenProblem(error, { host, port, setting: 'OPS_PORT' })
+  })
+  return addressOf(host, opening.use(listener).port)
+}
+
+const connectionsOf = (pools: Database[]) =>
+  pools
+    .map((pool) => pool.connections())
+    .reduce((sum, pool) => ({ total: sum.total + pool.total, idle: sum.idle + pool.idle, waiting: sum.waiting + pool.waiting }))
 
 /** Opens a context with a migrated database, for one command of the command line. */
 export async function openForCommand(given: Config): Promise<AsyncDisposable & { ctx: Ctx }> {
@@ -133,6 +172,7 @@ async function openMigrated(given: Config, clock: Clock, opening: AsyncDisposabl
   })
   const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
+    isServing: false,
     jobs: null,
     others: null,
     listening: createInboxStreams(),
@@ -157,12 +197,15 @@ async function open(
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
   const db = opening.use(openPool({ metrics }, url, 'api', API_CONNECTIONS, log))
+  const tracing = await openTracing(config)
+  if (tracing) opening.use(tracing)
   return {
     db,
     config,
     clock,
     log,
     metrics,
+    ...(tracing && { tracing }),
     fetch,
     secrets: createSecrets(config.SECRETS_KEY),
     threads: opening.use(
@@ -199,11 +242,16 @@ const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, 
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
 
-async function listen(ctx: Ctx & { db: Database }, started: Started, opening: AsyncDisposableStack): Promise<string> {
+async function listen(
+  ctx: Ctx & { db: Database },
+  started: Started,
+  operations: Operations,
+  opening: AsyncDisposableStack,
+): Promise<string> {
   const { config, baseUrl } = ctx
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
   const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
-  const lag = createEventLoopLag()
+  const { lag } = operations
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, baseUrl })
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
   const isServed = async (headers: RequestHeaders) => !(await isForCustomDomain(ctx, headers))
@@ -211,11 +259,13 @@ async function listen(ctx: Ctx & { db: Database }, started: Started, opening: As
   addStaticPages(app, [...docsPages({ document, baseUrl, hasConsole: consoleHtml !== null }), previewPage], isServed)
   addBuiltFiles(app, consoleFiles(), isServed)
   if (consoleHtml !== null) addNoncePage(app, consoleSite(consoleHtml), isServed)
-  const draining = addOperations(app, { ctx, queues: () => queueDepths(ctx), connections: () => ctx.db.connections(), lag })
+  const draining = addOperations(app, operations)
   await app.listen({ host: config.HOST, port: config.PORT }).catch((error) => {
     throw listenProblem(error, { host: config.HOST, port: config.PORT, setting: 'PORT' })
   })
+  started.isServing = true
   opening.defer(async () => {
+    started.isServing = false
     draining()
     await app.close()
   })

@@ -7,7 +7,8 @@ import { consumeDue } from './infra/queue/consume-due.ts'
 import type { Started } from './infra/queue/jobs.ts'
 import { TIMERS, UNDIVIDED } from './infra/queue/partitions.ts'
 import { oldestEntryAt, type ParkedItem } from './infra/queue/queue.ts'
-import type { Ctx, InTx } from './infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx } from './infra/runtime/ctx.ts'
+import type { Tracing } from './infra/runtime/tracing.ts'
 import type { UserId } from './lib/ids.ts'
 import { recordActivity } from './modules/activity/index.ts'
 import { matchTriggers } from './modules/campaigns/index.ts'
@@ -117,6 +118,7 @@ type Journeys = { published: Published; rows: Awaited<ReturnType<typeof applyTim
 async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: KnownUsers, journeys: Journeys | null): Promise<ParkedItem[]> {
   const items = itemsOfKept(accepted, known)
   if (items.length === 0) return []
+  const startedAt = ctx.clock.now()
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
   if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
@@ -144,16 +146,47 @@ async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: Known
         changes.merges.length > 0 ? undefined : journeys.rows,
       )
     : NOTHING_APPLIED
-  await finishWave(ctx, [...events, ...aboutLists], applied)
+  const requestOf = ctx.tracing ? requestsOfIntents(items, usersOfItems(items, identified.users, known)) : undefined
+  await finishWave(ctx, [...events, ...aboutLists], applied, requestOf)
+  const { tracing } = ctx
+  if (tracing) afterCommit(ctx, () => traceItems(ctx, tracing, items, startedAt))
   return parkedOf(items, identified.users)
 }
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }
 
 /** Records what users did, and creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
-async function finishWave(ctx: InTx, events: StoredEvent[], { events: ofSteps, intents }: Applied): Promise<void> {
+async function finishWave(
+  ctx: InTx,
+  events: StoredEvent[],
+  { events: ofSteps, intents }: Applied,
+  requestOf?: (intent: { user_id: UserId; cause: string }) => string | undefined,
+): Promise<void> {
   await recordActivity(ctx, [...events, ...ofSteps])
-  await enqueueMessages(ctx, [...(await matchTriggers(ctx, [...events, ...ofSteps])), ...intents])
+  const all = [...(await matchTriggers(ctx, [...events, ...ofSteps])), ...intents]
+  await enqueueMessages(ctx, requestOf ? all.map((intent) => withRequest(intent, requestOf(intent))) : all)
+}
+
+const withRequest = <I extends object>(intent: I, requestId: string | undefined) => ({ ...intent, ...(requestId && { requestId }) })
+
+/** Which request an intent of a wave came from: that of the event that caused it, or the last one about its user. */
+function requestsOfIntents(items: Item[], owners: Map<Item, UserId>) {
+  const byEvent = new Map(items.flatMap((item) => ('event' in item && item.event ? [[item.event.key, item.source.request_id]] : [])))
+  const byUser = new Map(items.map((item) => [owners.get(item), item.source.request_id]))
+  return ({ user_id, cause }: { user_id: UserId; cause: string }) =>
+    byEvent.get(cause.slice(cause.indexOf('event:') + 'event:'.length)) || byUser.get(user_id) || undefined
+}
+
+/** A span for each request of a wave. */
+function traceItems({ clock }: InTx, tracing: Tracing, items: Item[], startedAt: Date): void {
+  const elapsedMs = clock.now().getTime() - startedAt.getTime()
+  const byRequest = Map.groupBy(items, ({ source }) => source.request_id)
+  for (const [requestId, { length }] of byRequest)
+    if (requestId !== '')
+      tracing.record(
+        { name: 'apply', kind: 'consumer', requestId, startedAt, attributes: { 'carillon.items': length } },
+        { elapsedMs, failed: false },
+      )
 }
 
 /** The items of a wave with their users, as journeys read them. */

@@ -5,11 +5,12 @@ import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
 import { APPLY, backlog } from './infra/queue/queue.ts'
+import { purgeTraced } from './infra/queue/traced-messages.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
 import { activityJobs } from './modules/activity/index.ts'
 import { auditJobs } from './modules/audit/index.ts'
-import { campaignJobs, findSendingCampaigns, recordOverBudget } from './modules/campaigns/index.ts'
+import { campaignJobs, findSendingCampaigns, recordOverBudget, reportBlasts } from './modules/campaigns/index.ts'
 import { domainJobs } from './modules/domains/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
@@ -52,10 +53,11 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,
+  job({ name: 'traces.purge', idleMs: HOUR_MS, run: purgeTraced }),
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]
 
-/** Reports the size and the age of each queue, for `/metrics`. */
+/** Reports the size and the age of each queue, and how far sends are, for `/metrics`. */
 export async function queueDepths(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now().getTime()
   const report = (queue: string, depth: { waiting: number; oldest: Date | null } | undefined) =>
@@ -67,5 +69,6 @@ export async function queueDepths(ctx: Ctx): Promise<void> {
   report('mail', await mailDepth(ctx))
   report('webhooks', await webhookDepth(ctx))
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
+  await reportBlasts(ctx)
   ctx.metrics.journeysWaiting({ ...(await countWaiting(ctx)), calls: await countCalls(ctx) })
 }

@@ -4,5 +4,10 @@ import fc from 'fast-check'
 /** Any text as a person could write it. */
 export const anyText = fc.string({ unit: 'grapheme' })
 
-/** Any code points. */
-export const anyCodePoints = fc.string({ unit: 'binary' })
+const SURROGATES = { first: 0xd800, last: 0xdfff }
+const codePoint = fc
+  .oneof(fc.nat(SURROGATES.first - 1), fc.integer({ min: SURROGATES.last + 1, max: 0x10ffff }))
+  .map((code) => String.fromCodePoint(code))
+
+/** Any code points. `fc.string({ unit: 'binary' })` would build a table of a million. */
+export const anyCodePoints = fc.array(codePoint).map((characters) => characters.join(''))

@@ -7,7 +7,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import { generateKey } from '../src/modules/keys/index.ts'
 
 export type ChildServer = AsyncDisposable & {
@@ -109,16 +108,5 @@ function parentOf(pid: number): number | undefined {
   } catch {
     // The process has ended in the meantime.
     return undefined
-  }
-}
-
-/** Runs a statement on a new connection, and returns its rows. */
-export async function rowsOf<T>(url: string, statement: string, values: unknown[] = []): Promise<T[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(statement, values)).rows as T[]
-  } finally {
-    await client.end()
   }
 }

@@ -22,6 +22,7 @@ import { type Config, readConfig } from '../src/infra/runtime/config.ts'
 import type { Ctx } from '../src/infra/runtime/ctx.ts'
 import { createLog } from '../src/infra/runtime/log.ts'
 import { createMetrics } from '../src/infra/runtime/metrics.ts'
+import { openTracing } from '../src/infra/runtime/open-tracing.ts'
 import { createSecrets } from '../src/infra/runtime/secrets.ts'
 import { createThreads, type Threads } from '../src/infra/threads/pool.ts'
 import type { Clock } from '../src/lib/clock.ts'
@@ -32,6 +33,7 @@ import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { withDatabase } from './database.ts'
+import { rowsOf } from './statements.ts'
 import { type WakeCheck, wakeCheckOf } from './wake-check.ts'
 
 export type GroundOptions = {
@@ -40,6 +42,8 @@ export type GroundOptions = {
   log?: { write(line: string): void }
   /** The lag of the event loop in milliseconds, instead of the real one. */
   lag?: () => number
+  /** The processor time of a template or file in a thread, instead of a second. */
+  itemMaxMs?: number
   /** Do not share the server: for tests that break it or its connections, or that count from zero. */
   own?: true
 }
@@ -143,14 +147,11 @@ const TABLES = `select string_agg(format('delete from %I', relname), ';') as sta
 
 /** Deletes all rows. Sequences continue, so that a cached id never belongs to another row. */
 async function empty(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
-  await client.connect()
-  const { rows } = await client.query(TABLES)
-  await client.query(`begin; set local session_replication_role = replica; ${rows[0].statements}; commit`)
-  await client.end()
+  const [tables] = await rowsOf<{ statements: string }>(databaseUrl, TABLES)
+  await rowsOf(databaseUrl, `begin; set local session_replication_role = replica; ${tables?.statements}; commit`)
 }
 
-async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }: GroundOptions): Promise<Ground> {
+async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0, itemMaxMs }: GroundOptions): Promise<Ground> {
   const config = testConfig(env)
   const closing = new AsyncDisposableStack()
   const metrics = createMetrics('test')
@@ -159,6 +160,8 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
   const db = closing.use(
     openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, onStatement: metrics.statement }),
   )
+  const tracing = await openTracing(config)
+  if (tracing) closing.use(tracing)
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
   let fetch = newFetch()
   let replaced: FetchMembers = {}
@@ -171,6 +174,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     config,
     clock: worldClock,
     metrics,
+    ...(tracing && { tracing }),
     fetch: Object.freeze({
       get policy() {
         return replaced.policy ?? fetch.policy
@@ -181,7 +185,7 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
     db,
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
-    threads: threadsOf(config, metrics),
+    threads: threadsOf(config, metrics, itemMaxMs),
     smtp: closing.use(createSmtpRelays({ policy: policy(), ca: [cert] })),
     mail: closing.use(
       openMail({
@@ -243,11 +247,12 @@ async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0 }:
 const threads = new Map<string, Threads>()
 
 /** Grounds share threads, because starting one takes longer than most tests. They end with the process. */
-function threadsOf({ SECRETS_KEY }: Config, metrics: Ctx['metrics']): Threads {
+function threadsOf({ SECRETS_KEY }: Config, metrics: Ctx['metrics'], itemMaxMs: number | undefined): Threads {
+  const name = `${SECRETS_KEY.join()} ${itemMaxMs}`
   const known =
-    threads.get(SECRETS_KEY.join()) ??
-    createThreads({ entry: TASK_THREAD, count: 1, secretsKeys: SECRETS_KEY, metrics, clock: systemClock })
-  threads.set(SECRETS_KEY.join(), known)
+    threads.get(name) ??
+    createThreads({ entry: TASK_THREAD, count: 1, secretsKeys: SECRETS_KEY, metrics, clock: systemClock, ...(itemMaxMs && { itemMaxMs }) })
+  threads.set(name, known)
   return known
 }
 

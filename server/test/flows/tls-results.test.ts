@@ -1,5 +1,10 @@
 /** What a project reads about TLS of the emails that the server delivered to the Internet of mail. */
+import { gunzipSync } from 'node:zlib'
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { expect, test } from 'vitest'
+import { runToEnd } from '../../src/infra/queue/jobs.ts'
+import { createInboxStreams } from '../../src/modules/inbox/index.ts'
+import { allJobs } from '../../src/workers.ts'
 import type { MxBehaviour } from '../internet/mx-host.ts'
 import { mailWorld } from '../mail-queue.ts'
 
@@ -25,4 +30,66 @@ test('deliveries with and without TLS are counted by domain', async () => {
     'null no-policy-found success 2',
     'plain.example.org no-policy-found starttls-not-supported 2',
   ])
+})
+
+test('a domain with a policy that asks for reports gets one a day, signed, although its TLS is broken', async () => {
+  await using w = await mailWorld({ DNS_VALIDATES: 'true' })
+  const { dns } = w.internet
+  const domain = 'asks.example.org'
+  const host = w.internet.host(`mx.${domain}`)
+  dns.set(`mx.${domain}`, { a: [host.ip], isSecure: true })
+  dns.set(domain, { mx: [[10, `mx.${domain}`]], isSecure: true })
+  const wrong = { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.alloc(32) }
+  dns.set(`_25._tcp.mx.${domain}`, { tlsa: [wrong], isSecure: true })
+  const receiver = await w.receiver()
+  dns.set(`_smtp._tls.${domain}`, { txt: [`v=TLSRPTv1; rua=mailto:tls@${domain},${receiver.url}`] })
+  await w.mailTo(domain)
+  await w.events()
+  const day = w.clock.now().toISOString().slice(0, 10)
+  expect(host.mails).toHaveLength(0)
+
+  w.advance('1 day')
+  receiver.answer(503)
+  const send = () => {
+    const jobs = allJobs(createInboxStreams()).filter(({ name }) => name === 'tls-reports.send')
+    return Promise.all(jobs.map((job) => runToEnd(job, w.ctx, new AbortController().signal)))
+  }
+  await Promise.all([send(), send()])
+  const events = await w.events()
+  expect(events.filter(({ data }) => data.to === `tls@${domain}`)).toEqual([])
+  expect([...host.mails]).toMatchObject([{ to: [`tls@${domain}`] }])
+  const content = host.mails[0]?.content ?? Buffer.alloc(0)
+  const { records } = (await w.get('/api/client/domains')).body.results[0]
+  const resolver = async (name: string) => [[records.find((record: { name: string }) => record.name === name)?.value ?? '']]
+  const { results } = await dkimVerify(content, { resolver: resolver as never, curTime: w.clock.now() })
+  expect(results.map(({ status }) => status.result)).toEqual(['pass', 'pass'])
+  const [head = '', , file = ''] = content.toString().split(/\r\n--report-\w+\r\n/)
+  expect(head).toContain(`TLS-Report-Domain: ${domain}\r\nTLS-Report-Submitter: example.com\r\n`)
+  expect(head).toContain('multipart/report; report-type="tlsrpt"')
+  expect(file).toContain('Content-Type: application/tlsrpt+gzip')
+  const encoded = file.slice(file.indexOf('\r\n\r\n') + 4, file.lastIndexOf('\r\n--'))
+  expect(JSON.parse(gunzipSync(Buffer.from(encoded, 'base64')).toString())).toEqual({
+    'organization-name': 'example.com',
+    'date-range': { 'start-datetime': `${day}T00:00:00Z`, 'end-datetime': `${day}T23:59:59Z` },
+    'contact-info': 'postmaster@example.com',
+    'report-id': `${day}.${domain}@example.com`,
+    policies: [
+      {
+        policy: { 'policy-type': 'tlsa', 'policy-domain': domain },
+        summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 1 },
+        'failure-details': [{ 'result-type': 'validation-failure', 'failed-session-count': 1 }],
+      },
+    ],
+  })
+
+  const posts = () => receiver.requests.map(({ headers }) => headers['content-type'])
+  expect(posts()).toEqual(['application/tlsrpt+gzip'])
+  receiver.answer(201)
+  for (const wait of ['1 hour', '1 hour']) {
+    w.advance(wait)
+    await send()
+  }
+  expect(posts()).toEqual(['application/tlsrpt+gzip', 'application/tlsrpt+gzip'])
+  await w.events()
+  expect(host.mails).toHaveLength(1)
 })

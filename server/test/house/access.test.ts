@@ -311,6 +311,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/webhooks', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/deliveries', EVERY_ROLE],
+  ['GET', '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/replays', EVERY_ROLE],
 
   // Utilities: D-GEN-1.

@@ -37,7 +37,7 @@ const headings = [...read(PAGE).text.matchAll(HEADING)].map(({ groups: { id = ''
 const decided = headings.map(({ id }) => id)
 
 const citations = filesUnder('.')
-  .filter((path) => CITING.test(path) && path !== THIS_FILE)
+  .filter((path) => CITING.test(path) && path !== THIS_FILE && !path.endsWith('.png'))
   .map(read)
   .flatMap(({ path, text }) => citedIn(text, decided).map((id) => ({ path, id })))
 const citedElsewhere = new Set(citations.filter(({ path }) => path !== PAGE).map(({ id }) => id))

@@ -36,6 +36,7 @@ export const INFRA_TABLES = [
   'usage_counters',
   'introduced_names',
   'mta_sts_policies',
+  'traced_messages',
 ]
 
 export const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)

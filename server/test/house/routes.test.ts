@@ -97,6 +97,7 @@ D-WH-1 PATCH /api/client/webhooks/{endpointId}
 D-WH-1 DELETE /api/client/webhooks/{endpointId}
 D-WH-1 POST /api/client/webhooks/{endpointId}/test
 D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries
+D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries/{deliveryId}
 D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
 D-MTA-33 GET /api/client/mail-sites
 D-MTA-33 GET /api/client/mail-sites/{site}

@@ -20,6 +20,8 @@ const MAY: Record<string, string> = {
   'mta.nextHeldExpiry': 'finds when the next work of any project is due',
   'mta.projectsWithMail': 'finds the projects that have work',
   'mta.nextMailAt': 'finds when the next work of any project is due',
+  'campaigns.findUnpaused': 'counts for the operator, over all projects',
+  'messages.messageProgressOf': 'counts for the operator, over all projects',
   'mta.mailDepth': 'counts for the operator, over all projects',
   'mta.releaseMailLeases': 'queues the work of processes that stopped, of all projects',
   'mta.releaseExpired': 'held email of all projects expires',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { blastTo, listOf, write } from '../../../test/blasts.ts'
 import { world } from '../../../test/world.ts'
 import { queueDepths } from '../../workers.ts'
 
@@ -34,6 +35,25 @@ test('the metrics count requests, events and waiting jobs', async () => {
   await w.drain()
   await queueDepths(w.ctx)
   expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="ingest",state="waiting"} 0')
+})
+
+test('the metrics tell how far running blasts are, and nothing of those that are paused or finished', async () => {
+  await using w = await world({ own: true })
+  const blast = await blastTo(w, [await listOf(w, 'ana', 'kim', 'lee')])
+  await write(w, blast, { state: 'scheduled' })
+  const series = async () => {
+    await queueDepths(w.ctx)
+    return [
+      ...(await w.get('/metrics', { key: null })).text.matchAll(/^app_campaign(?:s_running|_messages\{.*state="(\w+)"\}) (\d+)$/gm),
+    ].map(([, state = 'running', count]) => `${state} ${count}`)
+  }
+  await w.drain('campaigns.launch', 'campaigns.load')
+  expect(await series()).toEqual(['running 1', 'waiting 3', 'done 0'])
+  await w.post(`/api/client/campaigns/${blast.id}/pause`)
+  expect(await series()).toEqual(['running 0'])
+  await w.post(`/api/client/campaigns/${blast.id}/resume`)
+  await w.drain()
+  expect(await series()).toEqual(['running 0'])
 })
 
 test('the metrics need the token if one is set', async () => {

@@ -1,5 +1,5 @@
 /** Endpoints for operators: liveness, readiness, version and metrics. They need no key and are not rate-limited. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { VERSION } from '../../lib/versions.ts'
 import { sql } from '../postgres/db.ts'
@@ -14,40 +14,68 @@ export type Operations = {
   lag: EventLoopLag
 }
 
+/** What readiness depends on besides the database, by name: `ok` or what is wrong. */
+export type Checks = () => Record<string, string>
+
+export type Answer = { status: number; type: string; body: string }
+
+/** The answer of each path, given the header `Authorization`. */
+export type Answers = Record<string, (authorization: string | undefined) => Promise<Answer>>
+
 const Mode = Type.Object({ read_only: Type.Boolean() })
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+const json = (status: number, body: object): Answer => ({ status, type: JSON_TYPE, body: JSON.stringify(body) })
 
 /** Adds the endpoints. Call the returned function when the server starts to shut down, so that `/readyz` reports it. */
-export function addOperations(app: FastifyInstance, { ctx, queues, connections, lag }: Operations): () => void {
+export function addOperations(app: FastifyInstance, operations: Operations): () => void {
   let draining = false
-  const answer = (reply: FastifyReply, status: number, body: object) =>
-    reply
-      .code(status)
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff')
-      .type('application/json; charset=utf-8')
-      .send(JSON.stringify(body))
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    app.route({ method: ['GET', 'HEAD'], url, handler })
-
-  get('/livez', (_, reply) => answer(reply, 200, { status: 'ok' }))
-  get('/healthz', (_, reply) => answer(reply, 200, { status: 'ok' }))
-  get('/version', (_, reply) => answer(reply, 200, { version: VERSION }))
-  get('/readyz', async (_, reply) => {
-    const checks = { draining: draining ? 'yes' : 'no', database: await checkDatabase(ctx) }
-    const ready = !draining && checks.database === 'ok'
-    return answer(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks })
+  const { config } = operations.ctx
+  const answers = answersOf(operations, {
+    isOpen: !config.production,
+    checks: () => ({ draining: draining ? 'yes' : 'no' }),
+    isReady: () => !draining,
   })
-  get('/metrics', async (request, reply) => {
-    if (!mayReadMetrics(ctx, request))
-      return answer(reply, 401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
-    ctx.metrics.pool(connections())
-    ctx.metrics.eventLoopLag(lag())
-    await queues()
-    const { text, type } = await ctx.metrics.exposition()
-    return reply.type(type).send(text)
-  })
+  for (const [url, answer] of Object.entries(answers))
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      async handler(request, reply) {
+        const { status, type, body } = await answer(request.headers.authorization)
+        return reply.code(status).headers(HEADERS).type(type).send(body)
+      },
+    })
   return () => {
     draining = true
+  }
+}
+
+export const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+/** `isOpen`: the metrics need no token while METRICS_TOKEN is not set. */
+export type Rules = { isOpen: boolean; checks: Checks; isReady: () => boolean }
+
+/** The answers of the endpoints. */
+export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpen, checks, isReady }: Rules): Answers {
+  const alive = async () => json(200, { status: 'ok' })
+  return {
+    '/livez': alive,
+    '/healthz': alive,
+    '/version': async () => json(200, { version: VERSION }),
+    '/readyz': async () => {
+      const found = { ...checks(), database: await checkDatabase(ctx) }
+      const ready = isReady() && found.database === 'ok'
+      return json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: found })
+    },
+    '/metrics': async (authorization) => {
+      if (!mayReadMetrics(ctx, authorization, isOpen))
+        return json(401, { status: 'error', message: 'Set METRICS_TOKEN and send it as a bearer token.' })
+      ctx.metrics.pool(connections())
+      ctx.metrics.eventLoopLag(lag())
+      await queues()
+      const { text, type } = await ctx.metrics.exposition()
+      return { status: 200, type, body: text }
+    },
   }
 }
 
@@ -60,7 +88,5 @@ async function checkDatabase(ctx: Ctx): Promise<'ok' | 'unreachable' | 'read-onl
   }
 }
 
-const mayReadMetrics = ({ config }: Ctx, request: FastifyRequest) =>
-  config.METRICS_TOKEN === undefined
-    ? !config.production
-    : isSameSecret(request.headers.authorization ?? '', `Bearer ${config.METRICS_TOKEN}`)
+const mayReadMetrics = ({ config }: Ctx, authorization: string | undefined, isOpen: boolean) =>
+  config.METRICS_TOKEN === undefined ? isOpen : isSameSecret(authorization ?? '', `Bearer ${config.METRICS_TOKEN}`)

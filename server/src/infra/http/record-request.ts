@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { CompiledRoute } from './compile.ts'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, single } from './exchange.ts'
 
 /** The requests of each server that succeeded, for a sample of them. */
 const succeeded = new WeakMap<Config, number>()
@@ -25,6 +25,17 @@ export function recordRequest(
   exchange: Exchange,
   elapsedMs: number,
 ) {
+  ctx.tracing?.request(
+    {
+      name: `${def.method} ${def.path}`,
+      kind: 'server',
+      requestId: exchange.requestId,
+      startedAt: new Date(ctx.clock.now().getTime() - elapsedMs),
+      attributes: { 'http.request.method': def.method, 'http.route': def.path, 'http.response.status_code': reply.statusCode },
+    },
+    { elapsedMs, failed: reply.statusCode >= 500 },
+    single(request, 'traceparent'),
+  )
   ctx.metrics.request(def.method, def.path, reply.statusCode, elapsedMs)
   const client_request_id = String(request.headers['x-request-id'] ?? '').slice(0, 200) || undefined
   const fields = {

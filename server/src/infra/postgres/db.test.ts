@@ -4,7 +4,7 @@ import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
 import { inClaim } from '../runtime/ctx.ts'
 import { isDatabaseAway } from './database-away.ts'
-import { isSqlState, join, sql } from './db.ts'
+import { isSqlState, join, sql, type TxDb } from './db.ts'
 
 const One = Type.Object({ one: Type.Integer() })
 
@@ -60,6 +60,24 @@ describe('transactions', () => {
       await db.transaction((inner) => inner.run(sql`insert into scratch values (3)`))
     })
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch order by n`)).toEqual([{ n: 2 }, { n: 3 }])
+  })
+
+  test('a statement that is asked for when the work of its transaction has returned is refused', async () => {
+    await using w = await world()
+    await w.db.run(sql`create table late_numbers (n int)`)
+    const insert = (db: TxDb) => db.run(sql`insert into late_numbers values (1)`).catch((error: Error) => error.message)
+    for (const fails of [false, true]) {
+      const returned = Promise.withResolvers<void>()
+      let late: Promise<unknown> | undefined
+      const work = async (db: TxDb) => {
+        late = returned.promise.then(() => insert(db))
+        if (fails) throw new Error('failed')
+      }
+      await w.db.transaction(work).catch(() => undefined)
+      returned.resolve()
+      expect(await late).toBe('The transaction of a statement has ended: insert into late_numbers values (1)')
+    }
+    expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from late_numbers`)).toEqual([])
   })
 
   test('a claim is cancelled after seconds, and what follows on its connection is not', async () => {

@@ -2,7 +2,6 @@
  * Access to PostgreSQL: the `sql` tag, typed rows, transactions. Only this file uses the driver. Values enter a statement only through
  * `${}`, and fragments can be nested.
  */
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
@@ -10,44 +9,12 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Static, TSchema } from 'typebox'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
-import { beginWith, runWithin, type TransactionLimits } from './limits.ts'
+import { beginWith, isPipelined, runWithin, setPipelined, type TransactionLimits } from './limits.ts'
 import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
+import { prepare, type Sql, summaryOf } from './sql.ts'
 
-/** A statement or a part of one. Only `sql` creates them. */
-export class Sql {
-  readonly strings: readonly string[]
-  readonly values: readonly unknown[]
-  readonly isOneOff: boolean
-  constructor(strings: readonly string[], values: readonly unknown[], isOneOff = false) {
-    this.strings = strings
-    this.values = values
-    this.isOneOff = isOneOff
-  }
-}
-
-/** Builds a statement. `${value}` becomes a parameter, `${sql`…`}` a part of the text. */
-export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
-  return new Sql(strings, values)
-}
-
-/** Text that becomes part of the statement unchanged. Only for identifiers that the code chooses, never for input. */
-export const raw = (text: string): Sql => new Sql([text], [])
-
-/** Marks a statement as not to be prepared, because its text depends on a rule and there may be any number of them. */
-export const unprepared = ({ strings, values }: Sql): Sql => new Sql(strings, values, true)
-
-/**
- * Ends a lateral subquery that is run for each row, through its index. Without it PostgreSQL may merge the subquery into the statement, and
- * join a large table as a whole when it believes the table to be small.
- */
-export const fence = raw('offset 0')
-
-/** Joins parts with a separator. */
-export function join(parts: readonly Sql[], separator: string): Sql {
-  if (parts.length === 0) return raw('')
-  return new Sql(['', ...parts.slice(1).map(() => separator), ''], parts)
-}
+export { fence, join, raw, type Sql, sql, unprepared } from './sql.ts'
 
 parseValues(pg.types)
 
@@ -166,7 +133,11 @@ async function transactionOn<T>(
   let broken: Error | undefined
   try {
     await client.query(beginWith(limits))
-    const result = await work(txOn(client, options))
+    setPipelined(client, limits.pipelined === true)
+    const scope = { isOver: false }
+    const result = await work(txOn(client, options, scope)).finally(() => {
+      scope.isOver = true
+    })
     await client.query('commit')
     return result
   } catch (error) {
@@ -179,12 +150,16 @@ async function transactionOn<T>(
     })
     throw error
   } finally {
+    setPipelined(client, false)
     client.release(broken)
   }
 }
 
-function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
-  const tx: TxDb = { ...dbOn(client, options), inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
+/** `isOver` once the work of a transaction has returned. What it left behind must not run outside of the transaction. */
+type Scope = { isOver: boolean }
+
+function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
+  const tx: TxDb = { ...dbOn(client, options, scope), inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
   return tx
 
   async function savepoint<T>(work: () => Promise<T>): Promise<T> {
@@ -200,8 +175,12 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions): TxDb {
   }
 }
 
-function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions): Omit<Db, 'transaction' | 'within'> {
+function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions, scope?: Scope): Omit<Db, 'transaction' | 'within'> {
+  const requireOpen = (statement: Sql) => {
+    if (scope?.isOver) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
+  }
   const query = async (statement: Sql) => {
+    requireOpen(statement)
     const prepared = prepare(statement)
     const started = performance.now()
     try {
@@ -227,54 +206,28 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
     first: async (row, statement) => (await many(row, statement))[0],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
+      requireOpen(statement)
       const { text } = prepare(statement)
       const client = 'release' in queryable ? queryable : await queryable.take()
+      // The protocol has no copy among statements that were sent ahead.
+      const wasPipelined = isPipelined(client)
+      setPipelined(client, false)
       try {
         const stream = client.query(copyFrom(text))
         await pipeline(Readable.from(chunked(lines)), stream)
         return stream.rowCount
       } finally {
+        setPipelined(client, wasPipelined)
         if (client !== queryable) (client as pg.PoolClient).release()
       }
     },
   }
 }
 
-type Prepared = { name: string; text: string; values: unknown[] }
-
-const names = new Map<string, string>()
-const NAMES_MAX = 2000
-
-/** Prepares a statement under a hash of its text, so that each connection plans it once. */
-function prepare(statement: Sql): Prepared {
-  const values: unknown[] = []
-  const text = render(statement, values)
-  if (statement.isOneOff) return { name: '', text, values }
-  let name = names.get(text)
-  if (!name) {
-    // Statements that are composed at run time are many: the rest stays unnamed and is planned each time, to limit memory.
-    if (names.size >= NAMES_MAX) return { name: '', text, values }
-    name = createHash('sha1').update(text).digest('base64url').slice(0, 20)
-    names.set(text, name)
-  }
-  return { name, text, values }
-}
-
-function render({ strings, values: parts }: Sql, values: unknown[]): string {
-  let text = strings[0] ?? ''
-  for (const [index, part] of parts.entries()) {
-    text += part instanceof Sql ? render(part, values) : `$${values.push(part)}`
-    text += strings[index + 1]
-  }
-  return text
-}
-
 function assertRow(row: TSchema, found: unknown, statement: Sql) {
   const problem = rowProblem(row, found)
   if (problem) throw new Error(`A row does not match its schema: ${problem} in ${summaryOf(statement)}`)
 }
-
-const summaryOf = (statement: Sql): string => prepare(statement).text.trim().slice(0, 200)
 
 /** Is this an error of the database with one of these SQLSTATE codes? */
 export const isSqlState = (error: unknown, ...codes: string[]): boolean =>

@@ -54,6 +54,8 @@ const transactions = async () => new Set((await stored()).map(({ transaction }) 
 const sums = async () =>
   (await db.many(Type.Object({ sum: Type.Integer() }), sql`select sum from sums order by project_id`)).map(({ sum }) => sum)
 
+const count = (db: Db) => db.value(Type.Integer(), sql`select count(*) from numbers`)
+
 /** The number of sessions of this database that wait for a lock. */
 const waiting = () =>
   db.value(Type.Integer(), sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
@@ -302,6 +304,28 @@ describe('many transactions that begin together', () => {
     await Promise.all(many.map((project) => view.transaction((tx) => storeIn(tx, project as ProjectId, project))))
     expect((await stored()).length).toBe(300)
     expect(await transactions()).toBe(2)
+  })
+})
+
+describe('statements that are asked for together', () => {
+  const insert = (db: Db, n: number) => db.run(sql`insert into numbers (project_id, n) values (${A}, ${n})`)
+  const copy = (db: Db, n: number) => db.copy(sql`copy numbers (project_id, n) from stdin`, [`${A}\t${n}\n`])
+
+  test.each([1, 2])('run in order, copies among them, in a transaction of %s', async (together) => {
+    const work = (tx: TxDb) => Promise.all([insert(tx, 1), count(tx), copy(tx, 2), count(tx), copy(tx, 3), insert(tx, 4), count(tx)])
+    const others = Array.from({ length: together - 1 }, () => view.transaction(async () => undefined))
+    const [counts] = await Promise.all([view.transaction(work), ...others])
+    expect(counts).toEqual([1, 1, 1, 2, 1, 1, 4])
+    expect(await transactions()).toBe(1)
+  })
+
+  test.each([1, 2])('take no effect when one of them fails, in a transaction of %s', async (together) => {
+    const work = (tx: TxDb) => Promise.all([insert(tx, 1), insert(tx, 1), insert(tx, 2), copy(tx, 3), insert(tx, 4)])
+    const others = Array.from({ length: together - 1 }, () => view.transaction((tx) => storeIn(tx, B, 9)))
+    const [failed] = await Promise.allSettled([view.transaction(work), ...others])
+    expect(isSqlState((failed as PromiseRejectedResult).reason, UNIQUE_VIOLATION)).toBe(true)
+    expect(await pairs()).toEqual(others.map(() => [B, 9]))
+    expect(await view.transaction((tx) => insert(tx, 5))).toBe(1)
   })
 })
 

@@ -127,16 +127,17 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
   try {
     const values = await db.transaction(
       async (shared) => {
-        const tx = oneAtATime(shared)
+        const { tx, idle } = inOrder(shared)
         const calls = new Calls()
         const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
+        await idle()
         return outcomes.map((outcome) => {
           // Not the reason itself: of a conflict the transaction would be run again with all the others.
           if (outcome.status === 'rejected') throw new Error('A part of a joint transaction failed.', { cause: outcome.reason })
           return outcome.value
         })
       },
-      { statementMs: STATEMENT_MS, lockMs: LOCK_MS },
+      { statementMs: STATEMENT_MS, lockMs: LOCK_MS, pipelined: true },
     )
     for (const [at, { resolve }] of works.entries()) resolve(values[at])
   } catch {
@@ -150,28 +151,46 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
   }
 }
 
-const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> => db.transaction(run).then(resolve, reject)
+const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> =>
+  db
+    .transaction(
+      async (shared) => {
+        const { tx, idle } = inOrder(shared)
+        return await run(tx).finally(idle)
+      },
+      { pipelined: true },
+    )
+    .then(resolve, reject)
 
-/** Statements in the order in which they are asked for: the connection of a transaction runs one at a time. */
-function oneAtATime(tx: TxDb): TxDb {
-  let last: Promise<unknown> = Promise.resolve()
-  const queued =
+/**
+ * Statements run in the order in which they are asked for, and are sent without waiting for each other. A copy is sent when those before it are
+ * done, and those after it when it is. `idle` waits for all of them: what still waited when the transaction ended would run outside of it.
+ */
+function inOrder(tx: TxDb): { tx: TxDb; idle: () => Promise<unknown> } {
+  let asked: Promise<unknown> = Promise.resolve()
+  let copying: Promise<unknown> | null = null
+  const sent =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
     (...args: A): Promise<R> => {
-      const result = last.then(() => run(...args))
-      last = result.catch(() => undefined)
+      const result = copying ? copying.then(() => run(...args)) : run(...args)
+      asked = Promise.allSettled([asked, result])
       return result
     }
-  const { many, one, value, first, run, copy } = tx
-  return {
-    ...tx,
-    many: queued(many),
-    one: queued(one),
-    value: queued(value),
-    first: queued(first),
-    run: queued(run),
-    copy: queued(copy),
-  } as TxDb
+  const copy: TxDb['copy'] = (...args) => {
+    const result = asked.then(() => tx.copy(...args))
+    const done = result.then(end, end)
+    asked = done
+    copying = done
+    return result
+
+    function end() {
+      if (copying === done) copying = null
+    }
+  }
+  const { many, one, value, first, run } = tx
+  const statements = { many: sent(many), one: sent(one), value: sent(value), first: sent(first), run: sent(run), copy }
+  const ordered = { ...tx, ...statements, within: () => ordered, transaction: (work) => work(ordered) } as TxDb
+  return { tx: ordered, idle: () => asked }
 }
 
 /** The part of one project in a joint transaction. Savepoints of several would nest in each other, so what needs one runs alone. */

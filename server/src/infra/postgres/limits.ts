@@ -5,9 +5,10 @@ import type { FreshConnections } from './fresh-connections.ts'
 
 /**
  * `statementMs` limits the time of each statement, `lockMs` its wait for a lock. With `alongIndexes`, rows are read in the order of an
- * index and joined one by one, where that is possible.
+ * index and joined one by one, where that is possible. In a transaction that is `pipelined`, statements that are asked for together are sent
+ * together; its work must not depend on whether an earlier one failed.
  */
-export type TransactionLimits = { statementMs?: number; lockMs?: number; alongIndexes?: boolean }
+export type TransactionLimits = { statementMs?: number; lockMs?: number; alongIndexes?: boolean; pipelined?: boolean }
 
 /**
  * What PostgreSQL does when it believes that a table is small: it reads rows by any index, and sorts them or joins them as a whole. It believes
@@ -29,6 +30,13 @@ export const beginWith = (limits: TransactionLimits): string =>
 /** The members of a client that its types leave out. */
 type Pipelining = { pipeline: boolean; connection: { stream: Writable } }
 
+/** Whether a connection sends statements without waiting for the answers to those before. */
+export const isPipelined = (client: pg.ClientBase): boolean => (client as unknown as Pipelining).pipeline
+
+export function setPipelined(client: pg.ClientBase, isOn: boolean): void {
+  ;(client as unknown as Pipelining).pipeline = isOn
+}
+
 /** Runs a statement between a begin with limits and a commit, which are sent without waiting. If it fails, the commit undoes it. */
 export async function runWithin(
   connections: FreshConnections,
@@ -37,14 +45,13 @@ export async function runWithin(
   mustDrop: (error: unknown) => boolean,
 ): Promise<pg.QueryResult> {
   const client = await connections.take()
-  const pipelining = client as unknown as Pipelining
-  const { stream } = pipelining.connection
-  pipelining.pipeline = true
+  const { stream } = (client as unknown as Pipelining).connection
+  setPipelined(client, true)
   stream.cork()
   const sent = [client.query(beginWith(limits)), client.query(statement), client.query('commit')] as const
   stream.uncork()
   const [begun, done, committed] = await Promise.allSettled(sent)
-  pipelining.pipeline = false
+  setPipelined(client, false)
   const failed = [begun, committed].find((one) => one.status === 'rejected')
   client.release(failed?.reason)
   if (done.status === 'rejected') {

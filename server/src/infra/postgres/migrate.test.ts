@@ -74,6 +74,12 @@ test('a later release adds its migrations', async () => {
   expect(await migrate(url, log, folder({ ...FIRST, ...SECOND }))).toEqual({ applied: 1, version: 2 })
 })
 
+test('migrations after a version are left for later', async () => {
+  const directory = folder({ ...FIRST, ...SECOND })
+  expect(await migrate(url, log, directory, 1)).toEqual({ applied: 1, version: 1 })
+  expect(await migrate(url, log, directory)).toEqual({ applied: 1, version: 2 })
+})
+
 test('processes that start at the same time apply each migration once', async () => {
   const directory = folder({ ...FIRST, ...SECOND })
   const runs = await Promise.all([migrate(url, log, directory), migrate(url, log, directory), migrate(url, log, directory)])

@@ -23,13 +23,15 @@ const CONNECT_TIMEOUT_MS = 10_000
  * Applies the missing migrations to the database at `url`. Several processes may call it at the same time: one migrates while the
  * others wait. Throws without changes if the database does not belong to this release or an earlier one. `version` is that of
  * the schema afterwards, 0 if there are no migrations. The log has one line for all of them; their names are at the level `debug`.
+ * Migrations after `upTo` are left for later.
  */
 export async function migrate(
   url: string,
   log: Record<'info' | 'debug', (fields: object, message: string) => void>,
   directory = DIRECTORY,
+  upTo = Number.POSITIVE_INFINITY,
 ): Promise<{ applied: number; version: number }> {
-  const migrations = readMigrations(directory)
+  const migrations = readMigrations(directory).filter(({ version }) => version <= upTo)
   return connected(url, async (client) => {
     const server = await client.query<{ version: string }>(`select current_setting('server_version') as version`)
     refuseOldPostgres(server.rows[0]?.version ?? '')
@@ -53,6 +55,9 @@ export async function migrate(
     return { applied: missing.length, version }
   })
 }
+
+/** The schema version of this release. */
+export const newestVersion = (): number => readMigrations(DIRECTORY).at(-1)?.version ?? 0
 
 /** The schema version of the database at `url`; 0 if it was never migrated. */
 export async function schemaVersion(url: string): Promise<number> {

@@ -102,15 +102,23 @@ async function applySmall<I extends QueuedItem, K, D extends DueWork>(
   consumer: Consumer<I, K, D>,
   itemsMax: number,
 ): Promise<number | 'alone'> {
-  if (!(await lockProject(tx, projectId))) return 0
-  if (!(await consumer.tryLock(tx, projectId)) || (await findBatchPlan(tx, projectId))) return 'alone'
-  const entries = await claimEntries(tx, projectId, itemsMax)
-  const inProject = (await consumer.contextOf(tx, projectId)) as InTx
-  const due = await consumer.findDue(inProject, watermark(tx, projectId, entries), itemsMax)
-  if (entries.length + due.length === 0) return 0
+  // Sent together, in this order. What is read of a project that another process has locked is not used.
+  const [isLocked, mayApply, plan, entries, inProject] = await Promise.all([
+    lockProject(tx, projectId),
+    consumer.tryLock(tx, projectId),
+    findBatchPlan(tx, projectId),
+    claimEntries(tx, projectId, itemsMax),
+    consumer.contextOf(tx, projectId) as Promise<InTx>,
+  ])
+  if (!isLocked) return 0
+  if (!mayApply || plan) return 'alone'
   const { items, parked } = readAll(consumer, entries)
+  const [due, known] = await Promise.all([
+    consumer.findDue(inProject, watermark(tx, projectId, entries), itemsMax),
+    consumer.lookUp(inProject, items, true),
+  ])
+  if (entries.length + due.length === 0) return 0
   if (items.length + due.length >= DIVIDED_FROM_ITEMS || due.length >= itemsMax) return 'alone'
-  const known = await consumer.lookUp(inProject, items, true)
   parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED, due)))
   await finish(inProject, entries, parked)
   return entries.length + due.length

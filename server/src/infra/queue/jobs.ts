@@ -46,6 +46,8 @@ export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise
 export type Polling = () => number
 
 export type Jobs = AsyncDisposable & {
+  /** Whether the jobs look for work. They stop when the result is disposed of. */
+  isRunning(): boolean
   /** Ends the wait of a job, because there is work. */
   wake(job: JobName): void
   /** Ends the wait of all jobs that wait to be woken, because wake-ups may have been lost. */
@@ -68,6 +70,7 @@ export function startJobs(ctx: Ctx, jobs: Job[], pollMs: Polling): Jobs {
   )
   const running = jobs.map((job) => run(ctx, job, loops.get(job.name) as Loop, stop.signal, pollMs))
   return {
+    isRunning: () => !stop.signal.aborted,
     wake: ({ name }) => loops.get(name)?.alarm.abort(WOKEN),
     wakeAll: () => {
       for (const { name, idleMs } of jobs) if (idleMs === undefined) loops.get(name)?.alarm.abort(WOKEN)

@@ -16,6 +16,7 @@ function recordedJobs(...busy: string[]): Jobs & { woken: string[] } {
     woken,
     wake: ({ name }) => void woken.push(name),
     wakeAll: () => void woken.push('all'),
+    isRunning: () => true,
     isBusy: ({ name }) => busy.includes(name),
     [Symbol.asyncDispose]: async () => undefined,
   }

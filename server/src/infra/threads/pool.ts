@@ -41,6 +41,8 @@ export type ThreadsOptions = {
   metrics: ThreadMetrics
   /** The system’s, because it times threads. */
   clock: Clock
+  /** The processor time of an item, for tests: a second. */
+  itemMaxMs?: number
 }
 
 export type ThreadMetrics = {
@@ -56,6 +58,7 @@ const EXCEEDED: Record<Limit, string> = {
 }
 /** Requests of a project that may wait. Jobs limit themselves. */
 const WAITING_REQUESTS_MAX = 100
+const ITEM_MAX_MS = 1000
 const WARM_UP_AFTER_MS = 10_000
 /** When so many items of a job have cost a thread each, the others are skipped. */
 const STOPS_MAX = 3
@@ -130,14 +133,15 @@ class ThreadPool implements Threads {
 
   /** A thread that replaces another one does not warm up, because work may wait for it. */
   #start(warmsUp = false): Thread {
-    const { entry, secretsKeys, clock } = this.#options
-    const thread = startThread(entry, { secretsKeys, warmsUp }, clock, (wasStopped) => {
+    const { entry, secretsKeys, clock, itemMaxMs = ITEM_MAX_MS } = this.#options
+    const onEnd = (wasStopped: boolean) => {
       this.#all.delete(thread)
       this.#idle.delete(thread)
       // One that ended by itself may do so again: it is replaced when there is work.
       if (wasStopped && this.#isWarm && !this.#isClosed) this.#idle.add(this.#start())
       this.#dispatch()
-    })
+    }
+    const thread = startThread(entry, { secretsKeys, warmsUp }, { itemMaxMs, clock, onEnd })
     this.#all.add(thread)
     return thread
   }

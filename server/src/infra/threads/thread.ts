@@ -1,9 +1,8 @@
-/** A worker thread as its pool sees it. It is stopped when one item takes more than a second of its processor time. */
+/** A worker thread as its pool sees it. It is stopped when one item takes too much of its processor time. */
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.ts'
 import { NO_ITEM, type Order, type Reply, STATE, type ThreadData } from './task.ts'
 
-const ITEM_CPU_MAX_US = 1_000_000
 const WATCH_MS = 50
 /** A thread that does not even say how much time it used is inside one long call, such as a regular expression or a sort. */
 const SILENCE_MAX_MS = 10_000
@@ -12,6 +11,14 @@ const MEMORY_MAX_BYTES = 512 * 1024 ** 2
 const HEAP_MAX_MB = 2048
 /** A larger one makes an idle thread larger, and rendering no faster. */
 const YOUNG_HEAP_MAX_MB = 16
+
+export type ThreadOptions = {
+  /** The processor time of an item. */
+  itemMaxMs: number
+  clock: Clock
+  /** Called when the thread ends, whether for a limit or by itself. */
+  onEnd(wasStopped: boolean): void
+}
 
 /** Which limit an item exceeded. */
 export type Limit = 'time' | 'memory'
@@ -26,22 +33,24 @@ export type Thread = {
   stop(): Promise<void>
 }
 
-/** Starts a thread. `onEnd` is called when it ends, whether for a limit or by itself. */
-export const startThread = (entry: URL, data: Omit<ThreadData, 'state'>, clock: Clock, onEnd: (wasStopped: boolean) => void): Thread =>
-  new WorkerThread(entry, data, clock, onEnd)
+/** Starts a thread. */
+export const startThread = (entry: URL, data: Omit<ThreadData, 'state'>, options: ThreadOptions): Thread =>
+  new WorkerThread(entry, data, options)
 
 class WorkerThread implements Thread {
   readonly #worker: Worker
   readonly #clock: Clock
+  readonly #itemMaxUs: number
   readonly #progress: Float64Array
   #order: PromiseWithResolvers<OrderOutcome> | null = null
   #isWatched = false
   #exceeded: Limit | null = null
   #crash = new Error('A worker thread ended.')
 
-  constructor(entry: URL, data: Omit<ThreadData, 'state'>, clock: Clock, onEnd: (wasStopped: boolean) => void) {
+  constructor(entry: URL, data: Omit<ThreadData, 'state'>, { itemMaxMs, clock, onEnd }: ThreadOptions) {
     const state = new SharedArrayBuffer(STATE.length * Float64Array.BYTES_PER_ELEMENT)
     this.#clock = clock
+    this.#itemMaxUs = itemMaxMs * 1000
     this.#progress = new Float64Array(state).fill(NO_ITEM)
     this.#worker = new Worker(entry, {
       workerData: { ...data, state } satisfies ThreadData,
@@ -107,7 +116,7 @@ class WorkerThread implements Thread {
     if (used === undefined) return 'time'
     if (used === null) return null
     if (used.bytes > MEMORY_MAX_BYTES) return 'memory'
-    return used.cpuUs - (this.#progress[STATE.cpuAtStart] ?? 0) > ITEM_CPU_MAX_US ? 'time' : null
+    return used.cpuUs - (this.#progress[STATE.cpuAtStart] ?? 0) > this.#itemMaxUs ? 'time' : null
   }
 
   /** Null while the thread starts or ends. */

@@ -6,6 +6,7 @@
  * campaign is given to a provider.
  */
 export { campaignJobs } from './jobs.ts'
+export { reportBlasts } from './progress/for-operators.ts'
 export { campaignListing, campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'

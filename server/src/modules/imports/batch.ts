@@ -70,15 +70,10 @@ export async function claimImportBatch(ctx: InTx, { id, read }: ReadImport): Pro
   if (read.problem !== undefined)
     return lastBatch(claimed, `${read.problem} The rows before it were imported. Correct the file and upload it again.`)
   const position = claimed.position + read.consumed
-  const refused = await withoutErasedCells(
-    ctx,
-    claimed,
-    read.rows.filter((row) => 'faults' in row),
-  )
   return {
     claimed,
     rows: read.rows.filter((row) => 'profile' in row),
-    refused: refused.map((row): Outcome => ({ ...row, is: 'failed' })),
+    refused: read.rows.flatMap((row): Outcome[] => ('faults' in row ? [{ ...row, is: 'failed' }] : [])),
     position,
     line: read.line,
     end: position === claimed.bytes ? { state: 'finished', reason: null } : null,
@@ -121,7 +116,7 @@ export async function finishImportBatch(
   saved: SavedBatch,
 ): Promise<void> {
   const added = 'added' in saved ? saved.added : await addAndRecord(ctx, claimed, saved)
-  const outcomes = [...refused, ...saved.outcomes]
+  const outcomes = await withoutErasedCells(ctx, claimed, [...refused, ...saved.outcomes])
   await saveFailures(ctx, claimed, outcomes)
   const stored = claimed.created + claimed.updated + claimed.unchanged
   const firstRows = claimed.dry_run ? firstRowsOf(outcomes, Math.max(0, FIRST_ROWS_MAX - stored)) : []

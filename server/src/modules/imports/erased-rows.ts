@@ -1,8 +1,9 @@
 /** Rows of users who were erased after the import was accepted are refused, and nothing of them is kept (D-UREAD-4). */
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
+import { distinct } from '../../lib/shapes.ts'
 import { trimWhiteSpace } from '../../lib/text.ts'
-import { type ErasedIds, erasedSince, type Profile, withoutErased } from '../users/index.ts'
+import { type ErasedIds, erasedAddresses, erasedSince, type Profile, phoneOf, withoutErased } from '../users/index.ts'
 import type { Outcome, ValidRow } from './outcomes.ts'
 import type { Row } from './rows.ts'
 import type { ClaimedImport } from './schema.ts'
@@ -34,19 +35,38 @@ export async function withoutErasedRows(
   return { rows: kept, refused, erased }
 }
 
-/** Refused rows, those that name an erased user without their cells: they are stored for the caller to correct. */
-export async function withoutErasedCells<T extends { row: Row }>(ctx: InTx, claimed: ClaimedImport, refused: T[]): Promise<T[]> {
-  if (refused.length === 0) return refused
-  const named = refused.map(({ row }) => ({ row, profile: idsIn(claimed, row) }))
-  const { rows } = await withoutErasedRows(ctx, claimed, named)
+/** The outcomes, of which refused rows that name an erased user have no cells: they are stored for the caller to correct. */
+export async function withoutErasedCells(ctx: InTx, claimed: ClaimedImport, outcomes: Outcome[]): Promise<Outcome[]> {
+  const named = outcomes.flatMap(({ row, is }) => (is === 'failed' ? [{ row, profile: idsIn(claimed, row) }] : []))
+  if (named.length === 0) return outcomes
+  const { rows, erased } = await withoutErasedRows(ctx, claimed, named)
+  if (claimed.accepted_position > erased.upTo) return outcomes
   const kept = new Map(rows.map(({ row, profile }) => [row, profile]))
-  const isWhole = ({ row, profile }: ValidRow) => kept.get(row)?.anonymous_id === profile.anonymous_id && kept.has(row)
-  return refused.map((one, at) => (isWhole(named[at] as ValidRow) ? one : { ...one, row: withoutCells(one.row) }))
+  const addressesOf = addressesIn(ctx, claimed)
+  const addresses = await erasedAddresses(ctx, distinct(named.flatMap(({ row }) => addressesOf(row))), claimed.accepted_position)
+  const namesErased = ({ row, profile }: ValidRow) =>
+    !kept.has(row) || kept.get(row)?.anonymous_id !== profile.anonymous_id || addressesOf(row).some((address) => addresses.has(address))
+  const emptied = new Set(named.filter(namesErased).map(({ row }) => row))
+  return outcomes.map((one) => (emptied.has(one.row) ? { ...one, row: withoutCells(one.row) } : one))
+}
+
+const cellsIn = ({ columns }: ClaimedImport, { cells }: Row) => {
+  return (name: string) => trimWhiteSpace(cells[columns.findIndex(({ field }) => field === name)] ?? '')
 }
 
 /** The ids in the cells of a row, which need not be valid. */
-function idsIn({ columns }: ClaimedImport, { cells }: Row): Profile {
-  const cellOf = (name: string) => trimWhiteSpace(cells[columns.findIndex(({ field }) => field === name)] ?? '')
+function idsIn(claimed: ClaimedImport, row: Row): Profile {
+  const cellOf = cellsIn(claimed, row)
   const [external_id, anonymous_id] = [cellOf('external_id'), cellOf('anonymous_id')]
   return { ...(external_id !== '' && { external_id }), ...(anonymous_id !== '' && { anonymous_id }) }
+}
+
+/** What may be an email address or a phone number in the cells of a row, as it is stored. Columns that are skipped may have some too. */
+function addressesIn(ctx: InTx, claimed: ClaimedImport): (row: Row) => string[] {
+  const normalise = phoneOf(ctx.project)
+  return (row) => {
+    const phone = normalise({ phone: cellsIn(claimed, row)('phone') }, null)
+    const cells = row.cells.map((cell) => trimWhiteSpace(cell).toLowerCase()).filter((cell) => cell !== '')
+    return phone === null ? cells : [...cells, phone]
+  }
 }

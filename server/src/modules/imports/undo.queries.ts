@@ -146,6 +146,9 @@ const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
   or lower(${row} ->> 'email') = any(array(select lower(email) from unnest(${users.flatMap(({ email }) => email ?? [])}::text[]) as e(email)))
 )`
 
+/** What a file may have around the value of a cell. */
+const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
+
 /** What the cells of a refused row may name a user by, in lower case. */
 const namesOf = (users: ErasedUser[]) =>
   users.flatMap(({ external_id, email, phone }) => [external_id, email, phone].flatMap((name) => name?.toLowerCase() ?? []))
@@ -163,7 +166,7 @@ export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
         ), refused as (
           delete from import_failures
           where project_id = ${ctx.projectId}
-            and exists (select from unnest(cells) as c(cell) where lower(c.cell) = any(${namesOf(users)}::text[]))
+            and exists (select from unnest(cells) as c(cell) where lower(btrim(c.cell, ${WHITE_SPACE})) = any(${namesOf(users)}::text[]))
         )
         update imports
         set first_rows = coalesce(

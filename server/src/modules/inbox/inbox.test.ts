@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { rowsOf } from '../../../test/child-server.ts'
 import { deliver, type InboxProcess, OWN, startInbox, userId } from '../../../test/inbox.ts'
+import { rowsOf } from '../../../test/statements.ts'
 import { type World, world } from '../../../test/world.ts'
 import { runToEnd } from '../../infra/queue/jobs.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'

@@ -68,7 +68,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     summary: 'Change a journey or its status.',
     description:
       'Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. ' +
-      'A draft that becomes `live` is published; a journey that was `off` goes on with the version that it had. A journey with users inside cannot become a draft. ' +
+      'A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. ' +
       'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),

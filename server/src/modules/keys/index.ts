@@ -5,6 +5,8 @@
  */
 export { generateKey } from './key-format.ts'
 export { archiveMemberKeys } from './member-keys.queries.ts'
+export { archiveKeyReaching } from './operator.queries.ts'
+export { listAllKeys } from './operator.ts'
 export { keyRoutes } from './routes.ts'
 export { authenticate, findMemberKey, saveKey } from './service.ts'
 export { mintUserToken, verifyUserToken } from './user-tokens.ts'

@@ -15,6 +15,9 @@ import { confirmTotp } from './second-factor.ts'
 
 const BY_VERB = 'the verb records it, because a hash is computed outside of its transaction'
 
+/** A change that asks for the password, so that it is throttled as sign-ins are. */
+const withPassword = { access: { member: 'member' }, audit: { none: BY_VERB }, status: 204, errors: ['rate_limited'] } as const
+
 /** What members change about themselves. */
 export const profileRoutes = [
   route({
@@ -42,11 +45,8 @@ export const profileRoutes = [
     path: '/api/console/profile/password',
     summary: 'Change your own password.',
     description: 'Your other sessions end.',
-    access: { member: 'member' },
-    audit: { none: BY_VERB },
+    ...withPassword,
     body: PasswordChange,
-    status: 204,
-    errors: ['rate_limited'],
     run: (ctx, { body }) => changePassword(ctx, body),
   }),
   route({
@@ -77,11 +77,8 @@ export const profileRoutes = [
     path: '/api/console/profile/totp/remove',
     summary: 'Remove one-time codes.',
     description: 'Sign-ins need the password only. The recovery codes are deleted.',
-    access: { member: 'member' },
-    audit: { none: BY_VERB },
+    ...withPassword,
     body: PasswordProof,
-    status: 204,
-    errors: ['rate_limited'],
     run: (ctx, { body }) => removeOwnTotp(ctx, body.current_password),
   }),
   route({

@@ -9,6 +9,7 @@
 export { campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
 export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
+export { messageProgressOf } from './counts/queries.ts'
 export { cancelOfCampaign, releaseOfCampaign } from './delivery/control.ts'
 export { deliverDue } from './delivery/deliver.ts'
 export { createMailer } from './delivery/mailer.ts'

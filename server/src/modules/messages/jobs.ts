@@ -9,6 +9,7 @@ import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
 import { nextDueAt, nextLeaseEnd, purgeSendAttempts } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
+import { tlsReportJob } from './tls-reports/send.ts'
 
 /** The wait for messages that are due and over a rate, or locked. */
 const SEND_RETRY_MS = 100
@@ -49,6 +50,7 @@ export function messageJobs(parts: SenderParts) {
     job({ name: 'mail.release', idleMs: RELEASE_IDLE_MS, nextAt: nextReleaseAt, run: releaseMail }),
     ...deliverJobs(parts),
     job({ name: 'messages.purge-attempts', idleMs: PURGE_IDLE_MS, run: purgeSendAttempts }),
+    tlsReportJob,
     job({ name: 'messages.fold-counts', idleMs: FOLD_IDLE_MS, run: foldCounts }),
   ]
 }

@@ -22,9 +22,20 @@ type Enqueued = Static<typeof Enqueued>
 export const insertMessages = (ctx: InTx, priority: Priority, intents: MessageIntent[]) =>
   insertAll(ctx, ctx.projectId, { priority, intents })
 
+const MessageOfCause = Type.Object({ id: IdOf<MessageId>(), user_id: IdOf<UserId>(), cause: Type.String() })
+
+/** The messages with these causes. */
+export const findByCauses = (ctx: InTx, intents: Pick<MessageIntent, 'user_id' | 'cause'>[]) =>
+  ctx.db.many(
+    MessageOfCause,
+    sql`select m.id, m.user_id, m.cause
+        from unnest(${intents.map(({ user_id }) => user_id)}::bigint[], ${intents.map(({ cause }) => cause)}::text[]) as t(user_id, cause)
+        join messages m on m.project_id = ${ctx.projectId} and m.user_id = t.user_id and m.cause = t.cause`,
+  )
+
 const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueued[]>(async (ctx, calls) => {
   const intents = calls.flatMap(({ projectId, input: { priority, intents } }) =>
-    intents.map(({ journey, ...intent }) => ({ project_id: projectId, priority, ...intent, ...journey })),
+    intents.map(({ journey, requestId: _, ...intent }) => ({ project_id: projectId, priority, ...intent, ...journey })),
   )
   const rows = await ctx.db.many(
     Enqueued,

@@ -26,6 +26,8 @@ export type MessageIntent = {
   /** The deadline: the message is skipped after it. */
   expires_at: Date
   journey?: MessageOrigin
+  /** The request that it came from, while traces are exported. */
+  requestId?: string
   /** Default: transactional. */
   priority?: Priority
 }

@@ -1,3 +1,4 @@
+import { rememberRequests } from '../../infra/queue/traced-messages.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { eraseInbox, mergeInbox } from '../inbox/index.ts'
@@ -14,6 +15,7 @@ import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
   if (intents.length === 0) return
   const inserted = await queries.insertMessages(ctx, TRANSACTIONAL, intents)
+  if (ctx.tracing) await traceMessages(ctx, intents)
   const priorities = new Set(intents.map(({ priority = TRANSACTIONAL }) => priority))
   if (inserted.length > 0) for (const priority of priorities) ctx.wake(SEND_JOBS[priority])
   await emit(ctx, () =>
@@ -27,6 +29,17 @@ export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Prom
       }),
     ),
   )
+}
+
+/** Remembers which requests the messages came from. */
+async function traceMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
+  const requestOf = new Map(intents.map(({ user_id, cause, requestId }) => [`${user_id} ${cause}`, requestId ?? ctx.origin?.requestId]))
+  const messages = await queries.findByCauses(ctx, intents)
+  const traced = messages.flatMap(({ id, user_id, cause }) => {
+    const requestId = requestOf.get(`${user_id} ${cause}`)
+    return requestId ? [{ id, requestId }] : []
+  })
+  if (traced.length > 0) await rememberRequests(ctx, traced)
 }
 
 /** Moves the messages of merged users to the remaining user, one for each cause. */

@@ -1,17 +1,17 @@
 /**
  * A user who opted out gets nothing until the user or an API call opts in again, whatever the order of API calls, pages, text messages
- * and merges. A failure prints its seed, and `STOP_SEED` repeats it.
+ * and merges. The gate uses one seed; `STOP_SEED` and `STOP_RUNS` try others.
  */
-import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { seedFrom } from '../../../test/random.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { SubscriptionId, UserId } from '../../lib/ids.ts'
 import { isSubscribed, linksOf, receiveText, subscriptionStates, suppressedAmong } from './index.ts'
 
-const SEED = Number(process.env.STOP_SEED ?? randomInt(2 ** 31))
+const SEED = seedFrom('STOP_SEED')
 const RUNS = Number(process.env.STOP_RUNS ?? 12)
 
 const TYPES = '/api/client/subscriptions'

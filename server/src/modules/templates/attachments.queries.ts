@@ -36,14 +36,14 @@ export const listAttachments = (ctx: ProjectCtx, templateId: number) =>
     sql`select ${columns} from template_attachments a where a.project_id = ${ctx.projectId} and a.template_id = ${templateId} order by a.id`,
   )
 
-/** The size of the files of a template of the campaign, decoded: of the one with the largest. */
-export const largestFiles = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
+/** The size of the files of a template of the campaign, decoded: of the one with the smallest. */
+export const smallestFiles = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(
     Type.Integer(),
-    sql`select coalesce(max(files.bytes), 0) as bytes
-        from (select sum(octet_length(a.content)) as bytes
+    sql`select coalesce(min(files.bytes), 0) as bytes
+        from (select coalesce(sum(octet_length(a.content)), 0) as bytes
               from campaign_templates t
-              join template_attachments a on a.project_id = t.project_id and a.template_id = t.id
+              left join template_attachments a on a.project_id = t.project_id and a.template_id = t.id
               where t.project_id = ${ctx.projectId} and t.campaign_id = ${campaignId}
               group by t.id) files`,
   )

@@ -10,9 +10,9 @@ export {
   deleteAttachment,
   findAttachment,
   findTemplateId,
-  largestFiles,
   listAttachments,
   saveAttachment,
+  smallestFiles,
   touchTemplate,
 } from './attachments.queries.ts'
 export {

@@ -51,6 +51,13 @@ export async function erasedIdsOf(ctx: InTx, updates: UserUpdate[], upTo: number
 export const erasedSince = async (ctx: InTx, updates: UserUpdate[]): Promise<ErasedIds> =>
   erasedIdsOf(ctx, updates, (await identityEpoch(ctx)).erased_position)
 
+/** Those of these email addresses, in lower case, and phone numbers that were of users who were erased after a position. */
+export async function erasedAddresses(ctx: InTx, addresses: string[], position: number): Promise<Set<string>> {
+  const byHash = new Map(addresses.map((address) => [hashOf(ctx, 'c', address), address]))
+  const rows = byHash.size === 0 ? [] : await queries.findErasedIds(ctx, [...byHash.keys()])
+  return new Set(rows.flatMap((row) => (row.position >= position ? (byHash.get(row.id_hash) ?? []) : [])))
+}
+
 function namesIn({ profile: { external_id, anonymous_id }, user_id }: UserUpdate): [kind: string, name: string][] {
   const names: [string, string | undefined][] = [
     ['e', external_id],

@@ -21,7 +21,7 @@ export {
 export { contactsOf, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
-export { type ErasedIds, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
+export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
 export { eraseUsers, findErasable, finishErasure, idsWithMerged, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
 export { EXPORTED } from './export.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds } from './identify-users.ts'

@@ -55,7 +55,10 @@ export const lockVersions = async (ctx: InTx<Ctx>, projectIds: ProjectId[]): Pro
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Gives positions to the oldest events that have none, and has the cursors of their endpoints look for them. Returns how many events. */
+/**
+ * Gives positions to the oldest events that have none, and has the cursors of their endpoints look for them. Returns how many events. The caller holds
+ * the versions of the projects: whatever changes a cursor that is not due holds them too, so no cursor moves between being found and being woken.
+ */
 export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number): Promise<number> =>
   ctx.db.value(
     Count,

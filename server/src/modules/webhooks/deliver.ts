@@ -3,66 +3,43 @@
  * contain the decisions.
  */
 
-import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { type Ctx, quickly } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { DISPATCH, findWebhookEvents, type StoredWebhookEvent } from '../webhook-events/index.ts'
-import type { ClaimedDelivery } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { FAILING_AFTER } from './dispatch.ts'
 import * as endpointQueries from './endpoints.queries.ts'
+import { type Delivery, type Dispatcher, emptyDispatcher, offer, startNext } from './in-flight.ts'
 import { REPLAY } from './job-names.ts'
 import { payload } from './payload.ts'
 import { type Attempt, recordAttempts } from './record-attempts.ts'
-import type { Signer } from './signature.ts'
 import { openSigner } from './signers.ts'
+import { findRequests } from './traces.ts'
 
 /** Limits of this process. A project has no more of each than is still free, so that there is always room for another. */
-const LEASED_MAX = 600
-const IN_FLIGHT_MAX = 300
+const LEASED_MAX = 900
 /** A project that has less room than this is leased nothing, because looking for it would cost more than it brings. */
 const PROJECT_ROOM_MIN = 40
-const IN_FLIGHT_PER_ENDPOINT_MAX = 10
 /** More are leased than are in flight, and more for a fast endpoint, so that it does not wait for the database. */
 const LEASED_PER_ENDPOINT = 10
 const LEASED_PER_FAST_ENDPOINT = 60
 /** An endpoint is fast after this many attempts since the last lease. */
 const FAST_FROM = 10
-/** More are leased when an endpoint has fewer waiting than this. */
-const REFILL_BELOW = 50
 /** Leases are short and renewed, so that the deliveries of a process that dies are soon sent by another. */
 const LEASE_SECONDS = 10
 const RENEWED_EVERY_MS = 3000
-/** A delivery that has waited longer is leased again, because its endpoint may be paused or its secret replaced by then. */
-const WAITING_MS_MAX = 1000
 const POLL_MS = 100
 /**
  * So many answers share the statements that record them, as long as answers keep coming; and so many requests are answered before more deliveries
  * are leased, because looking for them costs the same for a few.
  */
-const RECORDED_AT_ONCE = 100
-const LEASED_AGAIN_AFTER = 75
-
-const CONNECT_TIMEOUT_MS = 5000
-const RESPONSE_BYTES_MAX = 20_000
-
-/** A delivery that is ready to send. `sign` is null if a secret cannot be decrypted. */
-type Delivery = ClaimedDelivery & { body: string; sign: Signer | null; leasedAt: number }
+const RECORDED_AT_ONCE = 150
+const LEASED_AGAIN_AFTER = 150
 
 /** Sends everything that is due. Returns the number of attempts once nothing is due or in flight. */
 export async function deliverDue(ctx: Ctx, stop: AbortSignal): Promise<number> {
-  const dispatcher: Dispatcher = {
-    queues: new Map(),
-    inFlight: new Set(),
-    inFlightOf: new Map(),
-    renewedAt: ctx.clock.now().getTime(),
-    finished: [],
-    finishedSinceLease: 0,
-    stale: [],
-    errors: [],
-    wake: Promise.withResolvers(),
-  }
+  const dispatcher = emptyDispatcher(ctx.clock.now().getTime())
   try {
     return await work(ctx, dispatcher, stop)
   } catch (error) {
@@ -89,20 +66,25 @@ async function work(ctx: Ctx, dispatcher: Dispatcher, stop: AbortSignal): Promis
     const finished = dispatcher.finished.splice(0)
     attempts += finished.length
     dispatcher.finishedSinceLease += finished.length
-    await recordAttempts(ctx, finished, stop)
-    if (finished.length > 0) {
-      ctx.wake(DISPATCH)
-      ctx.wake(REPLAY)
-    }
+    const leasing = !stop.aborted && (finished.length === 0 || needsMore(dispatcher)) ? fill(ctx, dispatcher) : undefined
+    // What was answered is recorded whether or not more can be leased.
+    const failures = (await Promise.allSettled([record(ctx, finished, stop), leasing])).filter(({ status }) => status === 'rejected')
+    for (const { reason } of failures as PromiseRejectedResult[]) throw reason
     await release(ctx, dispatcher.stale.splice(0))
     await renew(ctx, dispatcher)
-    if (!stop.aborted && (finished.length === 0 || needsMore(dispatcher))) await fill(ctx, dispatcher)
-    for (const queue of dispatcher.queues.values()) start(ctx, dispatcher, queue, stop)
+    for (const projectId of dispatcher.startable.keys()) startNext(ctx, dispatcher, projectId, stop)
     if (dispatcher.errors.length > 0) throw dispatcher.errors[0]
     if (dispatcher.finished.length > 0 || dispatcher.stale.length > 0) continue
     if (dispatcher.inFlight.size === 0) return attempts
     await pause(ctx, dispatcher.wake.promise)
   }
+}
+
+async function record(ctx: Ctx, finished: Attempt[], stop: AbortSignal): Promise<void> {
+  if (finished.length === 0) return
+  await recordAttempts(ctx, finished, stop)
+  ctx.wake(DISPATCH)
+  ctx.wake(REPLAY)
 }
 
 /** Waits for the event loop to read answers, until it brings no more. */
@@ -117,25 +99,6 @@ async function gather({ finished }: Dispatcher): Promise<void> {
 const needsMore = ({ queues, finishedSinceLease }: Dispatcher): boolean =>
   finishedSinceLease >= LEASED_AGAIN_AFTER ||
   ![...queues.values()].some(({ waiting, finishedSinceFill }) => waiting.length > 0 && finishedSinceFill > 0)
-
-/** The leased deliveries of one endpoint. */
-type EndpointQueue = { projectId: ProjectId; waiting: Delivery[]; inFlight: number; finishedSinceFill: number }
-
-type Dispatcher = {
-  queues: Map<EndpointId, EndpointQueue>
-  inFlight: Set<Delivery>
-  inFlightOf: Map<ProjectId, number>
-  /** When the leases were renewed. */
-  renewedAt: number
-  finished: Attempt[]
-  finishedSinceLease: number
-  /** Deliveries that were leased but not sent, and are to be released. */
-  stale: Delivery[]
-  /** Bugs during attempts, which `work` throws. */
-  errors: unknown[]
-  /** Resolves when there is something to record or to lease. */
-  wake: PromiseWithResolvers<void>
-}
 
 /** Leases due deliveries into the queues of their endpoints, and removes empty queues. */
 async function fill(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
@@ -169,37 +132,7 @@ async function fill(ctx: Ctx, dispatcher: Dispatcher): Promise<void> {
     const queue = queues.get(endpoint_id) ?? { projectId: project_id, waiting: [], inFlight: 0, finishedSinceFill: 0 }
     queues.set(endpoint_id, queue)
     queue.waiting.push(delivery)
-  }
-}
-
-/** Sends waiting deliveries of an endpoint, within the limits. */
-function start(ctx: Ctx, dispatcher: Dispatcher, queue: EndpointQueue, stop: AbortSignal): void {
-  const { inFlight, inFlightOf } = dispatcher
-  const ofProject = () => inFlightOf.get(queue.projectId) ?? 0
-  while (queue.inFlight < IN_FLIGHT_PER_ENDPOINT_MAX && ofProject() < IN_FLIGHT_MAX - inFlight.size) {
-    const delivery = queue.waiting.shift()
-    if (!delivery) return
-    if (stop.aborted || ctx.clock.now().getTime() - delivery.leasedAt > WAITING_MS_MAX) {
-      dispatcher.stale.push(delivery)
-      continue
-    }
-    queue.inFlight += 1
-    inFlight.add(delivery)
-    inFlightOf.set(queue.projectId, ofProject() + 1)
-    send(ctx, delivery)
-      .then(
-        (attempt) => dispatcher.finished.push(attempt),
-        (error) => dispatcher.errors.push(error),
-      )
-      .then(() => {
-        queue.inFlight -= 1
-        inFlight.delete(delivery)
-        if (ofProject() > 1) inFlightOf.set(queue.projectId, ofProject() - 1)
-        else inFlightOf.delete(queue.projectId)
-        queue.finishedSinceFill += 1
-        start(ctx, dispatcher, queue, stop)
-        if (queue.waiting.length < REFILL_BELOW) dispatcher.wake.resolve()
-      })
+    offer(dispatcher, queue)
   }
 }
 
@@ -240,6 +173,7 @@ async function lease(ctx: Ctx, room: deliveryQueries.Room): Promise<Delivery[]> 
   ])
   const eventById = new Map(events.map((event) => [event.id, event]))
   const signers = new Map([...Map.groupBy(secrets, ({ endpoint_id }) => endpoint_id)].map(([id, rows]) => [id, openSigner(ctx, id, rows)]))
+  const requestIdOf = await findRequests(ctx, projectIds, events)
   const leasedAt = ctx.clock.now().getTime()
   const bodies = new Map<string, string>()
   const bodyOf = (event: StoredWebhookEvent, apiVersion: string): string => {
@@ -251,7 +185,7 @@ async function lease(ctx: Ctx, room: deliveryQueries.Room): Promise<Delivery[]> 
   return claimed.flatMap((delivery) => {
     const event = eventById.get(delivery.event_id)
     const sign = signers.get(delivery.endpoint_id) ?? null
-    return event ? [{ ...delivery, body: bodyOf(event, delivery.api_version), sign, leasedAt }] : []
+    return event ? [{ ...delivery, body: bodyOf(event, delivery.api_version), sign, leasedAt, requestId: requestIdOf(event) }] : []
   })
 }
 
@@ -262,23 +196,4 @@ async function release(ctx: Ctx, deliveries: Delivery[]): Promise<void> {
     distinct(deliveries.map(({ project_id }) => project_id)),
     deliveries.map(({ id }) => id),
   )
-}
-
-const unsigned: SafeResponse = { is: 'failed', reason: 'other', message: 'The signing secret cannot be read. Rotate it.', elapsedMs: 0 }
-
-/** Sends one request. The signed body is the one that is sent. */
-async function send(ctx: Ctx, delivery: Delivery): Promise<Attempt> {
-  const at = ctx.clock.now()
-  const { url, body, sign, event_id } = delivery
-  if (!sign) return { delivery, at, response: unsigned }
-  const response = await ctx.fetch.request({
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', ...sign(event_id, body, at) },
-    body,
-    timeoutMs: ctx.config.WEBHOOK_TIMEOUT_MS,
-    connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, ctx.config.WEBHOOK_TIMEOUT_MS),
-    responseBytesMax: RESPONSE_BYTES_MAX,
-  })
-  return { delivery, at, response }
 }

@@ -5,7 +5,7 @@ import { firstOfEach } from '../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-import { type DeliveryId, DeliveryRow } from './schema.ts'
+import { AttemptRow, type DeliveryId, DeliveryRow } from './schema.ts'
 
 /** Cancels all pending deliveries of an endpoint. */
 export const cancelDeliveries = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: EndpointId) =>
@@ -83,6 +83,29 @@ export const backlogsOf = (
                                   where project_id = c.project_id and endpoint_id = c.endpoint_id and status = 'pending'
                                   order by next_attempt_at, id
                                   limit ${pendingMax}) p) p`,
+  )
+
+const DeliveryToRead = Type.Object({ ...DeliveryRow.properties, url: Type.String(), api_version: Type.String() })
+
+export const findDelivery = (ctx: ProjectCtx, endpointId: EndpointId, id: DeliveryId) =>
+  ctx.db.first(
+    DeliveryToRead,
+    sql`select d.id, d.event_id, d.event_type, d.status, d.attempts, d.last_status_code, d.last_error, d.next_attempt_at, d.created_at,
+               e.url, e.api_version
+        from webhook_deliveries d
+        join webhook_endpoints e on e.project_id = d.project_id and e.id = d.endpoint_id and e.archived_at is null
+        where d.project_id = ${ctx.projectId} and d.endpoint_id = ${endpointId} and d.id = ${id}`,
+  )
+
+/** The newest attempts of a delivery, newest first. */
+export const newestAttempts = (ctx: ProjectCtx, id: DeliveryId, limit: number) =>
+  ctx.db.many(
+    AttemptRow,
+    sql`select attempted_at, elapsed_ms, status_code, error, response_body
+        from webhook_attempts
+        where project_id = ${ctx.projectId} and delivery_id = ${id}
+        order by id desc
+        limit ${limit}`,
   )
 
 /** Sends an event again, now, with the whole retry schedule. */

@@ -4,12 +4,14 @@ import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { deliveryListing } from './deliveries.queries.ts'
 import { endpointListing } from './endpoints.queries.ts'
+import { readDelivery } from './read-delivery.ts'
 import { replayListing } from './replays.queries.ts'
 import { listReplays, startReplay } from './replays.ts'
 import {
   Deliveries,
   Delivery,
   type DeliveryId,
+  DeliveryWhole,
   Endpoint,
   EndpointChanges,
   EndpointInput,
@@ -135,6 +137,16 @@ export const webhookRoutes = [
     list: deliveryListing,
     reply: Deliveries,
     run: (ctx, { params, page }) => listDeliveries(ctx, params.endpointId, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}',
+    summary: 'Read a delivery with its request and its attempts.',
+    description: 'The body is the one that was signed and sent. Each attempt has its headers, its reply and how long it took.',
+    access: { secret: 'support' },
+    params: { ...params, deliveryId: pathId<DeliveryId>() },
+    reply: DeliveryWhole,
+    run: (ctx, { params }) => readDelivery(ctx, params.endpointId, params.deliveryId),
   }),
   route({
     method: 'POST',

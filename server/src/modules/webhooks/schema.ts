@@ -129,6 +129,37 @@ export const Delivery = Exact({ ...delivery, next_attempt_at: Nullable(Timestamp
 
 export const Deliveries = Page(Delivery)
 
+const attempt = {
+  elapsed_ms: Type.Integer({ minimum: 0, description: 'How long the request took, in milliseconds.' }),
+  status_code: Nullable(Type.Integer({ description: 'The HTTP status of the reply; null if there was none.' })),
+  error: Nullable(Type.String({ description: 'Why the attempt failed; null if it did not.' })),
+  response_body: Nullable(Type.String({ description: 'The beginning of the reply; null if there was none.' })),
+}
+
+export const AttemptRow = Type.Object({ ...attempt, attempted_at: Instant })
+
+/** A delivery with its request and its attempts. */
+export const DeliveryWhole = Exact({
+  ...delivery,
+  next_attempt_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  url: Type.String({ description: 'Where the next attempt goes: the URL of the endpoint.' }),
+  body: Nullable(
+    Type.String({ description: 'The body of the request, which is the same in every attempt; null if the event was deleted.' }),
+  ),
+  attempt_log: Type.Array(
+    Exact({
+      ...attempt,
+      attempted_at: Timestamp,
+      headers: Type.Record(Type.String(), Type.String(), {
+        description: 'The headers of the request, signed with the secrets that are valid now: after a rotation, the sent ones were others.',
+      }),
+    }),
+    { description: 'The newest 50 attempts, newest first.' },
+  ),
+})
+export type DeliveryWhole = Static<typeof DeliveryWhole>
+
 export const Queued = Exact({ delivery_id: IdOf<DeliveryId>() })
 export type Queued = Static<typeof Queued>
 

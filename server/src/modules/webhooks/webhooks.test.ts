@@ -461,29 +461,28 @@ describe('a failure', () => {
     expect(millisecondsFrom(w, (await deliveries(w, id))[0]?.next_attempt_at)).toBe(599_000)
   })
 
-  test('is recorded for each attempt, without characters that cannot be stored', async () => {
+  test('is recorded for each attempt, and shown with the signed request, without characters that cannot be stored', async () => {
     await using opened = await open()
     const { w, receiver } = opened
-    await endpointAt(w, receiver)
+    const { id } = await endpointAt(w, receiver)
     receiver.answer(500)
     await emitNullMx(w.ctx, 'one.example')
     await w.drain()
     w.advance('6 seconds')
     receiver.answer(204)
     await w.drain()
-    const Attempt = Type.Object({
-      status_code: Type.Integer(),
-      error: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-      response_body: Type.String(),
-    })
-    const found = await w.db.many(
-      Attempt,
-      sql`select status_code, error, response_body from webhook_attempts where project_id = ${w.projectId} order by id`,
-    )
-    expect(found).toEqual([
-      { status_code: 500, error: 'The server responded with status 500.', response_body: 'seen' },
+    const [delivery] = await deliveries(w, id)
+    const path = `${WEBHOOKS}/${id}/deliveries/${delivery?.id}`
+    const { body } = await w.get(path)
+    expect(body).toMatchObject({ ...delivery, url: receiver.url, body: receiver.requests[0]?.body })
+    expect(body.attempt_log).toMatchObject([
       { status_code: 204, error: null, response_body: '' },
+      { status_code: 500, error: 'The server responded with status 500.', response_body: 'seen' },
     ])
+    const signatures = body.attempt_log.map(({ headers }: { headers: Record<string, string> }) => headers['service-signature'])
+    expect(signatures).toEqual(receiver.requests.map(({ headers }) => headers['service-signature']).toReversed())
+    const other = await endpointAt(w, receiver)
+    expect((await w.get(`${WEBHOOKS}/${other.id}/deliveries/${delivery?.id}`)).status).toBe(404)
   })
 })
 

@@ -208,6 +208,21 @@ describe('each fault of a host has its steps, and an outcome for each recipient'
   })
 })
 
+describe('a mail that may no longer be sent', () => {
+  const asked = (name: string) => hostOf(name).commands.map(({ line }) => line.split(' ')[0])
+  test.each<[string, (name: string) => boolean, string[]]>([
+    ['gets no connection', () => false, []],
+    ['has no content', (name) => !asked(name).includes('DATA'), ['EHLO', 'STARTTLS', 'EHLO', 'MAIL', 'RCPT', 'DATA']],
+  ])('%s', async (_, mayBeSent, commands) => {
+    using client = open()
+    const name = host()
+    const outcome = await client.deliver(routeTo(name), { ...kim, mayBeSent: () => mayBeSent(name) }, LIMITS)
+    expect(outcomes(outcome)).toMatchObject([expect.stringContaining('kim temporary')])
+    expect(asked(name)).toEqual(commands)
+    expect(hostOf(name).mails).toHaveLength(0)
+  })
+})
+
 describe('the hosts of a domain are tried in order', () => {
   const none: AddressAnswer = { is: 'none', reason: 'The host does not exist.' }
   const unknown: AddressAnswer = { is: 'failed', reason: 'The name servers did not answer.' }

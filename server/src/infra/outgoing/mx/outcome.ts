@@ -1,4 +1,5 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what became of it, recipient by recipient. Types only. */
+import type { MayBeSent } from '../../../lib/smtp/session.ts'
 import type { FailedStage, Peer } from '../smtp/connection.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 
@@ -47,6 +48,8 @@ export type OutgoingMail = {
   needs8Bit?: boolean
   needsSmtpUtf8?: boolean
   envelopeId?: string
+  /** Asked right before the commands of the mail and before its content. Once it is false, nothing is sent, and no outcome counts. */
+  mayBeSent?: MayBeSent
 }
 
 /** The mail hosts of a domain, best first; `routeOf` makes it. Domains with the same `site` share connections and limits. */

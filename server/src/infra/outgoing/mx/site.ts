@@ -92,6 +92,7 @@ function finish({ steps, startedMs, resolve }: Waiting, { steps: last, recipient
 /** Gives waiting mails to idle sessions, and opens further ones while there are fewer than allowed. */
 function distribute(state: State): void {
   const { sessions, waiting } = state
+  endRevoked(state)
   if (waiting.length === 0) return
   for (const session of sessions) if (session.connection.isIdle()) giveNext(state, session)
   for (;;) {
@@ -104,6 +105,18 @@ function distribute(state: State): void {
     void open(state, next)
   }
   if (state.opening === 0) failStranded(state)
+}
+
+const REVOKED: RecipientOutcome = { is: 'temporary', reason: 'This server no longer holds the email.', scope: 'recipient' }
+
+const isRevoked = ({ mail }: Waiting): boolean => mail.mayBeSent?.() === false
+
+/** No connection is opened for what may not be sent any more. A mail for which one is being opened ends when that is open. */
+function endRevoked({ waiting }: State): void {
+  for (const mail of waiting.filter((mail) => !mail.isOpening && isRevoked(mail))) {
+    waiting.splice(waiting.indexOf(mail), 1)
+    finish(mail, { steps: [], recipients: sameFor(mail.mail.to, REVOKED) })
+  }
 }
 
 const connectionsMax = ({ limits, taken }: State): number =>
@@ -131,10 +144,14 @@ function giveNext(state: State, session: MxSession): void {
   }
 }
 
-/** Returns false if the host cannot take the mail, which then has its outcome. */
+/** Returns false if the mail is not sent, because it may not be sent or the host cannot take it: it has its outcome then. */
 function give(session: MxSession, waiting: Waiting): boolean {
   const { mail, steps } = waiting
   const { connection, host } = session
+  if (isRevoked(waiting)) {
+    finish(waiting, { steps: [], recipients: sameFor(mail.to, REVOKED) })
+    return false
+  }
   steps.push(...session.firstSteps.splice(0))
   const envelope = envelopeOf(mail)
   const lack = connection.lacks(envelope, mail.content.length)
@@ -143,7 +160,7 @@ function give(session: MxSession, waiting: Waiting): boolean {
     return false
   }
   session.mails++
-  connection.send(waiting, envelope, mail.content)
+  connection.send(waiting, envelope, mail.content, mail.mayBeSent)
   return true
 }
 

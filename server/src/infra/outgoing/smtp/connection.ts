@@ -7,6 +7,7 @@ import {
   createSession,
   type Envelope,
   type MailResult,
+  type MayBeSent,
   type OpenMail,
   type Session,
   type SessionOptions,
@@ -62,7 +63,7 @@ export type Connection<M> = {
   isIdle(): boolean
   /** The extension without which the server cannot take a mail. */
   lacks: Session<M>['lacks']
-  send(mail: M, envelope: Envelope, content: Buffer): void
+  send(mail: M, envelope: Envelope, content: Buffer, mayBeSent?: MayBeSent): void
   peer(): Peer
   /** Says goodbye. */
   quit(): void
@@ -115,9 +116,9 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
     isFree: () => !link.isClosed && session.isFree(),
     isIdle: session.isIdle,
     lacks: session.lacks,
-    send(mail, envelope, content) {
+    send(mail, envelope, content, mayBeSent) {
       const wasIdle = session.awaits() === null
-      act(link, session.begin(mail, envelope, content))
+      act(link, session.begin(mail, envelope, content, mayBeSent))
       if (wasIdle) beginStage(link)
     },
     peer: () => peerOf(link),
@@ -217,6 +218,7 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       break
     case 'fail':
       if (action.why === 'TLS is not offered') breakOff(link, NO_TLS, 'The server offers no TLS', 'STARTTLS')
+      else if (action.why === 'the mail is not to be sent') breakOff(link, 'ECLOSED', 'This server no longer holds the email')
       else breakOff(link, 'EPROTOCOL', 'The server sent an unexpected reply')
       break
     case 'close':

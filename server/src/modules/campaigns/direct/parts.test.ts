@@ -100,6 +100,9 @@ describe('attachments', () => {
     const { user } = await messageOf(w)
     expect(await refused(w.post(MESSAGES, { campaign: 'invoice', user, attachments: [file(3_500_000)] }))).toBe('attachments')
     expect((await w.post(MESSAGES, { campaign: 'invoice', user, attachments: [file(3_000_000)] })).status).toBe(202)
+    // Another template has no files. Which one the user gets shows when the email is rendered.
+    expect((await w.put(`${CAMPAIGNS}/${made.body.id}/templates/de`, { subject: 'Rechnung', html: '<p>Rechnung</p>' })).status).toBe(200)
+    expect((await w.post(MESSAGES, { campaign: 'invoice', user, attachments: [file(3_500_000)] })).status).toBe(202)
   })
 
   test('that became more than the provider accepts are not sent', async () => {

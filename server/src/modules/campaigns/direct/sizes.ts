@@ -2,11 +2,14 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { Fault } from '../../../lib/errors.ts'
 import { connectProvider } from '../../channels/index.ts'
-import { largestFiles } from '../../templates/index.ts'
+import { smallestFiles } from '../../templates/index.ts'
 import type { CampaignRow } from '../schema.ts'
 import type { MessageInput } from './schema.ts'
 
-/** What is wrong with the files of a message, together with those of the templates of its campaign; null for one without files. */
+/**
+ * What is wrong with the files of a message, together with those that every template of its campaign has at least; null for one without files.
+ * Which template the user gets, and how large the email is, shows when it is rendered.
+ */
 export async function sizeFault(
   ctx: ProjectCtx,
   { id, channel, provider_id, is_direct }: CampaignRow,
@@ -14,7 +17,7 @@ export async function sizeFault(
 ): Promise<Fault | null> {
   if (attachments.length === 0) return null
   const ofRequest = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0)
-  const ofTemplates = is_direct ? 0 : await largestFiles(ctx, id)
+  const ofTemplates = is_direct ? 0 : await smallestFiles(ctx, id)
   const message = (await connectProvider(ctx, channel, provider_id)).sizeProblem(ofRequest + ofTemplates)
   return message === null ? null : { code: 'validation_failed', param: 'attachments', message }
 }

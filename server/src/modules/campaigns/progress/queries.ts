@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { CampaignRow, Winner, type WinnerNumbers } from '../schema.ts'
 
 const CampaignKey = Type.Object({ id: IdOf<CampaignId>(), project_id: IdOf<ProjectId>() })
@@ -56,6 +56,15 @@ export const findRunning = (ctx: Ctx, after: CampaignId, limit: number) =>
         order by id
         limit ${limit}`,
   )
+
+/** The newest running blasts that are not paused, and how many there are. */
+export const findUnpaused = async (ctx: Ctx, limit: number) => {
+  const found = sql`from campaigns where type = 'blast' and state = 'running' and archived_at is null and paused_at is null`
+  return {
+    blasts: await ctx.db.many(CampaignKey, sql`select id, project_id ${found} order by id desc limit ${limit}`),
+    count: await ctx.db.value(Count, sql`select count(*) as count ${found}`),
+  }
+}
 
 /** Since when a blast is running. */
 export const runningSince = async (ctx: Ctx): Promise<Date | null> =>

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { rowsOf } from '../../../../test/child-server.ts'
 import { deliver, type InboxProcess, OWN, type Stream, type StreamEvent, startInbox, userId } from '../../../../test/inbox.ts'
+import { rowsOf } from '../../../../test/statements.ts'
 import { SOON } from '../../../../test/wait.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'

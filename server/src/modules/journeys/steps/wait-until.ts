@@ -31,7 +31,7 @@ const Settings = Exact({
   conditions: Type.Optional(
     Type.Array(
       Exact({
-        path: Line(64, { description: 'The path of users for whom the condition is met first.' }),
+        path: Line(64, { description: 'The path that users take when this condition is the first that is met.' }),
         event_name: Type.Optional(EventName('The event to wait for.')),
         where: Type.Optional(Tests('Tests of the event’s data.')),
         since: Type.Optional(

@@ -1,13 +1,14 @@
 /**
  * At every instant, a list has the users that a query over all stored events finds, whatever the order and the delay of changes. Rules,
- * histories, merges and instants are random. A failure prints its seed, and `LISTS_SEED` repeats it.
+ * histories, merges and instants are random. The gate uses one seed;
+ * `LISTS_SEED` and `LISTS_RUNS` try others.
  */
 
-import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { type Json, rules, users } from '../../../../test/arbitrary-rules.ts'
+import { seedFrom } from '../../../../test/random.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
@@ -21,7 +22,7 @@ import { createListBuilder } from '../building/build.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
 import { loadFacts } from './load-facts.ts'
 
-const SEED = Number(process.env.LISTS_SEED ?? randomInt(2 ** 31))
+const SEED = seedFrom('LISTS_SEED')
 const RUNS = Number(process.env.LISTS_RUNS ?? 6)
 const START = new Date('2026-11-23T09:00:00.000Z').getTime()
 const RULES = 4

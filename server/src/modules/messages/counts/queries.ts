@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
+import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
-import { MESSAGE_STATES, type Reason } from '../schema.ts'
+import { MESSAGE_STATES, PENDING_STATES, type Reason } from '../schema.ts'
 
 const CountRow = Type.Object({
   campaign_id: IdOf<CampaignId>(),
@@ -26,6 +26,25 @@ export const findCounts = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
         group by campaign_id, state, reason, variant
         having sum(messages) <> 0
         order by campaign_id, state, reason, variant`,
+  )
+
+const ProgressRow = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  campaign_id: IdOf<CampaignId>(),
+  waiting: Type.Integer(),
+  done: Type.Integer(),
+})
+
+/** The messages of these campaigns that are not in a final state, and those that are. */
+export const messageProgressOf = (ctx: Ctx, campaigns: { id: CampaignId; project_id: ProjectId }[]) =>
+  ctx.db.many(
+    ProgressRow,
+    sql`select project_id, campaign_id,
+               coalesce(sum(messages) filter (where state = any(${PENDING_STATES}::text[])), 0)::bigint as waiting,
+               coalesce(sum(messages) filter (where not state = any(${PENDING_STATES}::text[])), 0)::bigint as done
+        from unnest(${campaigns.map(({ project_id }) => project_id)}::bigint[], ${campaigns.map(({ id }) => id)}::bigint[]) as wanted (project_id, campaign_id)
+        join message_counts using (project_id, campaign_id)
+        group by project_id, campaign_id`,
   )
 
 /**

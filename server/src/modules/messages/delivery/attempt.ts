@@ -16,6 +16,7 @@ import {
   siteOf,
   tlsCountsOf,
 } from '../../mta/index.ts'
+import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
 import type { Claimed } from './gate.ts'
 import type { Mailer } from './mailer.ts'
@@ -45,16 +46,15 @@ export async function attemptDelivery(
   ctx: ProjectCtx,
   mailer: Mailer,
   group: Group & { ownLimits: ReadonlyMap<string, OwnLimits> },
-  stillLeased: (recipients: readonly ClaimedRecipient[]) => Promise<boolean>,
+  lease: Lease<ClaimedRecipient, string>,
 ): Promise<MailAttempt | null> {
-  const { domain } = group
   const startedAt = ctx.clock.now()
-  const { routing, policy } = await findRoute(ctx, domain)
+  const { routing, policy } = await findRoute(ctx, group)
   if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
   const site = siteOf(routing.route.hosts.map(({ host }) => host))
   const { projects } = mailer.sites(ctx)
   const own = group.ownLimits.get(site.key)
-  const destination = { site, route: routing.route, policy, startedAt, stillLeased }
+  const destination = { site, route: routing.route, policy, startedAt, lease }
   if (!own) return deliverTo(ctx, mailer, group, destination)
   const place = projects.enter(ctx.projectId, site.key, own)
   if (place.is === 'postponed') return attemptOf(ctx, group, { steps: [], startedAt, elapsedMs: 0, site, outcome: place })
@@ -70,13 +70,13 @@ type Destination = {
   route: Route
   policy: MtaStsPolicy | null
   startedAt: Date
-  stillLeased: (recipients: readonly ClaimedRecipient[]) => Promise<boolean>
+  lease: Lease<ClaimedRecipient, string>
 }
 
 /** Waits for a place at the site, and delivers. */
 async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Destination): Promise<MailAttempt | null> {
   const { mail, recipients, domain } = group
-  const { site, route, policy, startedAt, stillLeased } = to
+  const { site, route, policy, startedAt, lease } = to
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
   const entry = await queues.enter(site, mail.priority)
@@ -88,15 +88,20 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
     const warming = await warmUpOf(ctx, group, site)
     if (warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
-      if (!(await stillLeased(recipients))) return null
+      if ((await lease.stillLeased(recipients)).size < recipients.length) return null
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
       const limits = scheduler.connectionLimitsOf(site)
-      const {
-        steps,
-        recipients: outcomes,
-        elapsedMs,
-      } = await ctx.mail.client.deliver({ ...route, hosts: usableHosts(scheduler, site, route) }, outgoing(ctx, group, content), limits)
+      let isRevoked = false
+      const mayBeSent = () => {
+        isRevoked ||= !lease.lasts(recipients)
+        return !isRevoked
+      }
+      const sent = { ...outgoing(ctx, group, content), mayBeSent }
+      const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
+      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(usable, sent, limits)
+      // Nothing of it is saved if another process has the recipients.
+      if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
       return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls })
@@ -113,11 +118,21 @@ async function warmUpOf(ctx: ProjectCtx, { mail, recipients }: Group, site: Site
 }
 
 /** Where the email of a domain goes. The resolver caches what it finds. */
-async function findRoute({ mail: { resolver } }: ProjectCtx, domain: string): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
+async function findRoute(
+  { mail: { resolver } }: ProjectCtx,
+  { mail, domain }: Group,
+): Promise<{ routing: Routing; policy: MtaStsPolicy | null }> {
+  // A report about TLS is delivered whatever TLS is worth (RFC 8460 §5.3).
+  if (mail.source === 'report') {
+    const mx = await resolver.mx(domain)
+    const routing = routeOf({ domain, mx: mx.is === 'hosts' ? { ...mx, isSecure: false } : mx, policy: null, siteOf: siteKeyOf })
+    return { routing, policy: null }
+  }
   const [mx, policy] = await Promise.all([resolver.mx(domain), resolver.policy(domain)])
-  const routing = routeOf({ domain, mx, policy, siteOf: (hosts) => siteOf(hosts.map(({ host }) => host)).key })
-  return { routing, policy }
+  return { routing: routeOf({ domain, mx, policy, siteOf: siteKeyOf }), policy }
 }
+
+const siteKeyOf = (hosts: readonly { host: string }[]): string => siteOf(hosts.map(({ host }) => host)).key
 
 const DELETED: Outcome = { is: 'cancelled', reason: 'requested' }
 

@@ -1,7 +1,7 @@
 /**
  * Delivers email: claims recipients, with an equal share for each project, looks up their mail hosts, delivers, and saves what became of them.
- * After a crash the leases end and other processes continue. An email whose host did not reply is delivered again, and so is one that was
- * delivered and not saved: those are the only duplicates.
+ * After a crash the leases end and other processes continue. An email whose host did not reply is delivered again, and so is one whose process
+ * died before the result was saved: those are the only duplicates.
  */
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
@@ -84,7 +84,7 @@ async function deliverLeased(
     const mail = mails.get(recipient.mail_id)
     return mail ? [{ mail, recipient }] : []
   })
-  const gated = await checkGate(ctx, mailer.findSendingCampaigns, claimed)
+  const gated = await checkGate(ctx, mailer, claimed)
   const undelivered = gated.done.map(({ outcome, ...one }) => {
     const [group] = groupsOf([one]) as [Group]
     return mailer.finish(
@@ -93,10 +93,9 @@ async function deliverLeased(
       mailer.stop,
     )
   })
-  const stillLeased = async (some: readonly ClaimedRecipient[]) => (await lease.stillLeased(some)).size === some.length
   const ownLimits = await projectLimitsOf(ctx)
   const delivering = groupsOf(gated.open).map(async (group) => {
-    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits }, stillLeased)
+    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits }, lease)
     if (attempt) await mailer.finish(ctx, attempt, mailer.stop)
     done(group.recipients.length)
   })

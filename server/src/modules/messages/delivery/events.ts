@@ -34,7 +34,7 @@ export type Known = {
 export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): WebhookEvent[] {
   const { mail, startedAt, elapsedMs, steps, decided } = attempt
   const [first] = decided
-  if (!first || known.isErased) return []
+  if (!first || known.isErased || mail.source === 'report') return []
   const about = aboutMail(mail, known.user, first)
   const to = decided.map(({ recipient }) => recipient.address)
   const whole = { ...about, to: to.length === 1 ? (to[0] as string) : to }
@@ -112,10 +112,11 @@ function delivered(about: About, { outcome }: Decided, elapsedMs: number): Webho
   ]
 }
 
-/** It was given up without a refusal: its time was over, or it was cancelled. */
+/** It was given up without a refusal: its time was over, it was cancelled, or what the host said could not be saved. */
 function gaveUp(about: About, { outcome, recipient }: Decided): WebhookEvent[] {
   if (outcome.is === 'expired') return [webhookEvents.deliveryFailed.of({ ...about, reason: expiryOf(recipient.last_error) })]
   if (outcome.is === 'cancelled') return [webhookEvents.deliveryFailed.of({ ...about, reason: 'cancelled' })]
+  if (outcome.is === 'unsaved') return [webhookEvents.deliveryFailed.of({ ...about, reason: `uncertain: ${outcome.reason}` })]
   return []
 }
 

@@ -123,6 +123,8 @@ function stateAfter({ id, state }: ReportedMessage, { outcome, classification, r
       const to = afterReport(state, isOfAddress ? 'bounced' : 'failed')
       return to && { id, ...to, ...(classification?.bounce === 'soft' && { reason: 'soft_bounce' as const }), detail }
     }
+    case 'unsaved':
+      return state === 'sent' ? { id, state: 'unknown', reason: 'uncertain', detail: outcome.reason } : null
     case 'expired': {
       const to = afterReport(state, 'failed')
       return to && { id, state: 'failed', reason: 'attempts_exhausted', detail: recipient.last_error }
@@ -144,7 +146,7 @@ function stateAfter({ id, state }: ReportedMessage, { outcome, classification, r
 function suppressBounced(ctx: InTx, done: MailAttempt[]): Promise<Set<string>> {
   const bounced = done.flatMap(({ mail, decided }) =>
     decided.flatMap(({ recipient, classification }) =>
-      classification?.isBounce
+      classification?.isBounce && mail.source !== 'report'
         ? [
             {
               address: recipient.address,

@@ -5,7 +5,7 @@ import { type ClaimedRecipient, findPauses, type MailRow, type Pause, saveMailRe
 import { suppressedAmong } from '../../subscriptions/index.ts'
 import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
-import { decide, type Outcome } from './results.ts'
+import { decide, type Outcome, UNSAVED } from './results.ts'
 
 /** A recipient with its email. */
 export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
@@ -13,8 +13,11 @@ export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
 /** Those that may be delivered to now, and those that have an outcome without an attempt. */
 export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[] }
 
+/** What a process knows of what it sends. */
+type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean }
+
 /** Checks claimed recipients. Those of a paused campaign, project or site are put aside until it is resumed. */
-export async function checkGate(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, claimed: Claimed[]): Promise<Gated> {
+export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsavable }: Known, claimed: Claimed[]): Promise<Gated> {
   const ids = distinct(claimed.flatMap(({ mail }) => mail.campaign_id ?? []))
   const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
   const pauses = pausesOf(await findPauses(ctx))
@@ -24,7 +27,7 @@ export async function checkGate(ctx: ProjectCtx, findSendingCampaigns: FindSendi
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
-    const outcome = outcomeBefore(one, campaign, suppressed, now)
+    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, suppressed, now)
     if (outcome) gated.done.push({ ...one, outcome })
     else if (campaign?.is_paused || isPaused(pauses, one)) paused.push(one)
     else gated.open.push(one)

@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { saveTogether } from '../../../infra/runtime/save-together.ts'
+import { isTemporary, saveTogether } from '../../../infra/runtime/save-together.ts'
 import { atMost } from '../../../lib/cache-limit.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import {
+  type ClaimedRecipient,
   createProcessShare,
   createProjectLimiter,
   createScheduler,
@@ -20,6 +21,8 @@ import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { type Contents, createContents } from './contents.ts'
 import type { MailAttempt } from './events.ts'
 import { finishAttempts } from './finish.ts'
+import { keyOf } from './gate.ts'
+import { type Decided, decide, reduced } from './results.ts'
 import { createSiteQueues, type SiteQueues } from './site-queues.ts'
 
 export type Mailer = {
@@ -32,12 +35,15 @@ export type Mailer = {
   share(ctx: Ctx): Promise<void>
   /** The connections that a site may have, if a notice of that is due; at most one a minute. */
   exceeded(ctx: ProjectCtx, site: Site): number | null
+  /** Whether this process delivered to a recipient and could not save that. */
+  isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean
   /** Saves an attempt, together with others of its project. Resolves when that is committed. It waits for a database that is away until `stop`. */
   finish(ctx: ProjectCtx, attempt: MailAttempt, stop: AbortSignal): Promise<void>
 }
 
 const ATTEMPTS_AT_ONCE = 500
 const NOTICES_MAX = 10_000
+const UNSAVABLE_MAX = 100_000
 
 type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown): void }
 
@@ -46,6 +52,7 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
   let processes: ProcessShare | undefined
   const noticedAt = new LRUCache<string, number>(atMost(NOTICES_MAX))
   const unsaved = new Map<ProjectId, Unsaved[]>()
+  const unsavable: Unsavable = new LRUCache(atMost(UNSAVABLE_MAX))
   return {
     findSendingCampaigns,
     inFlight: { 0: 0, 1: 0, 2: 0 },
@@ -68,6 +75,7 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
       noticedAt.set(key, now)
       return this.sites(ctx).scheduler.limitsOf(site).connections
     },
+    isUnsavable: (ctx, recipient) => unsavable.has(unsavableKey(ctx, recipient)),
     finish(ctx, attempt, stop) {
       return new Promise<void>((resolve, reject) => {
         const waiting = unsaved.get(ctx.projectId)
@@ -75,7 +83,7 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
         if (waiting) waiting.push(one)
         else {
           unsaved.set(ctx.projectId, [one])
-          setImmediate(() => void saveAll(ctx, unsaved, stop))
+          setImmediate(() => void saveAll(ctx, unsaved, unsavable, stop))
         }
       })
     },
@@ -83,7 +91,7 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
 }
 
 /** Saves what waits, in transactions one after the other: what comes while one runs is in the next. */
-async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>, stop: AbortSignal): Promise<void> {
+async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>, unsavable: Unsavable, stop: AbortSignal): Promise<void> {
   const waiting = unsaved.get(ctx.projectId) ?? []
   const save = (some: Unsaved[]) =>
     finishAttempts(
@@ -92,9 +100,37 @@ async function saveAll(ctx: ProjectCtx, unsaved: Map<ProjectId, Unsaved[]>, stop
     )
   while (waiting.length > 0) {
     const some = waiting.splice(0, ATTEMPTS_AT_ONCE)
-    for (const { item, error } of await saveTogether(ctx, some, save, stop)) item.reject(error)
+    for (const { item, error } of await saveTogether(ctx, some, save, stop)) {
+      if (isTemporary(error)) item.reject(error)
+      else await saveReduced(ctx, item.attempt, unsavable, stop).catch(item.reject)
+    }
     // Of those that were rejected, this has no effect.
     for (const { resolve } of some) resolve()
   }
   unsaved.delete(ctx.projectId)
+}
+
+/** The recipients whose results the database refuses, by project and `keyOf`. */
+type Unsavable = LRUCache<string, true>
+
+const unsavableKey = ({ projectId }: ProjectCtx, recipient: ClaimedRecipient): string => `${projectId}:${keyOf(recipient)}`
+
+/**
+ * Saves an attempt that the database refused, recipient by recipient: as it is, or else without what the host said. A recipient whose row refuses
+ * that too is remembered, so that this process does not deliver to it again.
+ */
+async function saveReduced(ctx: ProjectCtx, attempt: MailAttempt, unsavable: Unsavable, stop: AbortSignal): Promise<void> {
+  const save = (some: MailAttempt[]) => finishAttempts(ctx, some)
+  const { mail, decided, site } = attempt
+  const parts = decided.map((one, at): MailAttempt => ({ ...attempt, decided: [one], tls: at === 0 ? attempt.tls : [] }))
+  for (const { item, error } of await saveTogether(ctx, parts, save, stop)) {
+    const [one] = item.decided as [Decided]
+    ctx.log.error({ err: error, message_id: mail.id, recipient_no: one.recipient.no }, 'the result of a delivery could not be saved')
+    const now = { at: ctx.clock.now(), random: 0 }
+    const less = decide(mail, one.recipient, reduced(one.outcome), site?.key ?? null, now)
+    const [failure] = await saveTogether(ctx, [{ ...item, steps: [], tls: [], decided: [less] }], save, stop)
+    if (!failure) continue
+    if (less.outcome.is === 'unsaved') unsavable.set(unsavableKey(ctx, one.recipient), true)
+    throw failure.error
+  }
 }

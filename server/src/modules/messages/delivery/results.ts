@@ -12,9 +12,13 @@ import {
   type RecipientResult,
 } from '../../mta/index.ts'
 
-/** Decisions against an attempt: the time of the email is over, it was cancelled, its address was suppressed, or it has to wait. */
+/**
+ * Decisions against an attempt: the time of the email is over, it was cancelled, its address was suppressed, or it has to wait. `unsaved`: the
+ * host may have the email, and what it said cannot be saved.
+ */
 export type Unattempted =
   | { is: 'expired' }
+  | { is: 'unsaved'; reason: string }
   | { is: 'cancelled'; reason: 'campaign_stopped' | 'rescheduled' | 'requested' }
   | { is: 'suppressed'; reason: string }
   | { is: 'postponed'; until: Date; limit: string | null }
@@ -74,6 +78,8 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
         'expired',
         classificationOfExpiry(recipient.last_error === null ? null : classify(recipient.last_error, { isPermanent: false })),
       )
+    case 'unsaved':
+      return done('failed')
     case 'cancelled':
       return done('cancelled', null, false)
     case 'suppressed':
@@ -90,6 +96,29 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
     }
     default:
       return outcome satisfies never
+  }
+}
+
+const NOT_SAVED = 'What the host replied could not be saved.'
+
+/** Of a recipient that was delivered to. */
+export const UNSAVED: Outcome = { is: 'unsaved', reason: NOT_SAVED }
+
+/**
+ * The outcome that is saved instead of one that the database refuses: without what the host said, which may be why. Email that the host may have is
+ * never delivered again.
+ */
+export function reduced(outcome: Outcome): Outcome {
+  switch (outcome.is) {
+    case 'delivered':
+    case 'uncertain':
+      return UNSAVED
+    case 'permanent':
+      return { is: 'permanent', reason: NOT_SAVED }
+    case 'temporary':
+      return { is: 'temporary', reason: NOT_SAVED, scope: outcome.scope }
+    default:
+      return outcome
   }
 }
 
@@ -110,6 +139,7 @@ const OUTCOMES: Partial<Record<Outcome['is'], PastAttempt['outcome']>> = {
   permanent: 'failed',
   temporary: 'deferred',
   uncertain: 'uncertain',
+  unsaved: 'uncertain',
   expired: 'expired',
   cancelled: 'cancelled',
   suppressed: 'failed',

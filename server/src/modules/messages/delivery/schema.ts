@@ -39,7 +39,9 @@ export const QueuedRecipient = Exact(
   {
     message_id: IdOf<MessageId>({ description: 'The message, or the email that was submitted over SMTP.' }),
     campaign_id: Nullable(IdOf<CampaignId>()),
-    source: OneOf(['message', 'submission'], { description: 'A message of Carillon, or an email that was submitted over SMTP.' }),
+    source: OneOf(['message', 'submission', 'report'], {
+      description: 'A message of Carillon, an email that was submitted over SMTP, or a daily report about TLS to the domain.',
+    }),
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
     domain: Type.String(),

@@ -83,6 +83,7 @@ async function applyMatched(
   return inTx(outer, async (ctx) => {
     const recipients = await lockReportedRecipients(ctx, path)
     const recipient = recipientOf(recipients, report)
+    if (recipient?.source === 'report') return 'other'
     // The email of a message may be gone from the queue, or have been sent by a relay.
     const isOfMessage = recipient
       ? recipient.source === 'message' && recipient.no === 0

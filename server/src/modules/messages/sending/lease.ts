@@ -10,6 +10,8 @@ export type Lease<T = ClaimedMessage, K = MessageId> = {
    * a while may have lost them to another one.
    */
   stillLeased(items: readonly T[]): Promise<Set<K>>
+  /** Whether the leases last for a while, by the clock and by what the last renewal found. It asks no database. */
+  lasts(items: readonly T[]): boolean
 }
 
 /** What is leased. `renew` extends the leases and returns the keys of those that are still held. */
@@ -20,6 +22,8 @@ export const leaseMs = ({ config }: Pick<Ctx, 'config'>): number => config.MESSA
 /** Leases are renewed after a third of their time, and checked in the database after two thirds. */
 const RENEWED_AT = 1 / 3
 const CHECKED_AT = 2 / 3
+/** What leaves after this much of a lease may meet its end on the way: a renewal is late, or the process was suspended. */
+const USED_UNTIL = 5 / 6
 
 /** Does the work under the lease that the messages were claimed with at `claimedAt`, and keeps renewing it. */
 export const withLease = (
@@ -52,19 +56,29 @@ export async function keepLease<T, K>(
   // What a renewal did not find has ended, or another process has it.
   const lost = new Set<K>()
   const stillHeld = (some: readonly T[]) => some.filter((item) => !lost.has(keyOf(item)))
-  const renewSome = async (some: readonly T[]) => {
-    const now = ctx.clock.now()
+  const ageMs = () => ctx.clock.now().getTime() - renewedAt.getTime()
+  const renewHeld = async () => {
+    const [some, now] = [stillHeld(items), ctx.clock.now()]
     const keys = new Set(await renew(some, new Date(now.getTime() + length)))
     for (const key of some.map(keyOf)) if (!keys.has(key)) lost.add(key)
-    return now
+    renewedAt = now
+  }
+  // Those that ask meanwhile wait for the same renewal.
+  let renewal: Promise<void> | null = null
+  const renewAll = (): Promise<void> => {
+    renewal ??= renewHeld().finally(() => {
+      renewal = null
+    })
+    return renewal
   }
   const renewing = keepRenewing()
   try {
     await work({
       async stillLeased(some) {
-        if (ctx.clock.now().getTime() - renewedAt.getTime() >= length * CHECKED_AT) await renewSome(stillHeld(some))
+        if (ageMs() >= length * CHECKED_AT) await renewAll()
         return new Set(stillHeld(some).map(keyOf))
       },
+      lasts: (some) => ageMs() < length * USED_UNTIL && !some.some((item) => lost.has(keyOf(item))),
     })
   } finally {
     // With a reason, because without one an error is made with its stack.
@@ -77,7 +91,7 @@ export async function keepLease<T, K>(
       await ctx.clock.sleep(length * RENEWED_AT, done.signal)
       if (done.signal.aborted) return
       try {
-        renewedAt = await renewSome(stillHeld(items))
+        await renewAll()
       } catch (error) {
         ctx.log.warn({ err: error }, 'could not renew leases')
       }

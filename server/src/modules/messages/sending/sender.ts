@@ -7,8 +7,10 @@ import type { Db } from '../../../infra/postgres/db.ts'
 import { jointViews } from '../../../infra/postgres/joint.ts'
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { APPLY } from '../../../infra/queue/queue.ts'
+import { requestsOf } from '../../../infra/queue/traced-messages.ts'
 import { asSystem, type Ctx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
+import type { Tracing } from '../../../infra/runtime/tracing.ts'
 import { channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
@@ -224,6 +226,29 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   ]
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
+  // Last, because results are saved whatever becomes of their spans.
+  if (ctx.tracing) await traceAttempts(ctx, ctx.tracing, sent)
+}
+
+async function traceAttempts(ctx: ProjectCtx, tracing: Tracing, sent: Attempted[]): Promise<void> {
+  const requests = await requestsOf(
+    ctx,
+    [ctx.projectId],
+    sent.map(({ message }) => message.id),
+  )
+  for (const { message, attempt } of sent) {
+    if (!attempt) continue
+    const { outcome, connection, startedAt, elapsedMs } = attempt
+    const attributes = { 'carillon.message_id': message.id, 'carillon.provider': connection.provider, 'carillon.outcome': outcome.is }
+    const details = {
+      name: `send ${message.channel}`,
+      kind: 'client',
+      requestId: requests.get(message.id) ?? null,
+      startedAt,
+      attributes,
+    } as const
+    tracing.record(details, { elapsedMs, failed: outcome.is !== 'accepted' })
+  }
 }
 
 /**

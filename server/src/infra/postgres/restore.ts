@@ -1,0 +1,118 @@
+/** Loads a backup into an empty database: the migrations up to that of the backup, and then its rows in one transaction. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { Client } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { StartError } from '../../lib/start-error.ts'
+import { type BackupTable, type DatabaseBackup, quoted, tableFile } from './backup-format.ts'
+import { migrate, newestVersion } from './migrate.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+type Log = Parameters<typeof migrate>[1]
+
+/** The constraints between tables, which are added again when all rows are there: then their order does not matter, and they check the rows. */
+const FOREIGN_KEYS = `
+  select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
+  from pg_constraint where contype = 'f' and conparentid = 0 and connamespace = 'public'::regnamespace order by 1, 2`
+const TRIGGERED = `
+  select distinct t.tgrelid::regclass::text as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+  where c.relnamespace = 'public'::regnamespace and not t.tgisinternal order by 1`
+const EMPTY_PARTITIONS = `
+  select c.oid::regclass::text as name from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind in ('r', 'p') order by 1`
+
+/** Throws `StartError` if a file of the backup is missing or was changed. Reads all of them, and changes nothing. */
+export async function checkBackup({ tables }: DatabaseBackup, folder: string): Promise<void> {
+  for (const { name, sha256 } of tables) {
+    const hash = createHash('sha256')
+    const file = tableFile(name)
+    await pipeline(createReadStream(join(folder, file)), hash).catch((error: NodeJS.ErrnoException) => {
+      throw new StartError(`${file} of the backup cannot be read (${error.code}).`)
+    })
+    if (hash.digest('hex') !== sha256) throw new StartError(`${file} is not what was backed up. Use another backup.`)
+  }
+}
+
+/**
+ * Restores the database. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables of
+ * the backup that are left out, because they are not of Carillon.
+ */
+export async function restoreDatabase(url: string, backup: DatabaseBackup, folder: string, log: Log): Promise<string[]> {
+  const newest = newestVersion()
+  if (backup.schema_version > newest)
+    throw new StartError(
+      `The backup is of a newer release of Carillon (schema ${backup.schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
+    )
+  await connected(url, async (client) => {
+    const { rows } = await client.query(
+      `select from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
+    )
+    if (rows.length > 0) throw new StartError('The database has tables already. Restore into an empty database.')
+  })
+  await migrate(url, log, undefined, backup.schema_version)
+  return connected(url, async (client) => {
+    await client.query('begin; set local statement_timeout = 0')
+    const { ours, foreign } = await divide(client, backup)
+    await loadAll(client, ours, folder)
+    await client.query('analyze; commit')
+    return foreign
+  })
+}
+
+/** What of a backup belongs to tables of Carillon, which exist after the migrations. Others may have tables in the same database. */
+async function divide(client: Client, { tables, partitions, unlogged, sequences, ...backup }: DatabaseBackup) {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname::text as name from pg_class where relnamespace = 'public'::regnamespace`,
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  const [kept, foreign] = [tables.filter(({ name }) => known.has(name)), tables.filter(({ name }) => !known.has(name))]
+  return {
+    ours: {
+      ...backup,
+      tables: kept,
+      partitions: partitions.filter(({ parent }) => known.has(parent)),
+      unlogged,
+      sequences: sequences.filter(({ name }) => known.has(name)),
+    },
+    foreign: foreign.map(({ name }) => name),
+  }
+}
+
+async function loadAll(client: Client, { tables, partitions, unlogged, sequences }: DatabaseBackup, folder: string): Promise<void> {
+  const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(FOREIGN_KEYS)
+  for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
+  // Migrations write rows and create partitions of the month in which they run.
+  await client.query(`truncate ${tables.map(({ name }) => quoted(name)).join(', ')}`)
+  const { rows: created } = await client.query<{ name: string }>(EMPTY_PARTITIONS)
+  for (const { name } of created) await client.query(`drop table ${name}`)
+  for (const { name, parent, bound } of partitions) await client.query(`create table ${quoted(name)} partition of ${parent} ${bound}`)
+  for (const { name, columns } of unlogged) await client.query(`create unlogged table ${quoted(name)} (${columns})`)
+  const { rows: triggered } = await client.query<{ name: string }>(TRIGGERED)
+  for (const { name } of triggered) await client.query(`alter table ${name} disable trigger user`)
+  for (const table of tables) await load(client, table, folder)
+  for (const { name, last_value } of sequences) await client.query('select setval($1::regclass, $2)', [quoted(name), last_value])
+  for (const { name } of triggered) await client.query(`alter table ${name} enable trigger user`)
+  for (const { table, name, definition } of keys) await client.query(`alter table ${table} add constraint ${name} ${definition}`)
+}
+
+async function load(client: Client, { name, columns, rows }: BackupTable, folder: string): Promise<void> {
+  const target = client.query(copyFrom(`copy ${quoted(name)} (${columns.map(quoted).join(', ')}) from stdin`))
+  await pipeline(createReadStream(join(folder, tableFile(name))), createGunzip(), target)
+  if (target.rowCount !== rows) throw new Error(`The table ${name} has ${target.rowCount} rows after the restore; the backup has ${rows}.`)
+}
+
+async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'carillon restore' })
+  // If the connection is lost, the next query reports it.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
