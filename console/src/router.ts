@@ -1,17 +1,22 @@
 /** Every screen, one line for each area. */
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
+import { auditRoutes } from './screens/audit/routes.ts'
 import { campaignRoutes } from './screens/campaigns/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
 import { importRoutes } from './screens/imports/routes.ts'
+import { journeyRoutes } from './screens/journeys/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
 import { listRoutes } from './screens/lists/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
+import { providerRoutes } from './screens/providers/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
 import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
 import { suppressionRoutes } from './screens/suppressions/routes.ts'
+import { teamRoutes } from './screens/team/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
+import { webhookRoutes } from './screens/webhooks/routes.ts'
 import { accountRoute, memberRoute, projectRoute, rootRoute, startRoute } from './shell/routes.tsx'
 
 const tree = rootRoute.addChildren([
@@ -22,6 +27,7 @@ const tree = rootRoute.addChildren([
     projectRoute.addChildren([
       ...homeRoutes,
       ...campaignRoutes,
+      ...journeyRoutes,
       ...userRoutes,
       ...importRoutes,
       ...listRoutes,
@@ -30,6 +36,10 @@ const tree = rootRoute.addChildren([
       ...suppressionRoutes,
       ...inboxRoutes,
       ...keyRoutes,
+      ...webhookRoutes,
+      ...providerRoutes,
+      ...teamRoutes,
+      ...auditRoutes,
     ]),
   ]),
 ])

@@ -49,6 +49,12 @@ export async function fillProject(site: Site): Promise<void> {
   await site.api('POST', 'lists', { name: 'Testers', type: 'static', tags: ['shop'] })
   await site.api('POST', 'suppressions', [{ channel: 'email', address: 'lee@example.net' }])
   await addCampaigns(site, typeOf('email'))
+  // Any other kind would make the project a live one.
+  await site.api('POST', 'providers', { name: 'Mail relay', kind: 'sandbox', channel: 'email', settings: {} })
+  const event_types = ['delivery.delivered', 'delivery.dsn-perm-fail', 'incoming-report.abuse-report']
+  const endpoint = await site.api('POST', 'webhooks', { name: 'Warehouse', url: 'https://hooks.warehouse.test/carillon', event_types })
+  await site.api('POST', `webhooks/${endpoint.id}/test`, {})
+  await addJourney(site, typeOf('email'))
 }
 
 /** A campaign that was sent, and a draft. */
@@ -64,3 +70,39 @@ async function addCampaigns(site: Site, subscription_id: number): Promise<void> 
     if (name === names[0]) await site.api('PATCH', `campaigns/${id}`, { state: 'scheduled', send_at: new Date().toISOString() })
   }
 }
+
+/** A journey with users at several steps. */
+async function addJourney(site: Site, subscription_id: number): Promise<void> {
+  const { id: campaign_id } = await site.api('POST', 'campaigns', { type: 'trigger', name: 'Time for a refill', subscription_id })
+  await site.api('PUT', `campaigns/${campaign_id}/templates/en-AU`, {
+    from: 'Bellbird <hello@bellbird.example>',
+    subject: 'A refill?',
+    html: HTML,
+  })
+  await site.api('PATCH', `campaigns/${campaign_id}`, { state: 'running' })
+  const { id } = await site.api('POST', 'journeys', { name: 'Refill reminder', description: 'Three weeks after an order' })
+  const branches = ['a', 'b'].map((path) => ({ path, weight: 1 }))
+  await site.api('PUT', `journeys/${id}/steps`, {
+    entrance_1: step('entrance', { trigger: 'event', event_name: 'refill_due', multiple: true }, ['default', 'gate_1']),
+    gate_1: step('gate', { rule: { attribute: 'email', is_set: true } }, ['yes', 'delay_1'], ['no', 'exit_1']),
+    delay_1: { ...step('delay', { days: 21 }, ['default', 'experiment_1']), name: 'Three weeks' },
+    experiment_1: step('experiment', { branches }, ['a', 'action_1'], ['b', 'wait_until_1']),
+    action_1: step('action', { campaign_id }, ['default', 'wait_until_1']),
+    wait_until_1: step('wait_until', WAIT, ['bought', 'exit_2'], ['timeout', 'exit_1']),
+    exit_1: { ...step('exit', { as: 'exited', reason: 'not bought' }), name: 'Did not buy' },
+    exit_2: { ...step('exit', { reason: 'bought' }), name: 'Bought' },
+  })
+  await site.api('POST', `journeys/${id}/publish`, { note: 'First version' })
+  const events = SAMPLE_USERS.map(({ external_id }) => ({ external_id, name: 'refill_due' }))
+  await site.api('POST', 'events', events)
+}
+
+const WAIT = { conditions: [{ path: 'bought', event_name: 'order_placed' }], timeout: '7d' }
+
+const step = (type: string, data: object, ...ways: [path: string, external_id: string][]) => ({
+  type,
+  x: 0,
+  y: 0,
+  data,
+  children: ways.map(([path, external_id]) => ({ path, external_id })),
+})

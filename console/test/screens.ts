@@ -14,6 +14,17 @@ const campaignIn =
     return `/p/1/campaigns/${results.find((campaign: { state: string }) => campaign.state === state).id}${end}`
   }
 
+/** A view of the newest journey. */
+const newestJourney =
+  (end: string) =>
+  async (site: Site): Promise<string> => {
+    const { results } = await site.api('GET', 'journeys?limit=1&sort=id&direction=desc')
+    return `/p/1/journeys/${results[0].id}${end}`
+  }
+
+/** The latest entry, which is on the first page. */
+const auditEntry = async (site: Site): Promise<string> => `/p/1/audit?entry=${(await site.api('GET', 'audit?limit=1')).results[0].id}`
+
 export const SCREENS: Screen[] = [
   { name: 'home', path: '/p/1', heading: /./ },
   { name: 'users', path: '/p/1/users', heading: 'Users' },
@@ -36,7 +47,20 @@ export const SCREENS: Screen[] = [
   { name: 'email-editor', path: campaignIn('draft', '/edit?step=content'), heading: /./ },
   { name: 'campaign-schedule', path: campaignIn('draft', '/edit?step=schedule'), heading: /./ },
   { name: 'campaign-review', path: campaignIn('draft', '/edit?step=review'), heading: /./ },
+  { name: 'journeys', path: '/p/1/journeys', heading: 'Journeys' },
+  { name: 'journey', path: newestJourney('?step=delay_1'), heading: /./ },
+  { name: 'journey-users', path: newestJourney('?view=users&user=sample-2'), heading: /./ },
+  { name: 'journey-simulator', path: newestJourney('?view=simulate'), heading: /./ },
+  { name: 'journey-versions', path: newestJourney('?view=versions'), heading: /./ },
   { name: 'keys', path: '/p/1/keys', heading: 'API keys' },
+  { name: 'webhooks', path: '/p/1/webhooks', heading: 'Webhooks' },
+  { name: 'webhook', path: '/p/1/webhooks/1?delivery=1', heading: 'Warehouse' },
+  { name: 'webhook-events', path: '/p/1/webhooks/1?view=events', heading: 'Warehouse' },
+  { name: 'providers', path: '/p/1/providers', heading: 'Providers' },
+  { name: 'provider', path: async (site) => `/p/1/providers/${(await site.api('GET', 'providers')).results[0].id}`, heading: 'Mail relay' },
+  { name: 'team', path: '/p/1/team', heading: 'Team' },
+  { name: 'audit-log', path: '/p/1/audit', heading: 'Audit log' },
+  { name: 'audit-entry', path: auditEntry, heading: 'Audit log' },
   { name: 'account', path: '/account', heading: 'Your account' },
   { name: 'sign-in', path: '/sign-in', heading: 'Sign in', isOutside: true },
   { name: 'lost-password', path: '/lost-password', heading: 'Lost password', isOutside: true },

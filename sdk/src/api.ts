@@ -1774,7 +1774,7 @@ export interface paths {
         head?: never;
         /**
          * Change a journey or its status
-         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. A draft that becomes `live` is published; a journey that was `off` goes on with the version that it had. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
+         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -3075,6 +3075,26 @@ export interface paths {
          * @description Deliveries are kept for 30 days.
          */
         get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/webhooks/{endpointId}/deliveries/{deliveryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery with its request and its attempts
+         * @description The body is the one that was signed and sent. Each attempt has its headers, its reply and how long it took.
+         */
+        get: operations["getWebhookDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -13600,7 +13620,7 @@ export interface components {
                  * @description When it expires.
                  */
                 expires_at?: string;
-                /** @description The recipients for whom the message is still to be delivered. */
+                /** @description The recipients that the message is not delivered to yet. */
                 pending?: string[];
                 /** @description The reason for the failure. */
                 reason?: string;
@@ -13643,10 +13663,10 @@ export interface components {
             /** @description The id of the campaign. */
             campaign_id: number | null;
             /**
-             * @description A message of Carillon, or an email that was submitted over SMTP.
+             * @description A message of Carillon, an email that was submitted over SMTP, or a daily report about TLS to the domain.
              * @enum {string}
              */
-            source: "message" | "submission";
+            source: "message" | "submission" | "report";
             /** @description The sender. */
             from: string;
             /** @description Empty if the user was erased. */
@@ -16078,7 +16098,7 @@ export interface components {
             data?: {
                 /** @description Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts. */
                 conditions?: {
-                    /** @description The path of users for whom the condition is met first. */
+                    /** @description The path that users take when this condition is the first that is met. */
                     path: string;
                     /** @description The event to wait for. */
                     event_name?: string;
@@ -16278,6 +16298,93 @@ export interface components {
             prevCursor: string | null;
             /** @description Page size used. */
             limit: number;
+        };
+        /**
+         * @example {
+         *       "id": 301,
+         *       "event_id": "evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+         *       "event_type": "delivery.delivered",
+         *       "status": "succeeded",
+         *       "attempts": 1,
+         *       "last_status_code": 200,
+         *       "last_error": null,
+         *       "next_attempt_at": null,
+         *       "created_at": "2026-11-20T02:56:21.664Z",
+         *       "url": "https://example.com/hooks/carillon",
+         *       "body": "{\"id\":\"evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X\",\"type\":\"delivery.delivered\",\"timestamp\":\"2026-11-20T02:56:21.664Z\",\"project_id\":1,\"api_version\":\"2026-11-20\",\"data\":{\"message_id\":\"42\",\"email\":\"kim@example.org\"}}",
+         *       "attempt_log": [
+         *         {
+         *           "attempted_at": "2026-11-20T02:56:21.664Z",
+         *           "elapsed_ms": 141,
+         *           "status_code": 200,
+         *           "error": null,
+         *           "response_body": "ok",
+         *           "headers": {
+         *             "content-type": "application/json",
+         *             "service-signature": "t=1763607381,v1=5c1e7e0b2c3f5a0d9b4c8f6e1d2a7b3c9e8f0a1b2c3d4e5f60718293a4b5c6d7",
+         *             "webhook-id": "evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+         *             "webhook-timestamp": "1763607381",
+         *             "webhook-signature": "v1,XB5+Cyw/Wg2bTI9uHSp7PJ6PChssPU5fYHGCk6S1xtc="
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookDeliveryReply: {
+            /** @description The id. */
+            id: number;
+            /** @description The id of the event. */
+            event_id: string;
+            /**
+             * @description The event type.
+             * @enum {string}
+             */
+            event_type: "delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled";
+            /**
+             * @description The state of the delivery.
+             * @enum {string}
+             */
+            status: "pending" | "succeeded" | "failed" | "cancelled";
+            /** @description The number of attempts. */
+            attempts: number;
+            /** @description The HTTP status of the last reply; null if there was none. */
+            last_status_code: number | null;
+            /** @description Why the last attempt failed; null if it did not. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; null if there is none.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /** @description Where the next attempt goes: the URL of the endpoint. */
+            url: string;
+            /** @description The body of the request, which is the same in every attempt; null if the event was deleted. */
+            body: string | null;
+            /** @description The newest 50 attempts, newest first. */
+            attempt_log: {
+                /** @description How long the request took, in milliseconds. */
+                elapsed_ms: number;
+                /** @description The HTTP status of the reply; null if there was none. */
+                status_code: number | null;
+                /** @description Why the attempt failed; null if it did not. */
+                error: string | null;
+                /** @description The beginning of the reply; null if there was none. */
+                response_body: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the attempt began.
+                 */
+                attempted_at: string;
+                /** @description The headers of the request, signed with the secrets that are valid now: after a rotation, the sent ones were others. */
+                headers: {
+                    [key: string]: string;
+                };
+            }[];
         };
         /**
          * @example {
@@ -29993,6 +30100,79 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the webhook endpoint.
+                 * @example 5
+                 */
+                endpointId: number;
+                /**
+                 * @description The id of the delivery.
+                 * @example 301
+                 */
+                deliveryId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 301,
+                     *       "event_id": "evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+                     *       "event_type": "delivery.delivered",
+                     *       "status": "succeeded",
+                     *       "attempts": 1,
+                     *       "last_status_code": 200,
+                     *       "last_error": null,
+                     *       "next_attempt_at": null,
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "url": "https://example.com/hooks/carillon",
+                     *       "body": "{\"id\":\"evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X\",\"type\":\"delivery.delivered\",\"timestamp\":\"2026-11-20T02:56:21.664Z\",\"project_id\":1,\"api_version\":\"2026-11-20\",\"data\":{\"message_id\":\"42\",\"email\":\"kim@example.org\"}}",
+                     *       "attempt_log": [
+                     *         {
+                     *           "attempted_at": "2026-11-20T02:56:21.664Z",
+                     *           "elapsed_ms": 141,
+                     *           "status_code": 200,
+                     *           "error": null,
+                     *           "response_body": "ok",
+                     *           "headers": {
+                     *             "content-type": "application/json",
+                     *             "service-signature": "t=1763607381,v1=5c1e7e0b2c3f5a0d9b4c8f6e1d2a7b3c9e8f0a1b2c3d4e5f60718293a4b5c6d7",
+                     *             "webhook-id": "evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+                     *             "webhook-timestamp": "1763607381",
+                     *             "webhook-signature": "v1,XB5+Cyw/Wg2bTI9uHSp7PJ6PChssPU5fYHGCk6S1xtc="
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeliveryReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -4,8 +4,23 @@ export type Paged<T> = { results: T[]; nextCursor: string | null; prevCursor: st
 /** Which page is open; members of the address and of the request. */
 export type Paging = { cursor?: string; page?: 'prev' }
 
+/** What a list is searched for, and which page is open; members of the address and of the request. */
+export type ListSearch = Paging & { q?: string }
+
 /** Reads the paging of an address. */
 export const pagingOf = ({ cursor, page }: Record<string, unknown>): Paging => ({
   ...(typeof cursor === 'string' && { cursor }),
   ...(page === 'prev' && { page }),
 })
+
+/** A text of an address. The router reads a telephone number or an id as a number. */
+export function textOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+/** Reads the search and the paging of an address. */
+export function listSearchOf(search: Record<string, unknown>): ListSearch {
+  const q = textOf(search.q)
+  return { ...pagingOf(search), ...(q !== undefined && { q }) }
+}

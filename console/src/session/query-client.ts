@@ -15,7 +15,7 @@ const noticeEnd = (error: unknown, isOfMember: boolean) => {
 
 /** What was read from the server. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: (error, { queryKey: [kind] }) => noticeEnd(error, kind === 'api' || kind === 'account') }),
+  queryCache: new QueryCache({ onError: (error, { queryKey: [kind] }) => noticeEnd(error, kind === 'api' || kind === 'console') }),
   mutationCache: new MutationCache({ onError: (error, _, __, { options }) => noticeEnd(error, options.meta?.isOfMember === true) }),
   defaultOptions: {
     queries: { staleTime: FRESH_MS, retry: (count, error) => count < RETRIES && isPassing(error) },

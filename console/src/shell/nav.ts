@@ -35,7 +35,14 @@ export const NAV: Group[] = [
       { id: 'imports', path: '/p/$project/imports' },
     ],
   },
-  { id: 'messages', icon: IconMail, items: [{ id: 'campaigns', path: '/p/$project/campaigns', key: 'c' }] },
+  {
+    id: 'messages',
+    icon: IconMail,
+    items: [
+      { id: 'campaigns', path: '/p/$project/campaigns', key: 'c' },
+      { id: 'journeys', path: '/p/$project/journeys', key: 'j' },
+    ],
+  },
   { id: 'results', icon: IconChartBar, items: [{ id: 'messageLog', path: '/p/$project/messages', key: 'm' }] },
   {
     id: 'developers',
@@ -43,8 +50,18 @@ export const NAV: Group[] = [
     items: [
       { id: 'sandbox', path: '/p/$project/sandbox', key: 'i' },
       { id: 'keys', path: '/p/$project/keys', needs: 'admin', key: 'k' },
+      { id: 'webhooks', path: '/p/$project/webhooks', key: 'w' },
     ],
   },
   { id: 'deliverability', icon: IconShield, items: [{ id: 'suppressions', path: '/p/$project/suppressions' }] },
-  { id: 'settings', icon: IconAdjustmentsHorizontal, items: [{ id: 'subscriptions', path: '/p/$project/subscriptions' }] },
+  {
+    id: 'settings',
+    icon: IconAdjustmentsHorizontal,
+    items: [
+      { id: 'providers', path: '/p/$project/providers', needs: 'admin' },
+      { id: 'subscriptions', path: '/p/$project/subscriptions' },
+      { id: 'team', path: '/p/$project/team' },
+      { id: 'audit', path: '/p/$project/audit', needs: 'admin' },
+    ],
+  },
 ]

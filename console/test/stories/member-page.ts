@@ -20,6 +20,7 @@ async function signInOwner(site: Site): Promise<BrowserContext> {
   await signIn(page, OWNER)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForURL(/\/p\/\d+/)
-  await page.close()
+  // A page that stays keeps the process of the others, with the console that it has compiled.
+  await page.goto('/livez')
   return context
 }

@@ -1,8 +1,8 @@
 import { Button, Group, PasswordInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { useAccountWrite } from './data.ts'
 
 type Props<T> = {
   action: string
@@ -15,7 +15,7 @@ type Props<T> = {
 export function PasswordProof<T>({ action, prove, onDone, onCancel }: Props<T>) {
   const { t } = useTranslation('account')
   const [password, setPassword] = useState('')
-  const write = useAccountWrite(prove, onDone)
+  const write = useConsoleWrite(prove, onDone)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     write.mutate({ current_password: password })

@@ -1,12 +1,12 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { NewPasswordInput } from '../../parts/new-password-input.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
-import { useAccountWrite } from './data.ts'
 
 const EMPTY = { current_password: '', password: '' }
 
@@ -14,7 +14,7 @@ const EMPTY = { current_password: '', password: '' }
 export function Password() {
   const { t } = useTranslation('account')
   const [form, setForm] = useState(EMPTY)
-  const save = useAccountWrite(
+  const save = useConsoleWrite(
     (form: typeof EMPTY) => call('PUT', 'profile/password', form),
     () => {
       setForm(EMPTY)

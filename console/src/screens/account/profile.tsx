@@ -1,19 +1,19 @@
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession, useSession } from '../../session/index.ts'
-import { useAccountWrite } from './data.ts'
 
 /** The name that the other members see. */
 export function Profile() {
   const { t } = useTranslation('account')
   const { member } = useSession()
   const [name, setName] = useState(member.name)
-  const save = useAccountWrite(
+  const save = useConsoleWrite(
     (name: string) => call('PATCH', 'profile', { name }),
     async () => {
       await refreshSession()

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { Code } from '../../parts/code.tsx'
+import { useConsoleRead } from '../../parts/console-data.ts'
 import { Card } from '../../parts/page.tsx'
 import { call } from '../../session/api.ts'
-import { useAccountRead } from './data.ts'
 import { PasswordProof } from './password-proof.tsx'
 import { type TotpSecret, TotpSetUp } from './totp-set-up.tsx'
 
@@ -17,7 +17,7 @@ type Step = { is: 'closed' } | { is: 'proof' } | { is: 'secret'; secret: TotpSec
 /** The codes of an authenticator as a second factor. The password is asked for before it is set up or removed. */
 export function SecondFactor() {
   const { t } = useTranslation('account')
-  const { data } = useAccountRead<Profile>('profile')
+  const { data } = useConsoleRead<Profile>('profile')
   const [step, setStep] = useState<Step>({ is: 'closed' })
   const isOn = data?.has_totp === true
   const close = () => setStep({ is: 'closed' })

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { useConsoleRead, useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { call } from '../../session/api.ts'
 import { browserName } from './browser-name.ts'
-import { useAccountRead, useAccountWrite } from './data.ts'
 
 type Listed = {
   id: number
@@ -21,8 +21,8 @@ type Listed = {
 /** Where the member is signed in, and the way to end each session. */
 export function Sessions() {
   const { t } = useTranslation('account')
-  const { data, error, isPending, refetch } = useAccountRead<{ results: Listed[] }>('sessions')
-  const end = useAccountWrite((id: number) => call('DELETE', `sessions/${id}`))
+  const { data, error, isPending, refetch } = useConsoleRead<{ results: Listed[] }>('sessions')
+  const end = useConsoleWrite((id: number) => call('DELETE', `sessions/${id}`))
   return (
     <Card title={t('sessions.heading')} className="after">
       {isPending && <Loading />}

@@ -2,10 +2,10 @@ import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { renderSVG } from 'uqr'
+import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Copyable } from '../../parts/copy.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { call } from '../../session/api.ts'
-import { useAccountWrite } from './data.ts'
 
 export type TotpSecret = { secret: string; url: string }
 
@@ -13,7 +13,7 @@ export type TotpSecret = { secret: string; url: string }
 export function TotpSetUp({ secret: { secret, url }, onDone }: { secret: TotpSecret; onDone: (recoveryCodes: string[]) => void }) {
   const { t } = useTranslation('account')
   const [code, setCode] = useState('')
-  const confirm = useAccountWrite(
+  const confirm = useConsoleWrite(
     (code: string) => call<{ recovery_codes: string[] }>('POST', 'profile/totp/confirm', { code }),
     ({ recovery_codes }) => onDone(recovery_codes),
   )

@@ -14,7 +14,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Controls } from './controls.tsx'
-import { Drawer } from './drawer.tsx'
+import { RecipientDrawer } from './drawer.tsx'
 import { Engagement } from './engagement.tsx'
 import { Progress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
@@ -45,7 +45,7 @@ export function CampaignPage() {
           {campaign.delivery.total > 0 && <Engagement campaign={campaign} />}
           <Recipients campaign={campaign} />
         </div>
-        {user !== undefined && <Drawer key={user} campaign={campaign} userId={user} />}
+        {user !== undefined && <RecipientDrawer key={user} campaign={campaign} userId={user} />}
       </div>
     </>
   )

@@ -1,15 +1,12 @@
-import { Button } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { SearchBox } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live.ts'
 import { Num } from '../../parts/number.tsx'
-import { Card, PageHead } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CAMPAIGNS, type Campaign } from './search.ts'
@@ -25,39 +22,26 @@ export function Campaigns() {
   const mayWrite = useMay('editor')
   const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const campaigns = useRead(CAMPAIGNS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
-  const columns = useColumns()
-  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
   const create = mayWrite && (
-    <Button onClick={() => void navigate({ to: '/p/$project/campaigns/new', params: { project: String(project.id) } })}>
+    <AddButton onClick={() => void navigate({ to: '/p/$project/campaigns/new', params: { project: String(project.id) } })}>
       {t('create')}
-    </Button>
+    </AddButton>
   )
   return (
-    <>
-      <PageHead
-        title={t('title')}
-        about={t('about')}
-        actions={
-          <>
-            <CopyAs label={t('more')} request={{ method: 'GET', path: CAMPAIGNS, query }} />
-            {create}
-          </>
-        }
-      />
-      <Card>
-        <div className="tools">
-          <SearchBox label={t('search')} value={search.q ?? ''} onChange={searchFor} />
-        </div>
-        <DataTable
-          label={t('title')}
-          columns={columns}
-          query={campaigns}
-          rowKey={({ id }) => id}
-          empty={search.q === undefined ? <Empty actions={create}>{t('empty')}</Empty> : <NoMatch onClear={() => searchFor('')} />}
-          onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })}
-        />
-      </Card>
-    </>
+    <ListPage
+      title={t('title')}
+      about={t('about')}
+      more={t('more')}
+      request={{ path: CAMPAIGNS, query }}
+      columns={useColumns()}
+      rows={campaigns}
+      search={search}
+      onSearch={(search, replace) => void navigate({ search, replace })}
+      searchLabel={t('search')}
+      empty={t('empty')}
+      action={create}
+      emptyActions={create}
+    />
   )
 }
 

@@ -1,12 +1,12 @@
 import type { components } from '@carillon/sdk'
-import { ActionIcon } from '@mantine/core'
 import { type Icon, IconCheck, IconClock, IconQuestionMark, IconX } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
+import { Drawer } from '../../parts/drawer.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
@@ -22,46 +22,26 @@ type Explained = components['schemas']['CampaignRecipientExplainReply']
 type Gate = { id: string; title: string; about?: string; is: 'passed' | 'failed' | 'open' }
 
 /** Why a user gets the campaign or does not, and the message as the user gets it. It stands beside the recipients. */
-export function Drawer({ campaign, userId }: { campaign: Campaign; userId: string }) {
+export function RecipientDrawer({ campaign, userId }: { campaign: Campaign; userId: string }) {
   const { t } = useTranslation('campaigns')
   const project = useProject()
   const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId' })
   const [view, setView] = useState('why')
-  const drawer = useRef<HTMLElement>(null)
   const path = { campaignId: campaign.id, userId }
   const { data, error, refetch } = useRead(EXPLAIN, { path })
-  // On narrow screens it stands below the recipients.
-  useEffect(() => {
-    drawer.current?.scrollIntoView({ block: 'nearest' })
-  }, [])
-  useEffect(() => {
-    const close = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented)
-        void navigate({ search: ({ user: _, ...search }) => search, replace: true, resetScroll: false })
-    }
-    window.addEventListener('keydown', close)
-    return () => window.removeEventListener('keydown', close)
-  }, [navigate])
   return (
-    <aside ref={drawer} className="drawer" aria-label={t('drawer.label', { user: userId })}>
-      <header>
-        <div>
-          <h2>{userId}</h2>
-          <Link className="sm" to="/p/$project/users/$userId" params={{ project: String(project.id), userId }}>
-            {t('drawer.openUser')}
-          </Link>
-        </div>
-        <CopyAs label={t('drawer.more')} request={{ method: 'GET', path: EXPLAIN, params: path }} />
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size={32}
-          aria-label={t('close')}
-          onClick={() => void navigate({ search: ({ user: _, ...search }) => search, replace: true, resetScroll: false })}
-        >
-          <IconX size={16} stroke={1.5} aria-hidden />
-        </ActionIcon>
-      </header>
+    <Drawer
+      label={t('drawer.label', { user: userId })}
+      heading={userId}
+      isRead
+      state={
+        <Link className="sm" to="/p/$project/users/$userId" params={{ project: String(project.id), userId }}>
+          {t('drawer.openUser')}
+        </Link>
+      }
+      actions={<CopyAs label={t('drawer.more')} request={{ method: 'GET', path: EXPLAIN, params: path }} />}
+      onClose={() => void navigate({ search: ({ user: _, ...search }) => search, replace: true, resetScroll: false })}
+    >
       <div className="pad tight">
         <TabBar
           isSmall
@@ -74,7 +54,7 @@ export function Drawer({ campaign, userId }: { campaign: Campaign; userId: strin
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Loading />}
       {data && (view === 'why' ? <Why campaign={campaign} explained={data} /> : <Copy campaign={campaign} userId={userId} />)}
-    </aside>
+    </Drawer>
   )
 }
 

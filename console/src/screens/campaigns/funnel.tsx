@@ -33,7 +33,7 @@ export function usePreflight({ campaignId, version, isReady }: Wanted): { prefli
   return { preflight: isReady ? data : undefined, error: started.error ?? error }
 }
 
-/** The audience, the users whom the message reaches, and each reason for the difference. */
+/** The audience, the users that get the message, and the number of the others for each reason. */
 export function Funnel(wanted: Wanted) {
   const { preflight, error } = usePreflight(wanted)
   if (error) return <Failed error={error} />

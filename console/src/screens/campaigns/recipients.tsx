@@ -3,13 +3,12 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { FilterChips, SearchBox } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { SearchTable } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live.ts'
 import { Card } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
-import { type Campaign, MESSAGE_STATES, type MessageState } from './search.ts'
+import { type Campaign, MESSAGE_STATES } from './search.ts'
 
 type Recipient = components['schemas']['CampaignRecipient']
 
@@ -25,34 +24,19 @@ export function Recipients({ campaign: { id, state } }: { campaign: Campaign }) 
     { path: { campaignId: id }, query: { ...filters, limit: 50 } },
     { keepsPrevious: true, refetchInterval: state === 'running' || state === 'loading' ? 2 * LIVE_MS : false },
   )
-  const filter = (changes: { q?: string | undefined; state?: MessageState | undefined }) => {
-    const { q, state } = { ...filters, ...changes }
-    void navigate({
-      search: { ...(q !== undefined && q !== '' && { q }), ...(state && { state }), ...(user !== undefined && { user }) },
-      replace: true,
-    })
-  }
   const open = (user: string) => void navigate({ search: (search) => ({ ...search, user }), replace: true, resetScroll: false })
-  const columns = useColumns(open)
-  const isFiltered = filters.q !== undefined || filters.state !== undefined
   return (
     <Card title={t('recipients.heading')}>
-      <div className="tools">
-        <SearchBox label={t('recipients.search')} value={filters.q ?? ''} onChange={(q) => filter({ q })} />
-        <FilterChips
-          filters={[{ id: 'state', label: t('recipients.state'), values: MESSAGE_STATES.map((value) => ({ value, label: value })) }]}
-          chosen={{ state: filters.state }}
-          onChange={(_, value) => filter({ state: value as MessageState | undefined })}
-        />
-      </div>
-      <DataTable
+      <SearchTable
         label={t('recipients.heading')}
-        columns={columns}
-        query={recipients}
-        rowKey={({ id }) => id}
+        columns={useColumns(open)}
+        rows={recipients}
+        search={filters}
+        onSearch={(search, replace) => void navigate({ search: { ...search, ...(user !== undefined && { user }) }, replace })}
+        searchLabel={t('recipients.search')}
+        filters={[{ id: 'state', label: t('recipients.state'), values: MESSAGE_STATES.map((value) => ({ value, label: value })) }]}
         selected={recipients.data?.results.find((recipient) => recipient.user.external_id === user)?.id}
-        empty={isFiltered ? <NoMatch onClear={() => filter({ q: undefined, state: undefined })} /> : <Empty>{t('recipients.empty')}</Empty>}
-        onPage={(paging) => void navigate({ search: ({ cursor: _, page: __, ...search }) => ({ ...search, ...paging }) })}
+        empty={t('recipients.empty')}
       />
     </Card>
   )

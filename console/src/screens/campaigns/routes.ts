@@ -1,19 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { pagingOf } from '../../parts/paging.ts'
+import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { type CampaignSearch, type CampaignsSearch, MESSAGE_STATES, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
+import { type CampaignSearch, MESSAGE_STATES, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
 
 type Given = Record<string, unknown>
-
-const textOf = (value: unknown): string | undefined => {
-  const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && text !== '' ? text : undefined
-}
-
-const searchOf = ({ q }: Given) => {
-  const text = textOf(q)
-  return text === undefined ? {} : { q: text }
-}
 
 const templateOf = ({ locale, variant }: Given): TemplateSearch => ({
   ...(typeof locale === 'string' && { locale }),
@@ -23,7 +13,7 @@ const templateOf = ({ locale, variant }: Given): TemplateSearch => ({
 const campaigns = createRoute({
   getParentRoute: () => projectRoute,
   path: 'campaigns',
-  validateSearch: (search: Given): CampaignsSearch => ({ ...pagingOf(search), ...searchOf(search) }),
+  validateSearch: listSearchOf,
   component: lazyRouteComponent(() => import('./campaigns.tsx'), 'Campaigns'),
 })
 
@@ -39,7 +29,7 @@ const campaign = createRoute({
   validateSearch: (search: Given): CampaignSearch => {
     const state = MESSAGE_STATES.find((name) => name === search.state)
     const user = textOf(search.user)
-    return { ...pagingOf(search), ...searchOf(search), ...(state && { state }), ...(user !== undefined && { user }) }
+    return { ...listSearchOf(search), ...(state && { state }), ...(user !== undefined && { user }) }
   },
   component: lazyRouteComponent(() => import('./campaign.tsx'), 'CampaignPage'),
 })

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import type { Paging } from '../../parts/paging.ts'
+import type { ListSearch } from '../../parts/paging.ts'
 
 export type Campaign = components['schemas']['Campaign']
 export type MessageState = components['schemas']['CampaignRecipient']['state']
@@ -22,11 +22,8 @@ export const MESSAGE_STATES = [
   'aborted',
 ] as const satisfies readonly MessageState[]
 
-/** The address of the list. */
-export type CampaignsSearch = Paging & { q?: string }
-
 /** The address of a campaign: what its table of recipients shows, and the recipient whose message is explained. */
-export type CampaignSearch = Paging & { q?: string; state?: MessageState; user?: string }
+export type CampaignSearch = ListSearch & { state?: MessageState; user?: string }
 
 /** The steps of the wizard. */
 export const STEPS = ['about', 'audience', 'content', 'schedule', 'review'] as const

@@ -1,8 +1,7 @@
 import type { components } from '@carillon/sdk'
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
@@ -41,14 +40,13 @@ export function Imports() {
           <>
             {list !== undefined && <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, params: { listId: list } }} />}
             {mayImport && (
-              <Button
-                leftSection={<IconPlus size={16} stroke={1.5} aria-hidden />}
+              <AddButton
                 onClick={() =>
                   void navigate({ to: '/p/$project/imports/new', params: { project }, search: list === undefined ? {} : { list } })
                 }
               >
                 {t('open')}
-              </Button>
+              </AddButton>
             )}
           </>
         }

@@ -2,9 +2,9 @@ import type { components } from '@carillon/sdk'
 import { Button, Group, Modal, Radio, Select, TagsInput, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Code } from '../../parts/code.tsx'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { ShownOnce } from '../../parts/shown-once.tsx'
 
 type Input = components['schemas']['KeyInput']
 type Key = components['schemas']['Key']
@@ -34,20 +34,10 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
   )
 }
 
-function Created({ created, onClose }: { created: Key; onClose: () => void }) {
+function Created({ created: { scope, value }, onClose }: { created: Key; onClose: () => void }) {
   const { t } = useTranslation('keys')
-  const name = created.scope === 'secret' ? 'SECRET_KEY' : 'PUBLISHABLE_KEY'
-  return (
-    <div className="form">
-      <p className="sm">{t('created.about')}</p>
-      <Code text={created.value} />
-      <p className="sm">{t('created.env')}</p>
-      <Code text={`${name}=${created.value}`} />
-      <Group justify="flex-end">
-        <Button onClick={onClose}>{t('created.done')}</Button>
-      </Group>
-    </div>
-  )
+  const variable = scope === 'secret' ? 'SECRET_KEY' : 'PUBLISHABLE_KEY'
+  return <ShownOnce about={t('created.about')} value={value} variable={variable} onClose={onClose} />
 }
 
 function Form({ onCreated, onClose }: { onCreated: (key: Key) => void; onClose: () => void }) {

@@ -1,16 +1,13 @@
 import type { components } from '@carillon/sdk'
 import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { SearchBox } from '../../parts/filters.tsx'
-import { Card, PageHead } from '../../parts/page.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { CreateKey } from './create-key.tsx'
@@ -27,35 +24,23 @@ export function Keys() {
   const navigate = useNavigate({ from: '/p/$project/keys' })
   const [isCreating, setCreating] = useState(false)
   const [archiving, setArchiving] = useState<Key | null>(null)
-  const keys = useRead(PATH, { query: { ...search, limit: 50 } }, { keepsPrevious: true })
-  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
+  const query = { ...search, limit: 50 }
+  const keys = useRead(PATH, { query }, { keepsPrevious: true })
   return (
     <>
-      <PageHead
+      <ListPage
         title={t('title')}
         about={t('about')}
-        actions={
-          <>
-            <CopyAs label={t('more')} request={{ method: 'GET', path: PATH }} />
-            <Button leftSection={<IconPlus size={16} stroke={1.5} aria-hidden />} onClick={() => setCreating(true)}>
-              {t('create.open')}
-            </Button>
-          </>
-        }
+        more={t('more')}
+        request={{ path: PATH, query }}
+        columns={useColumns(setArchiving)}
+        rows={keys}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('search')}
+        empty={t('empty')}
+        action={<AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
-      <Card>
-        <div className="tools">
-          <SearchBox label={t('search')} value={search.q ?? ''} onChange={searchFor} />
-        </div>
-        <DataTable
-          label={t('title')}
-          columns={useColumns(setArchiving)}
-          query={keys}
-          rowKey={({ id }) => id}
-          empty={search.q === undefined ? <Empty>{t('empty')}</Empty> : <NoMatch onClear={() => searchFor('')} />}
-          onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })}
-        />
-      </Card>
       <CreateKey isOpen={isCreating} onClose={() => setCreating(false)} />
       <Archive archived={archiving} onClose={() => setArchiving(null)} />
     </>

@@ -1,17 +1,13 @@
 import type { components } from '@carillon/sdk'
-import { Button } from '@mantine/core'
-import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { SearchBox } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
-import { Card, PageHead } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CreateList } from './create-list.tsx'
@@ -30,37 +26,21 @@ export function Lists() {
   const mayCreate = useMay('editor')
   const query = { ...search, limit: 50 }
   const lists = useRead(PATH, { query }, { keepsPrevious: true })
-  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
-  const create = mayCreate && (
-    <Button leftSection={<IconPlus size={16} stroke={1.5} aria-hidden />} onClick={() => setCreating(true)}>
-      {t('create.open')}
-    </Button>
-  )
   return (
     <>
-      <PageHead
+      <ListPage
         title={t('title')}
         about={t('about')}
-        actions={
-          <>
-            <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query }} />
-            {create}
-          </>
-        }
+        more={t('more')}
+        request={{ path: PATH, query }}
+        columns={useColumns()}
+        rows={lists}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('search')}
+        empty={t('empty')}
+        action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
-      <Card>
-        <div className="tools">
-          <SearchBox label={t('search')} value={search.q ?? ''} onChange={searchFor} />
-        </div>
-        <DataTable
-          label={t('title')}
-          columns={useColumns()}
-          query={lists}
-          rowKey={({ id }) => id}
-          empty={search.q === undefined ? <Empty>{t('empty')}</Empty> : <NoMatch onClear={() => searchFor('')} />}
-          onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })}
-        />
-      </Card>
       <CreateList isOpen={isCreating} onClose={() => setCreating(false)} />
     </>
   )

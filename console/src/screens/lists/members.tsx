@@ -4,16 +4,15 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { Failed } from '../../parts/failed.tsx'
-import { SearchBox } from '../../parts/filters.tsx'
+import { SearchTable } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
+import type { ListSearch } from '../../parts/paging.ts'
 import { said, undoable } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import './lists.css'
-import type { ListSearch } from './search.ts'
 
 type List = components['schemas']['List']
 type User = components['schemas']['User']
@@ -22,13 +21,12 @@ const PATH = '/api/client/lists/{listId}/users'
 const ADDED_MAX = 100
 
 /** The users of a list. Those of a static list are added and removed here. */
-export function Members({ list, search }: { list: List; search: Omit<ListSearch, 'view'> }) {
+export function Members({ list, search }: { list: List; search: ListSearch }) {
   const { t } = useTranslation('lists')
   const navigate = useNavigate({ from: '/p/$project/lists/$listId' })
   const users = useRead(PATH, { path: { listId: list.id }, query: { ...search, limit: 50 } }, { keepsPrevious: true })
   const mayChange = useMay('editor') && list.type === 'static'
   const [isAdding, setAdding] = useState(false)
-  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
   const change = useWrite(
     async (api, { ids, isRemoval }: { ids: number[]; isRemoval: boolean; name?: string }) => {
       const request = { path: { listId: list.id }, body: { user_ids: ids } }
@@ -53,16 +51,14 @@ export function Members({ list, search }: { list: List; search: Omit<ListSearch,
     >
       {isAdding && <Add listId={list.id} onDone={() => setAdding(false)} />}
       {change.error && <Failed error={change.error} />}
-      <div className="tools">
-        <SearchBox label={t('members.search')} value={search.q ?? ''} onChange={searchFor} />
-      </div>
-      <DataTable
+      <SearchTable
         label={t('members.heading')}
         columns={useColumns(mayChange, ({ id, external_id }) => change.mutate({ ids: [id], isRemoval: true, name: external_id }))}
-        query={users}
-        rowKey={({ id }) => id}
-        empty={search.q === undefined ? <Empty>{t(`members.empty.${list.type}`)}</Empty> : <NoMatch onClear={() => searchFor('')} />}
-        onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })}
+        rows={users}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('members.search')}
+        empty={t(`members.empty.${list.type}`)}
       />
     </Card>
   )

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { useProject } from '../../session/project.tsx'
 import { Builder } from './builder.tsx'
-import { type Draft, isComplete, type Rule } from './rule.ts'
 
 const FIRST: Draft = { all: [{ attribute: '', is: '' }] }
 

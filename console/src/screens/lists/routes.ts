@@ -1,17 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { pagingOf } from '../../parts/paging.ts'
+import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { type ListSearch, type ListsSearch, VIEWS } from './search.ts'
-
-const found = (search: Record<string, unknown>): ListsSearch => ({
-  ...pagingOf(search),
-  ...(typeof search.q === 'string' && search.q !== '' && { q: search.q }),
-})
+import { type OneListSearch, VIEWS } from './search.ts'
 
 const lists = createRoute({
   getParentRoute: () => projectRoute,
   path: 'lists',
-  validateSearch: found,
+  validateSearch: listSearchOf,
   component: lazyRouteComponent(() => import('./lists.tsx'), 'Lists'),
 })
 
@@ -24,9 +19,9 @@ const newList = createRoute({
 const list = createRoute({
   getParentRoute: () => projectRoute,
   path: 'lists/$listId',
-  validateSearch: (search: Record<string, unknown>): ListSearch => {
+  validateSearch: (search: Record<string, unknown>): OneListSearch => {
     const view = VIEWS.find((name) => name === search.view)
-    return { ...found(search), ...(view !== undefined && { view }) }
+    return { ...listSearchOf(search), ...(view !== undefined && { view }) }
   },
   component: lazyRouteComponent(() => import('./list.tsx'), 'ListPage'),
 })

@@ -1,11 +1,8 @@
-import type { Paging } from '../../parts/paging.ts'
+import type { ListSearch } from '../../parts/paging.ts'
 
 /** The views of a list. */
 export const VIEWS = ['users', 'rule'] as const
 export type View = (typeof VIEWS)[number]
 
-/** The address of the index. */
-export type ListsSearch = Paging & { q?: string }
-
 /** The address of a list: its view, and the page and search of its users. */
-export type ListSearch = Paging & { q?: string; view?: View }
+export type OneListSearch = ListSearch & { view?: View }

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { childrenOf, type Draft, groupOf, isSingle, type Meta, pathIn } from './rule.ts'
+import { childrenOf, type Draft, groupOf, isSingle, type Meta, pathIn } from '../../parts/rules/rule.ts'
 
 type Props = {
   rule: Draft

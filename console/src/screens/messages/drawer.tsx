@@ -1,11 +1,11 @@
 import type { components } from '@carillon/sdk'
-import { CloseButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
+import { Drawer } from '../../parts/drawer.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
@@ -20,34 +20,22 @@ type Message = components['schemas']['MessageWhole']
 const PATH = '/api/client/messages/{messageId}'
 const VIEWS = ['timeline', 'content', 'explain'] as const
 
-/** One message beside the log: what became of it, what it says, and why. Escape closes it. */
+/** One message beside the log: what became of it, what it says, and why. */
 export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void }) {
   const { t } = useTranslation('messages')
   const { data: message, error, refetch } = useRead(PATH, { path: { messageId: id } })
   const [view, setView] = useState<(typeof VIEWS)[number]>('timeline')
-  const heading = useRef<HTMLHeadingElement>(null)
-  const isRead = message !== undefined
-  useEffect(() => {
-    if (isRead) heading.current?.focus()
-  }, [isRead])
   return (
-    <aside
-      className="drawer"
-      aria-label={t('drawer.label', { id })}
-      onKeyDown={({ key, defaultPrevented }) => {
-        if (key === 'Escape' && !defaultPrevented) onClose()
-      }}
+    <Drawer
+      label={t('drawer.label', { id })}
+      heading={
+        message ? t(`drawer.${message.channel}`, { to: message.recipient ?? message.user.external_id ?? t('erased') }) : t('loading')
+      }
+      isRead={message !== undefined}
+      state={message && <Chip state={message.state} reason={message.reason} />}
+      actions={<CopyAs label={t('drawer.more')} request={{ method: 'GET', path: PATH, params: { messageId: id } }} />}
+      onClose={onClose}
     >
-      <header>
-        <div>
-          <h2 ref={heading} tabIndex={-1} className="focus-quiet">
-            {message ? t(`drawer.${message.channel}`, { to: message.recipient ?? message.user.external_id ?? t('erased') }) : t('loading')}
-          </h2>
-          {message && <Chip state={message.state} reason={message.reason} />}
-        </div>
-        <CopyAs label={t('drawer.more')} request={{ method: 'GET', path: PATH, params: { messageId: id } }} />
-        <CloseButton aria-label={t('close')} onClick={onClose} />
-      </header>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {!message && !error && <Loading />}
       {message && (
@@ -64,7 +52,7 @@ export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void
           {view === 'explain' && <Explain message={message} />}
         </>
       )}
-    </aside>
+    </Drawer>
   )
 }
 

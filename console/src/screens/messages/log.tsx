@@ -1,25 +1,22 @@
 import type { components } from '@carillon/sdk'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { type Filter, FilterChips, SearchBox } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import type { Filter } from '../../parts/filters.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live.ts'
-import { Card, PageHead } from '../../parts/page.tsx'
+import { usePeriodFilter, useSince } from '../../parts/period.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import './messages.css'
-import { CHANNELS, type Filters, filtersOf, PERIODS, type Period, STATES } from './search.ts'
+import { CHANNELS, type Filters, STATES } from './search.ts'
 
 type Message = components['schemas']['MessageSummary']
 
 const route = getRouteApi('/member/p/$project/messages')
 const PATH = '/api/client/messages'
-const HOUR_MS = 3_600_000
 
 /** Where the focus returns when the drawer closes. */
 const linkId = (id: number) => `message-${id}`
@@ -29,66 +26,43 @@ export function MessageLog() {
   const { t } = useTranslation('messages')
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/messages' })
-  const { message, period, ...rest } = search
+  const { message, ...shown } = search
+  const { period, ...rest } = shown
   const since = useSince(period)
   const query = { ...rest, ...(since && { since }), limit: 50 }
   const messages = useRead(PATH, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
-  const filters = filtersOf(search)
-  const filter = (changes: Filters) => void navigate({ search: filtersOf({ ...filters, ...changes }), replace: true })
   const close = () => {
     void navigate({ search: ({ message: _, ...others }) => others, replace: true })
     if (message !== undefined) document.getElementById(linkId(message))?.focus()
   }
   return (
-    <>
-      <PageHead
-        title={t('title')}
-        about={t('about')}
-        actions={<CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query }} />}
-      />
-      <div className={message === undefined ? undefined : 'beside'}>
-        <Card>
-          <div className="tools">
-            <SearchBox label={t('search')} example={t('searchExample')} value={search.q ?? ''} onChange={(q) => filter({ q })} />
-            <FilterChips
-              filters={useFilters(filters)}
-              chosen={{ ...filters, q: undefined }}
-              onChange={(id, value) => filter({ [id]: value })}
-            />
-          </div>
-          <DataTable
-            label={t('title')}
-            columns={useColumns(message !== undefined)}
-            query={messages}
-            rowKey={({ id }) => id}
-            selected={message}
-            empty={
-              Object.keys(filters).length === 0 ? <Empty>{t('empty')}</Empty> : <NoMatch onClear={() => void navigate({ search: {} })} />
-            }
-            onPage={(paging) => void navigate({ search: { ...filters, ...paging } })}
-          />
-        </Card>
-        {message !== undefined && <MessageDrawer key={message} id={message} onClose={close} />}
-      </div>
-    </>
+    <ListPage
+      title={t('title')}
+      about={t('about')}
+      more={t('more')}
+      request={{ path: PATH, query }}
+      columns={useColumns(message !== undefined)}
+      rows={messages}
+      search={shown}
+      onSearch={(search, replace) => void navigate({ search, replace })}
+      searchLabel={t('search')}
+      searchExample={t('searchExample')}
+      filters={useFilters(shown)}
+      selected={message}
+      empty={t('empty')}
+      beside={message !== undefined && <MessageDrawer key={message} id={message} onClose={close} />}
+    />
   )
 }
-
-/** The beginning of a period. It stays while the period does, so that the same is read again. */
-const useSince = (period: Period | undefined): string | undefined =>
-  useMemo(() => period && new Date(Date.now() - PERIODS[period] * HOUR_MS).toISOString(), [period])
 
 /** The filters with fixed values, and of the others those that are set. */
 function useFilters(chosen: Filters): Filter[] {
   const { t } = useTranslation('messages')
+  const period = usePeriodFilter()
   const fixed: Filter[] = [
     { id: 'state', label: t('filter.state'), values: STATES.map((value) => ({ value, label: value })) },
     { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
-    {
-      id: 'period',
-      label: t('filter.period'),
-      values: (Object.keys(PERIODS) as Period[]).map((value) => ({ value, label: t(`period.${value}`) })),
-    },
+    period,
   ]
   const free = (['user', 'campaign_id', 'journey_id', 'reason', 'domain'] as const).filter((id) => chosen[id] !== undefined)
   return [...fixed, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]

@@ -1,4 +1,5 @@
-import type { Paging } from '../../parts/paging.ts'
+import { type Paging, textOf } from '../../parts/paging.ts'
+import { type Period, periodOf } from '../../parts/period.ts'
 
 export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
 export const STATES = [
@@ -14,10 +15,6 @@ export const STATES = [
   'failed',
   'aborted',
 ] as const
-
-/** How far back the log goes, with the hours. */
-export const PERIODS = { hour: 1, day: 24, week: 168, month: 720 } as const
-export type Period = keyof typeof PERIODS
 
 /** The filters, which are members of the address. */
 export type Filters = {
@@ -38,14 +35,14 @@ export type LogSearch = Filters & Paging & { message?: number }
 
 const FREE = ['q', 'user', 'campaign_id', 'journey_id', 'reason', 'domain'] as const
 
-/** The filters of an address. Numbers are ids: the router reads them as such. */
+/** The filters of an address. */
 export function filtersOf(search: Record<string, unknown>): Filters {
   const channel = CHANNELS.find((name) => name === search.channel)
   const state = STATES.find((name) => name === search.state)
-  const period = (Object.keys(PERIODS) as Period[]).find((name) => name === search.period)
+  const period = periodOf(search.period)
   const free = FREE.flatMap((name) => {
-    const value = search[name]
-    return (typeof value === 'string' && value !== '') || typeof value === 'number' ? [[name, String(value)]] : []
+    const value = textOf(search[name])
+    return value === undefined ? [] : [[name, value]]
   })
   return { ...(channel && { channel }), ...(state && { state }), ...(period && { period }), ...Object.fromEntries(free) }
 }

@@ -1,15 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { pagingOf } from '../../parts/paging.ts'
+import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { SHOWN, type Shown, type UsersSearch } from './search.ts'
+import { SHOWN, type Shown } from './search.ts'
 
 const users = createRoute({
   getParentRoute: () => projectRoute,
   path: 'users',
-  validateSearch: (search: Record<string, unknown>): UsersSearch => ({
-    ...pagingOf(search),
-    ...(typeof search.q === 'string' && search.q !== '' && { q: search.q }),
-  }),
+  validateSearch: listSearchOf,
   component: lazyRouteComponent(() => import('./users.tsx'), 'Users'),
 })
 

@@ -1,12 +1,9 @@
 import type { components } from '@carillon/sdk'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Empty, NoMatch } from '../../parts/empty.tsx'
-import { SearchBox } from '../../parts/filters.tsx'
-import { Card, PageHead } from '../../parts/page.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import { nameOf } from './name.ts'
@@ -22,29 +19,20 @@ export function Users() {
   const navigate = useNavigate({ from: '/p/$project/users' })
   const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const users = useRead('/api/client/users', { query }, { keepsPrevious: true })
-  const columns = useColumns()
-  const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
   return (
-    <>
-      <PageHead
-        title={t('title')}
-        about={t('about')}
-        actions={<CopyAs label={t('more')} request={{ method: 'GET', path: '/api/client/users', query }} />}
-      />
-      <Card>
-        <div className="tools">
-          <SearchBox label={t('search')} example={t('searchExample')} value={search.q ?? ''} onChange={searchFor} />
-        </div>
-        <DataTable
-          label={t('title')}
-          columns={columns}
-          query={users}
-          rowKey={({ id }) => id}
-          empty={search.q === undefined ? <Empty>{t('empty')}</Empty> : <NoMatch onClear={() => searchFor('')} />}
-          onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })}
-        />
-      </Card>
-    </>
+    <ListPage
+      title={t('title')}
+      about={t('about')}
+      more={t('more')}
+      request={{ path: '/api/client/users', query }}
+      columns={useColumns()}
+      rows={users}
+      search={search}
+      onSearch={(search, replace) => void navigate({ search, replace })}
+      searchLabel={t('search')}
+      empty={t('empty')}
+      searchExample={t('searchExample')}
+    />
   )
 }
 

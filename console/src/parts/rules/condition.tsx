@@ -2,7 +2,7 @@ import { ActionIcon, Autocomplete, Menu, Select } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { type FieldSchema, labelOf } from '../../parts/schema-fields.ts'
+import { type FieldSchema, labelOf } from '../schema-fields.ts'
 import { Argument } from './argument.tsx'
 import { Comparison } from './comparison.tsx'
 import { isReference, type Reference, useAttributes, useEvents, useNames } from './data.ts'
@@ -12,7 +12,7 @@ type Props = { rule: Draft; meta: Meta; onChange: (rule: Draft) => void }
 
 /** A condition: its kind, what it is about, and what is required of it, all by its schema. */
 export function Condition({ rule, meta, onChange }: Props) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   const kind = kindOf(rule, meta) ?? Object.keys(meta.conditions)[0] ?? ''
   const { schema } = meta.conditions[kind] ?? { schema: {} as FieldSchema }
   const compares = isComparison(schema)
@@ -30,7 +30,7 @@ export function Condition({ rule, meta, onChange }: Props) {
       <div className="parts">
         <Select
           size="xs"
-          aria-label={t('condition')}
+          aria-label={t('rule.condition')}
           allowDeselect={false}
           data={Object.entries(meta.conditions).map(([value, { label }]) => ({ value, label }))}
           value={kind}
@@ -78,14 +78,14 @@ function blankMember(schema: FieldSchema, meta: Meta): unknown {
 }
 
 function AddMember({ members, onAdd }: { members: [string, FieldSchema][]; onAdd: (name: string, schema: FieldSchema) => void }) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   if (members.length === 0) return null
   return (
     <Menu position="bottom-start" width={320}>
       <Menu.Target>
         <button type="button" className="filter add">
           <IconPlus size={14} stroke={1.75} aria-hidden />
-          {t('limit')}
+          {t('rule.limit')}
         </button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -101,12 +101,12 @@ function AddMember({ members, onAdd }: { members: [string, FieldSchema][]; onAdd
 }
 
 function Added({ name, onRemove, children }: { name: string; onRemove: () => void; children: ReactNode }) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   return (
     <div className="parts below">
       <span className="quiet sm">{labelOf(name)}</span>
       {children}
-      <ActionIcon variant="subtle" color="gray" size={24} aria-label={t('removeOf', { name: labelOf(name) })} onClick={onRemove}>
+      <ActionIcon variant="subtle" color="gray" size={24} aria-label={t('rule.removeOf', { name: labelOf(name) })} onClick={onRemove}>
         <IconX size={14} stroke={1.75} aria-hidden />
       </ActionIcon>
     </div>
@@ -116,8 +116,8 @@ function Added({ name, onRemove, children }: { name: string; onRemove: () => voi
 type MemberProps = { name: string; schema: FieldSchema; meta: Meta; value: unknown; onChange: (value: unknown) => void }
 
 /** An optional member: a value, a comparison, or several comparisons. */
-function Member({ name, schema, meta, value, onChange, event }: MemberProps & { event: string }) {
-  const { t } = useTranslation('lists')
+export function Member({ name, schema, meta, value, onChange, event }: MemberProps & { event: string }) {
+  const { t } = useTranslation()
   if (isComparison(schema)) return <Comparison rule={value as Draft} schema={schema} meta={meta} onChange={onChange} />
   if (schema.type !== 'array' || !schema.items || !isComparison(schema.items))
     return <Argument label={labelOf(name)} schema={schema} value={value} onChange={onChange} />
@@ -139,7 +139,7 @@ function Member({ name, schema, meta, value, onChange, event }: MemberProps & { 
       ))}
       <button type="button" className="filter add" onClick={() => onChange([...tests, blankMember(items, meta)])}>
         <IconPlus size={14} stroke={1.75} aria-hidden />
-        {t('and')}
+        {t('rule.and')}
       </button>
     </>
   )
@@ -163,7 +163,8 @@ function Subject({ name, schema, meta, value, onChange }: MemberProps) {
 
 type NamedProps = { kind: Reference; label: string; value: unknown; onChange: (value: unknown) => void }
 
-function Named({ kind, label, value, onChange }: NamedProps) {
+/** Something of the project, chosen by its name. */
+export function Named({ kind, label, value, onChange }: NamedProps) {
   const names = useNames(kind)
   const id = typeof value === 'number' ? String(value) : null
   const data = id === null || names.some(({ value }) => value === id) ? names : [...names, { value: id, label: id }]
@@ -181,10 +182,10 @@ function Named({ kind, label, value, onChange }: NamedProps) {
 }
 
 function EventAttribute({ event, value, onChange }: { event: string; value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   const keys =
     useEvents()
       .find(({ name }) => name === event)
       ?.attributes.map(({ key }) => key) ?? []
-  return <Autocomplete size="xs" aria-label={t('attribute')} placeholder="data.total" data={keys} value={value} onChange={onChange} />
+  return <Autocomplete size="xs" aria-label={t('rule.attribute')} placeholder="data.total" data={keys} value={value} onChange={onChange} />
 }

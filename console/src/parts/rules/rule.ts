@@ -1,6 +1,6 @@
 /** Rules as the builder changes them. What they are made of comes from `GET /rules/meta`. */
 import type { components } from '@carillon/sdk'
-import type { FieldSchema } from '../../parts/schema-fields.ts'
+import type { FieldSchema } from '../schema-fields.ts'
 
 /** A rule that may be incomplete. */
 export type Draft = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { Autocomplete, Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import type { FieldSchema } from '../../parts/schema-fields.ts'
+import type { FieldSchema } from '../schema-fields.ts'
 
 type Props = {
   label: string
@@ -58,7 +58,7 @@ export function Argument(props: Props) {
 }
 
 function Truth({ label, value, onChange }: Props) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   return (
     <Select
       size="xs"
@@ -66,8 +66,8 @@ function Truth({ label, value, onChange }: Props) {
       aria-label={label}
       allowDeselect={false}
       data={[
-        { value: 'true', label: t('yes') },
-        { value: 'false', label: t('no') },
+        { value: 'true', label: t('rule.yes') },
+        { value: 'false', label: t('rule.no') },
       ]}
       value={textOf(value) || null}
       onChange={(next) => onChange(next === 'true')}
@@ -89,18 +89,18 @@ function Values({ label, schema, value, onChange, types = [] }: Props) {
 }
 
 function Range({ value, onChange }: Props) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   const [from, to] = Array.isArray(value) ? value : ['', '']
   return (
     <Group gap="xs" wrap="nowrap">
-      <NumberInput size="xs" className="short" aria-label={t('from')} value={from} onChange={(next) => onChange([next, to])} />
-      <NumberInput size="xs" className="short" aria-label={t('to')} value={to} onChange={(next) => onChange([from, next])} />
+      <NumberInput size="xs" className="short" aria-label={t('rule.from')} value={from} onChange={(next) => onChange([next, to])} />
+      <NumberInput size="xs" className="short" aria-label={t('rule.to')} value={to} onChange={(next) => onChange([from, next])} />
     </Group>
   )
 }
 
 function Duration({ label, value, onChange }: Props) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   const text = textOf(value)
   const unit = UNITS.find((unit) => text.endsWith(unit)) ?? 'd'
   const count = Number.parseInt(text, 10)
@@ -118,9 +118,9 @@ function Duration({ label, value, onChange }: Props) {
       <Select
         size="xs"
         className="short"
-        aria-label={t('unit.label')}
+        aria-label={t('rule.unit.label')}
         allowDeselect={false}
-        data={UNITS.map((unit) => ({ value: unit, label: t(`unit.${unit}`) }))}
+        data={UNITS.map((unit) => ({ value: unit, label: t(`rule.unit.${unit}`) }))}
         value={unit}
         onChange={(next) => onChange(Number.isNaN(count) ? '' : `${count}${next}`)}
       />

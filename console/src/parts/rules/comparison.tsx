@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import type { FieldSchema } from '../../parts/schema-fields.ts'
+import type { FieldSchema } from '../schema-fields.ts'
 import { Argument } from './argument.tsx'
 import { useAttributes } from './data.ts'
 import { type Draft, type Meta, operatorOf, operatorsOf } from './rule.ts'
@@ -16,7 +16,7 @@ type Props = {
 
 /** An operator and its argument. */
 export function Comparison({ rule, schema, meta, onChange, attribute }: Props) {
-  const { t } = useTranslation('lists')
+  const { t } = useTranslation()
   const { types, samples } = useAttributes()
   const kind = attribute === undefined ? undefined : meta.attributes[attribute]?.type
   const names = operatorsOf(schema, meta).filter((name) => kind === undefined || meta.operators[name]?.types.includes(kind))
@@ -31,14 +31,14 @@ export function Comparison({ rule, schema, meta, onChange, attribute }: Props) {
     <>
       <Select
         size="xs"
-        aria-label={t('operator')}
+        aria-label={t('rule.operator')}
         allowDeselect={false}
         data={names.map((value) => ({ value, label: meta.operators[value]?.label ?? value }))}
         value={current}
         onChange={choose}
       />
       <Argument
-        label={t('value')}
+        label={t('rule.value')}
         schema={schema.properties?.[current] ?? meta.operators[current]?.argument ?? {}}
         value={rule[current]}
         types={attribute === undefined ? [] : (types.get(attribute) ?? (kind === undefined ? [] : [kind]))}

@@ -1,0 +1,26 @@
+/** Reading and writing of what belongs to members: the account and the team. */
+import type { CarillonError } from '@carillon/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call } from '../session/api.ts'
+
+const KEY = 'console'
+
+/** The key under which a reading of the console is kept. */
+export const consoleKey = (path: string) => [KEY, path]
+
+/** Reads an endpoint of the console. */
+export const useConsoleRead = <T>(path: string) =>
+  useQuery<T, CarillonError>({ queryKey: consoleKey(path), queryFn: () => call<T>('GET', path) })
+
+/** Writes to the console, and reads everything of it again. */
+export function useConsoleWrite<A, T = unknown>(write: (args: A) => Promise<T>, onDone?: (result: T, args: A) => void) {
+  const client = useQueryClient()
+  return useMutation<T, CarillonError, A>({
+    mutationFn: write,
+    meta: { isOfMember: true },
+    onSuccess: async (result, args) => {
+      await client.invalidateQueries({ queryKey: [KEY] })
+      onDone?.(result, args)
+    },
+  })
+}

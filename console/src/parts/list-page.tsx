@@ -1,0 +1,122 @@
+import type { CarillonError } from '@carillon/sdk'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { CopyAs } from './copy-as.tsx'
+import { type Column, DataTable } from './data-table.tsx'
+import { Empty, NoMatch } from './empty.tsx'
+import { type Filter, FilterChips, SearchBox } from './filters.tsx'
+import { Card, PageHead } from './page.tsx'
+import type { ListSearch, Paged } from './paging.ts'
+import type { ShownRequest } from './request-code.ts'
+
+type TableProps<T, S extends ListSearch> = {
+  /** What is listed, for screen readers. */
+  label: string
+  columns: Column<T>[]
+  rows: UseQueryResult<Paged<T>, CarillonError>
+  /** One sentence in place of the table while there is nothing to list. */
+  empty: ReactNode
+  emptyActions?: ReactNode
+  /** The search, the filters and the page of the address, and nothing else of it. */
+  search: S
+  /** Goes to another search. A page is a step of the browser’s history, a search or filter replaces the last one. */
+  onSearch: (search: S, replace: boolean) => void
+  /** Left out where the API has no search. */
+  searchLabel?: string
+  searchExample?: string
+  filters?: Filter[]
+  selected?: string | number | undefined
+}
+
+/** A list of the API with its search, filters and pages, which are in the address, and its states: loading, failed, empty, no match. */
+export function SearchTable<T extends { id: string | number }, S extends ListSearch>({
+  label,
+  columns,
+  rows,
+  empty,
+  emptyActions,
+  search,
+  onSearch,
+  searchLabel,
+  searchExample,
+  filters = [],
+  selected,
+}: TableProps<T, S>) {
+  const { cursor: _, page: __, ...chosen } = search as ListSearch & Record<string, string | undefined>
+  const go = (search: ListSearch, replace: boolean) => onSearch(search as S, replace)
+  const choose = (id: string, value: string | undefined) => {
+    const { [id]: _, ...others } = chosen
+    go({ ...others, ...(value && { [id]: value }) }, true)
+  }
+  const isFiltered = Object.keys(chosen).length > 0
+  return (
+    <>
+      {(searchLabel !== undefined || filters.length > 0) && (
+        <div className="tools">
+          {searchLabel !== undefined && (
+            <SearchBox
+              label={searchLabel}
+              {...(searchExample !== undefined && { example: searchExample })}
+              value={chosen.q ?? ''}
+              onChange={(q) => choose('q', q)}
+            />
+          )}
+          {filters.length > 0 && <FilterChips filters={filters} chosen={chosen} onChange={choose} />}
+        </div>
+      )}
+      <DataTable
+        label={label}
+        columns={columns}
+        query={rows}
+        rowKey={({ id }) => id}
+        selected={selected}
+        empty={isFiltered ? <NoMatch onClear={() => go({}, true)} /> : <Empty actions={emptyActions}>{empty}</Empty>}
+        onPage={(paging) => go({ ...chosen, ...paging }, false)}
+      />
+    </>
+  )
+}
+
+type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label'> & {
+  title: string
+  about: ReactNode
+  /** The name of the menu that shows the request as code. */
+  more: string
+  request: Omit<ShownRequest, 'method'>
+  /** The button that adds to the list. */
+  action?: ReactNode
+  /** What is open of the list, beside it. */
+  beside?: ReactNode
+}
+
+/** The screen of a list: its heading, the request as code, and the table. */
+export function ListPage<T extends { id: string | number }, S extends ListSearch>({
+  title,
+  about,
+  more,
+  request,
+  action,
+  beside,
+  ...table
+}: PageProps<T, S>) {
+  return (
+    <>
+      <PageHead
+        title={title}
+        about={about}
+        actions={
+          <>
+            <CopyAs label={more} request={{ method: 'GET', ...request }} />
+            {action}
+          </>
+        }
+      />
+      <div className={beside ? 'beside' : undefined}>
+        <Card>
+          <SearchTable label={title} {...table} />
+        </Card>
+        {beside}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,119 @@
+import { CarillonError } from '@carillon/sdk'
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useMemo, useState } from 'react'
+import { type Autosave, useAutosave } from '../../parts/autosave.ts'
+import { keyOf, useRead } from '../../parts/data.ts'
+import { useApi, useMay, useProject } from '../../session/project.tsx'
+import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
+import { begin, give, type History, redo, undo } from './model/history.ts'
+import { neighbours, numbersOf, outlineOf, type Row } from './model/outline.ts'
+import { type Journey, type Meta, STEPS, VERSIONS } from './search.ts'
+import { useWords, type Words } from './steps/words.ts'
+
+/** The graph that is edited, and everything by which canvas and outline show and change it. */
+export type Editing = {
+  meta: Meta
+  graph: Graph
+  rows: Row[]
+  /** The number of each step in the outline. */
+  numbers: ReadonlyMap<string, number>
+  words: (step: Step) => Words
+  paths: (step: Step) => string[]
+  mayWrite: boolean
+  /** Whether there is something to publish. */
+  hasDraft: boolean
+  autosave: Autosave<Graph>
+  give: (command: Command) => void
+  /** Adds a step of a kind into a way, or at the beginning. Returns its key. */
+  add: (type: string, at: Place | undefined) => string
+  move: (key: string, to: 'up' | 'down') => void
+  undo: (() => void) | undefined
+  redo: (() => void) | undefined
+}
+
+/** A step without what the server counts for it. */
+const plain = ({ type, name, x, y, data, children }: Step): Step => ({ type, name, x, y, data, children })
+
+/** The steps as they are edited and written. */
+const graphOf = (steps: Readonly<Record<string, object>>): Graph =>
+  Object.fromEntries(Object.entries(steps).map(([key, step]) => [key, plain(step as Step)]))
+
+const storedOf = (steps: Readonly<Record<string, object>>) => {
+  const value = graphOf(steps)
+  return { value, version: JSON.stringify(value) }
+}
+
+/** The draft of a journey, saved as it changes. */
+function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Autosave<Graph> {
+  const api = useApi()
+  const project = useProject()
+  const client = useQueryClient()
+  const reload = useCallback(async () => storedOf(await api.get(STEPS, { path: { journeyId: id } })), [api, id])
+  const save = useCallback(
+    async (graph: Graph, version: string) => {
+      // What another member has saved meanwhile is not overwritten.
+      if ((await reload()).version !== version) throw new CarillonError({ status: 409, body: null, requestId: null })
+      const saved = await api.put(STEPS, { path: { journeyId: id }, body: graph as never })
+      client.setQueryData(keyOf(project.id, STEPS, { path: { journeyId: id } }), saved)
+      void client.invalidateQueries({ queryKey: keyOf(project.id, VERSIONS) })
+      return storedOf(saved)
+    },
+    [api, id, client, project.id, reload],
+  )
+  return useAutosave({ key: `${project.id}.journey.${id}`, stored: storedOf(steps), save, reload })
+}
+
+/** Settings that a new step begins with: those of the example where it has no ways out without them. */
+function firstSettings(type: string, isRoot: boolean, meta: Meta): Record<string, unknown> {
+  const kind = meta.steps[type]
+  if (type === 'exit' && isRoot) return { when: [{}] }
+  return kind && kind.paths.length > 0 && firstPath({}, type, meta.steps) === undefined ? kind.example : {}
+}
+
+/** Edits the draft of a journey. */
+export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<string, object>>): Editing {
+  const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')
+  const autosave = useDraft(journey, steps)
+  const [history, setHistory] = useState(() => begin(autosave.draft))
+  // After a conflict the draft can be that of another member.
+  if (autosave.draft !== history.now && JSON.stringify(autosave.draft) !== JSON.stringify(history.now)) setHistory(begin(autosave.draft))
+  const words = useWords(meta)
+  const { data: newest } = useRead(VERSIONS, { path: { journeyId: journey.id }, query: { limit: 1 } })
+  const { now: graph } = history
+  const rows = useMemo(() => outlineOf(graph, meta.steps), [graph, meta])
+  const numbers = useMemo(() => numbersOf(rows), [rows])
+  const to = (next: History) => {
+    if (!mayWrite || next.now === graph) return
+    setHistory(next)
+    autosave.change(next.now)
+  }
+  const command = (given: Command) => to(give(history, given))
+  return {
+    meta,
+    graph,
+    rows,
+    numbers,
+    words,
+    paths: (step) => pathsOf(step, meta.steps),
+    mayWrite,
+    hasDraft: newest?.results[0]?.status === 'draft',
+    autosave,
+    give: command,
+    add: (type, at) => {
+      const key = keyFor(graph, type)
+      const data = firstSettings(type, at === undefined, meta)
+      const path = firstPath(data, type, meta.steps)
+      command({ do: 'insert', key, type, data, ...(at && { at }), ...(path !== undefined && { path }) })
+      return key
+    },
+    move: (key, direction) => {
+      const place = neighbours(graph, rows, key, meta.steps)[direction]
+      const step = graph[key]
+      if (!place || !step) return
+      const path = firstPath(step.data, step.type, meta.steps)
+      if (path !== undefined || targetOf(graph, place) === undefined) command({ do: 'move', key, to: place, path: path ?? 'default' })
+    },
+    undo: mayWrite && history.at > 0 ? () => to(undo(history)) : undefined,
+    redo: mayWrite && history.at < history.commands.length ? () => to(redo(history)) : undefined,
+  }
+}

@@ -1,0 +1,178 @@
+import { Button } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { IconArrowBackUp, IconArrowForwardUp, IconPlus } from '@tabler/icons-react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Empty } from '../../parts/empty.tsx'
+import { SearchBox } from '../../parts/filters.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Card } from '../../parts/page.tsx'
+import { SaveProblem } from '../../parts/save-state.tsx'
+import { TabBar } from '../../parts/tabs.tsx'
+import { type Adding, AddStep } from './add-step.tsx'
+import type { Editing } from './editing.ts'
+import './journeys.css'
+import { Outline } from './outline.tsx'
+import { Problems, useProblems } from './problems.tsx'
+import { SHAPES, type Shape, type Statistics } from './search.ts'
+import { StepPanel } from './steps/panel.tsx'
+
+const route = getRouteApi('/member/p/$project/journeys/$journeyId')
+const Canvas = lazy(() => import('./canvas/canvas.tsx').then(({ Canvas }) => ({ default: Canvas })))
+
+type Props = { journeyId: number; editing: Editing; stats: Statistics | undefined }
+
+/** The steps: as a canvas and as an outline of the same graph, with the settings of the open step beside them. */
+export function Editor({ journeyId, editing, stats }: Props) {
+  const { step: open, shape = 'canvas' } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
+  const isWide = useMediaQuery('(min-width: 60em)', true, { getInitialValueInEffect: false })
+  const [adding, setAdding] = useState<Adding>()
+  const panel = useRef<HTMLElement>(null)
+  const problems = useProblems(journeyId, editing)
+  useUndoKeys(editing)
+  const openStep = useOpenStep(panel)
+  const back = (key?: string) => requestAnimationFrame(() => focusRow(key))
+  const shown = open === undefined ? undefined : editing.graph[open]
+  const hasCanvas = isWide && shape === 'canvas'
+  const add = (at: Adding['at']) => setAdding({ at })
+  const shared = { editing, stats, faulty: problems.keys, selected: shown && open, onAdd: add }
+  return (
+    <>
+      <SaveProblem autosave={editing.autosave} />
+      <Tools editing={editing} shape={shape} isWide={isWide} onAdd={() => add(undefined)} onFind={(key) => openStep(key, false)} />
+      <div className={['jr', hasCanvas && 'with-canvas', shown && 'with-panel'].filter(Boolean).join(' ')}>
+        <div className="stack">
+          <OutlineCard {...shared} onOpen={openStep} />
+          <Problems problems={problems} editing={editing} onOpen={openStep} />
+        </div>
+        {hasCanvas && (
+          <Suspense fallback={<Loading />}>
+            <Canvas {...shared} onOpen={(key) => openStep(key, false)} />
+          </Suspense>
+        )}
+        {shown && open !== undefined && (
+          <StepPanel
+            key={open}
+            editing={editing}
+            stepKey={open}
+            step={shown}
+            stats={stats}
+            problems={problems.of(open)}
+            panel={panel}
+            onAdd={add}
+            onShowUsers={() => void navigate({ search: { view: 'users', step: open } })}
+            onBack={() => focusRow(open)}
+            onClose={() => {
+              openStep(undefined)
+              back()
+            }}
+          />
+        )}
+      </div>
+      {editing.mayWrite && (
+        <AddStep
+          editing={editing}
+          adding={adding}
+          onDone={(key) => {
+            setAdding(undefined)
+            if (key !== undefined) openStep(key, false)
+            back(key)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Opens a step: it is in the address. By default its first setting gets the focus. */
+function useOpenStep(panel: RefObject<HTMLElement | null>) {
+  const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
+  return (key: string | undefined, movesFocus = true) => {
+    void navigate({
+      search: ({ step: _, ...search }) => ({ ...search, ...(key !== undefined && { step: key }) }),
+      replace: true,
+      resetScroll: false,
+    })
+    if (key !== undefined && movesFocus) requestAnimationFrame(() => panel.current?.querySelector('input')?.focus())
+  }
+}
+
+/** Moves the focus to a step of the outline, or to the row that had it last. */
+function focusRow(key: string | undefined) {
+  const row = key === undefined ? '[tabindex="0"]' : `[data-row="${CSS.escape(key)}"]`
+  document.querySelector<HTMLElement>(`.tree ${row}`)?.focus()
+}
+
+type ShownProps = Pick<Parameters<typeof Outline>[0], 'editing' | 'stats' | 'faulty' | 'selected' | 'onAdd' | 'onOpen'>
+
+function OutlineCard(props: ShownProps) {
+  const { t } = useTranslation('journeys')
+  const { editing, onAdd } = props
+  const add = editing.mayWrite && <Button onClick={() => onAdd(undefined)}>{t('outline.begin')}</Button>
+  return (
+    <Card title={t('outline.heading')}>
+      {editing.rows.length === 0 ? <Empty actions={add}>{t('outline.empty')}</Empty> : <Outline {...props} />}
+    </Card>
+  )
+}
+
+type ToolsProps = { editing: Editing; shape: Shape; isWide: boolean; onAdd: () => void; onFind: (key: string) => void }
+
+function Tools({ editing, shape, isWide, onAdd, onFind }: ToolsProps) {
+  const { t } = useTranslation('journeys')
+  const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
+  const { graph, words, mayWrite, undo, redo } = editing
+  const find = (typed: string) => {
+    const wanted = typed.trim().toLowerCase()
+    const [key] =
+      Object.entries(graph).find(([key, step]) => {
+        const { title, about } = words(step)
+        return `${key} ${title} ${about}`.toLowerCase().includes(wanted)
+      }) ?? []
+    if (wanted !== '' && key !== undefined) onFind(key)
+  }
+  return (
+    <div className="tools jr-tools">
+      {isWide && (
+        <TabBar
+          isSmall
+          label={t('shapes')}
+          tabs={SHAPES.map((id) => ({ id, label: t(`shape.${id}`) }))}
+          current={shape}
+          onChange={(id) => void navigate({ search: (search) => ({ ...search, shape: id as Shape }), replace: true, resetScroll: false })}
+        />
+      )}
+      <SearchBox label={t('find')} value="" onChange={find} />
+      {mayWrite && (
+        <div className="acts end">
+          <Button variant="default" size="xs" disabled={!undo} leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={undo}>
+            {t('undo')}
+          </Button>
+          <Button variant="default" size="xs" disabled={!redo} leftSection={<IconArrowForwardUp size={14} aria-hidden />} onClick={redo}>
+            {t('redo')}
+          </Button>
+          <Button variant="default" size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
+            {t('addRoot')}
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** ⌘Z undoes and ⇧⌘Z does again, except in a field, which undoes what was typed in it. */
+function useUndoKeys({ undo, redo }: Editing) {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'z' || !(event.metaKey || event.ctrlKey)) return
+      if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return
+      event.preventDefault()
+      if (event.shiftKey) redo?.()
+      else undo?.()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [undo, redo])
+}

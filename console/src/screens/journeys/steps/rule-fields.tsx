@@ -1,0 +1,75 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Member } from '../../../parts/rules/condition.tsx'
+import { useMeta } from '../../../parts/rules/data.ts'
+import { RuleEditor } from '../../../parts/rules/group.tsx'
+import { blankCondition, type Draft, groupOf, isComplete } from '../../../parts/rules/rule.ts'
+import { labelOf } from '../../../parts/schema-fields.ts'
+import { Described, type FieldProps, helpOf } from './described.tsx'
+import { ValueField } from './text-fields.tsx'
+
+/** A rule, put together by fields. It is a setting once every value is there. */
+export function RuleField({ name, schema, value, onChange }: FieldProps) {
+  const { t } = useTranslation('journeys')
+  const { data: meta } = useMeta()
+  const [rule, setRule] = useState(value as Draft | undefined)
+  if (!meta) return null
+  const change = (next: Draft | undefined) => {
+    setRule(next)
+    if (next === undefined || isComplete(next)) onChange(next)
+  }
+  const first = 'attribute' in meta.conditions ? 'attribute' : (Object.keys(meta.conditions)[0] ?? '')
+  return (
+    <Described label={labelOf(name)} description={helpOf(schema)?.split('. ')[0]}>
+      {rule === undefined ? (
+        <Button variant="default" size="xs" onClick={() => setRule({ all: [blankCondition(first, meta)] })}>
+          {t('field.addRule')}
+        </Button>
+      ) : (
+        <>
+          <RuleEditor
+            rule={groupOf(rule, meta) === undefined ? { all: [rule] } : rule}
+            meta={meta}
+            path="rule"
+            level={1}
+            onChange={change}
+          />
+          {!isComplete(rule) && <p className="xs quiet">{t('field.incomplete')}</p>}
+          <Button variant="subtle" color="gray" size="xs" onClick={() => change(undefined)}>
+            {t('field.removeRule')}
+          </Button>
+        </>
+      )}
+    </Described>
+  )
+}
+
+/** Tests of the data of an event, as a rule has them. */
+export function TestsField({ name, schema, value, onChange, event = '' }: FieldProps) {
+  const { t } = useTranslation('journeys')
+  const { data: meta } = useMeta()
+  const [tests, setTests] = useState(value as Draft[] | undefined)
+  const tested = meta?.conditions.event?.schema.properties?.where
+  if (!meta || !tested) return <ValueField name={name} schema={schema} value={value} onChange={onChange} />
+  const change = (next: Draft[] | undefined) => {
+    setTests(next)
+    if (next === undefined || isComplete(next)) onChange(next)
+  }
+  return (
+    <Described label={labelOf(name)} description={helpOf(schema)}>
+      {tests === undefined ? (
+        <Button variant="default" size="xs" onClick={() => setTests([{ attribute: '', is: '' }])}>
+          {t('field.addTest')}
+        </Button>
+      ) : (
+        <>
+          <Member name={name} schema={tested} meta={meta} value={tests} event={event} onChange={(next) => change(next as Draft[])} />
+          <Button variant="subtle" color="gray" size="xs" onClick={() => change(undefined)}>
+            {t('field.removeTests')}
+          </Button>
+        </>
+      )}
+    </Described>
+  )
+}

@@ -1,0 +1,65 @@
+import { JsonInput, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { labelOf } from '../../../parts/schema-fields.ts'
+import { type FieldProps, helpOf } from './described.tsx'
+
+/** From this length on a text may have several lines. */
+const LONG_TEXT = 5000
+
+/** A text. What is half typed stays in the field: a setting is never empty. */
+export function TextField({ name, schema, value, onChange }: FieldProps) {
+  const stored = typeof value === 'string' ? value : ''
+  const [typed, setTyped] = useState(stored)
+  const [seen, setSeen] = useState(stored)
+  if (seen !== stored) {
+    setSeen(stored)
+    if (stored !== typed.trim()) setTyped(stored)
+  }
+  const Input = (schema.maxLength ?? 0) >= LONG_TEXT ? Textarea : TextInput
+  return (
+    <Input
+      label={labelOf(name)}
+      description={helpOf(schema)}
+      value={typed}
+      onChange={(event) => {
+        const text = event.currentTarget.value
+        setTyped(text)
+        if (text.trim() !== '') onChange(text)
+        else if (name !== 'path') onChange(undefined)
+      }}
+    />
+  )
+}
+
+/** A value without a field of its own, as JSON. */
+export function ValueField({ name, schema, value, onChange }: FieldProps) {
+  const { t } = useTranslation()
+  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
+  const parsed = jsonOf(text)
+  return (
+    <JsonInput
+      label={labelOf(name)}
+      description={helpOf(schema)}
+      autosize
+      minRows={3}
+      maxRows={12}
+      value={text}
+      error={parsed.isValid ? undefined : t('form.json')}
+      onChange={(next) => {
+        setText(next)
+        const { isValid, value } = jsonOf(next)
+        if (isValid) onChange(value)
+      }}
+    />
+  )
+}
+
+function jsonOf(text: string): { isValid: boolean; value?: unknown } {
+  if (text.trim() === '') return { isValid: true }
+  try {
+    return { isValid: true, value: JSON.parse(text) as unknown }
+  } catch {
+    return { isValid: false }
+  }
+}

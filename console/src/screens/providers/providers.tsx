@@ -1,0 +1,75 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { useRead } from '../../parts/data.ts'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useProject } from '../../session/project.tsx'
+import { CreateProvider } from './create-provider.tsx'
+import { PROVIDERS, type Provider } from './search.ts'
+
+const route = getRouteApi('/member/p/$project/providers')
+
+/** The providers of the project, by channel. */
+export function Providers() {
+  const { t } = useTranslation('providers')
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/providers' })
+  const [isCreating, setCreating] = useState(false)
+  const query = { ...search, limit: 50, sort: 'channel' as const, direction: 'asc' as const }
+  const providers = useRead(PROVIDERS, { query }, { keepsPrevious: true })
+  return (
+    <>
+      <ListPage
+        title={t('title')}
+        about={t('about')}
+        more={t('more')}
+        request={{ path: PROVIDERS, query }}
+        columns={useColumns()}
+        rows={providers}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('search')}
+        empty={t('empty')}
+        action={<AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
+      />
+      <CreateProvider isOpen={isCreating} onClose={() => setCreating(false)} />
+    </>
+  )
+}
+
+function useColumns(): Column<Provider>[] {
+  const { t } = useTranslation('providers')
+  const project = String(useProject().id)
+  return [
+    {
+      id: 'name',
+      label: t('column.name'),
+      cell: ({ id, name, kind }) => (
+        <>
+          <Link className="plain" to="/p/$project/providers/$providerId" params={{ project, providerId: String(id) }}>
+            {name}
+          </Link>
+          <code className="r">{kind}</code>
+        </>
+      ),
+    },
+    { id: 'channel', label: t('column.channel'), cell: ({ channel }) => t(`channel.${channel}`) },
+    {
+      id: 'default',
+      label: t('column.default'),
+      cell: ({ is_default }) => is_default && <Chip state={t('default')} tone="good" />,
+      isExtra: true,
+    },
+    {
+      id: 'rate',
+      label: t('column.rate'),
+      isExtra: true,
+      cell: ({ rate }) => (rate ? t('rate.of', { count: rate.limit, seconds: rate.interval_seconds }) : <span className="quiet">–</span>),
+    },
+    { id: 'updated', label: t('column.updated'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+  ]
+}

@@ -1,0 +1,42 @@
+import type { components } from '@carillon/sdk'
+import { NumberInput, Switch } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+
+export type Rate = components['schemas']['Provider']['rate']
+
+const FIRST: NonNullable<Rate> = { limit: 100, interval_seconds: 1 }
+const LIMIT_MAX = 1_000_000
+const INTERVAL_S_MAX = 86_400
+
+/** How many messages a provider gets in an interval at most. */
+export function RateFields({ rate, onChange }: { rate: Rate; onChange: (rate: Rate) => void }) {
+  const { t } = useTranslation('providers')
+  return (
+    <>
+      <Switch
+        label={t('rate.has')}
+        description={t('rate.about')}
+        checked={rate !== null}
+        onChange={(event) => onChange(event.currentTarget.checked ? FIRST : null)}
+      />
+      {rate && (
+        <div className="acts">
+          <NumberInput
+            label={t('rate.limit')}
+            min={1}
+            max={LIMIT_MAX}
+            value={rate.limit}
+            onChange={(limit) => onChange({ ...rate, limit: Number(limit) })}
+          />
+          <NumberInput
+            label={t('rate.interval')}
+            min={1}
+            max={INTERVAL_S_MAX}
+            value={rate.interval_seconds}
+            onChange={(seconds) => onChange({ ...rate, interval_seconds: Number(seconds) })}
+          />
+        </div>
+      )}
+    </>
+  )
+}

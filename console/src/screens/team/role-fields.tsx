@@ -1,0 +1,47 @@
+import { Radio, Select } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { OrganisationRole } from '../../session/api.ts'
+import { useSession } from '../../session/index.ts'
+import { type Member, type MemberRole, PROJECT_ROLES, rolesToGive } from './member.ts'
+
+/** The roles of a member, in the organisation and in its projects. */
+export type Given = { role: OrganisationRole; projects: Member['projects'] }
+
+type Props = { given: Given; onChange: (given: Given) => void }
+
+/** Chooses the role in the organisation, and for a `member` the role in each project. */
+export function RoleFields({ given, onChange }: Props) {
+  const { t } = useTranslation('team')
+  const session = useSession()
+  const { role, projects } = given
+  const roleIn = (id: number) => projects.find(({ project_id }) => project_id === id)?.role ?? null
+  const setRole = (id: number, role: MemberRole | null) => {
+    const others = projects.filter(({ project_id }) => project_id !== id)
+    onChange({ ...given, projects: role === null ? others : [...others, { project_id: id, role }] })
+  }
+  return (
+    <>
+      <Radio.Group label={t('column.role')} value={role} onChange={(role) => onChange({ ...given, role: role as OrganisationRole })}>
+        {rolesToGive(session).map((role) => (
+          <Radio key={role} mt="xs" value={role} label={t(`role.${role}`)} description={t(`roleAbout.${role}`)} />
+        ))}
+      </Radio.Group>
+      {role === 'member' &&
+        session.projects.map(({ id, name }) => (
+          <Select
+            key={id}
+            label={t('roleIn', { name })}
+            placeholder={t('noRole')}
+            clearable
+            clearButtonProps={{ 'aria-label': t('noRoleIn', { name }) }}
+            data={[...PROJECT_ROLES]}
+            value={roleIn(id)}
+            onChange={(role) => setRole(id, role as MemberRole | null)}
+          />
+        ))}
+    </>
+  )
+}
+
+/** The roles as the API takes them. Admins and owners have none in projects. */
+export const rolesOf = ({ role, projects }: Given): Given => ({ role, projects: role === 'member' ? projects : [] })

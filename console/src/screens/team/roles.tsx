@@ -1,0 +1,81 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Confirm } from '../../parts/confirm.tsx'
+import { useConsoleWrite } from '../../parts/console-data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { said } from '../../parts/toast.ts'
+import { call } from '../../session/api.ts'
+import { refreshSession } from '../../session/index.ts'
+import type { Member } from './member.ts'
+import { type Given, RoleFields, rolesOf } from './role-fields.tsx'
+
+type Props = { member: Member; onClose: () => void }
+
+/** Changes the name and the roles of a member. The roles apply from the next request on. */
+export function ChangeMember({ member, onClose }: Props) {
+  const { t } = useTranslation('team')
+  const [name, setName] = useState(member.name)
+  const [given, setGiven] = useState<Given>({ role: member.role, projects: member.projects })
+  const change = useConsoleWrite(
+    (body: object) => call('PATCH', `members/${member.id}`, body),
+    async () => {
+      // The member may be the one who is signed in.
+      await refreshSession()
+      onClose()
+      said(t('change.done', { name }))
+    },
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate({ name, ...rolesOf(given) })
+  }
+  return (
+    <Modal opened onClose={onClose} title={t('change.of', { name: member.name })} closeButtonProps={{ 'aria-label': t('close') }} size="lg">
+      <form className="form" onSubmit={submit}>
+        {change.error && <Failed error={change.error} />}
+        <TextInput
+          label={t('column.name')}
+          autoComplete="off"
+          required
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <RoleFields given={given} onChange={setGiven} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            {t('save')}
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  )
+}
+
+/** Removing a member ends every session at once, so it is confirmed. */
+export function RemoveMember({ member: { id, name }, onClose }: Props) {
+  const { t } = useTranslation('team')
+  const remove = useConsoleWrite(
+    () => call('DELETE', `members/${id}`),
+    () => {
+      onClose()
+      said(t('remove.done', { name }))
+    },
+  )
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      title={t('remove.title', { name })}
+      action={t('remove.action')}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate(undefined)}
+    >
+      <p>{t('remove.about')}</p>
+    </Confirm>
+  )
+}

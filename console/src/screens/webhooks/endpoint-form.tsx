@@ -1,0 +1,138 @@
+import type { components } from '@carillon/sdk'
+import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { ShownOnce } from '../../parts/shown-once.tsx'
+import { said } from '../../parts/toast.ts'
+import { useProject } from '../../session/project.tsx'
+import { EventPicker } from './event-picker.tsx'
+import { ENDPOINT, ENDPOINTS, type Endpoint } from './search.ts'
+
+type Input = components['schemas']['WebhookInput']
+type Created = components['schemas']['WebhookReply']
+
+/** The name of the variable in which the guide keeps the secret. */
+export const SECRET_VARIABLE = 'WEBHOOK_SECRET'
+
+const EMPTY: Input = { name: '', url: '', event_types: ['delivery.delivered', 'delivery.dsn-perm-fail', 'delivery.failed'] }
+
+/** Creates an endpoint, and shows its signing secret once. */
+export function CreateEndpoint({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('webhooks')
+  const navigate = useNavigate()
+  const project = String(useProject().id)
+  const [created, setCreated] = useState<Created | null>(null)
+  const create = useWrite((api, body: Input) => api.post(ENDPOINTS, { body }), [ENDPOINTS], setCreated)
+  const close = () => {
+    if (created) void navigate({ to: '/p/$project/webhooks/$endpointId', params: { project, endpointId: String(created.id) } })
+    setCreated(null)
+    onClose()
+  }
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={close}
+      title={t(created ? 'secret.title' : 'create.title')}
+      closeButtonProps={{ 'aria-label': t('close') }}
+      size="xl"
+    >
+      {created ? (
+        <ShownOnce about={t('secret.about')} value={created.signing_secret} variable={SECRET_VARIABLE} onClose={close} />
+      ) : (
+        <Form
+          stored={EMPTY}
+          submit={t('create.submit')}
+          isPending={create.isPending}
+          error={create.error}
+          onSubmit={create.mutate}
+          onClose={close}
+        />
+      )}
+    </Modal>
+  )
+}
+
+/** Changes an endpoint. */
+export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint; isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('webhooks')
+  const { id, name, url, event_types, description = '' } = endpoint
+  const change = useWrite(
+    (api, body: Input) => api.patch(ENDPOINT, { path: { endpointId: id }, body }),
+    [ENDPOINTS],
+    ({ name }) => {
+      onClose()
+      said(t('edit.done', { name }))
+    },
+  )
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={t('edit.title', { name })} closeButtonProps={{ 'aria-label': t('close') }} size="xl">
+      <Form
+        stored={{ name, url, event_types, description }}
+        submit={t('save')}
+        isPending={change.isPending}
+        error={change.error}
+        onSubmit={change.mutate}
+        onClose={onClose}
+      />
+    </Modal>
+  )
+}
+
+type FormProps = {
+  stored: Input
+  submit: string
+  isPending: boolean
+  error: unknown
+  onSubmit: (input: Input) => void
+  onClose: () => void
+}
+
+function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps) {
+  const { t } = useTranslation('webhooks')
+  const [input, setInput] = useState(stored)
+  const set = (changes: Partial<Input>) => setInput((input) => ({ ...input, ...changes }))
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit(input)
+  }
+  return (
+    <form className="form" onSubmit={send}>
+      {error !== null && <Failed error={error} />}
+      <TextInput
+        label={t('column.name')}
+        required
+        data-autofocus
+        value={input.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        type="url"
+        label={t('url')}
+        description={t('urlAbout')}
+        placeholder="https://example.com/hooks/carillon"
+        required
+        value={input.url}
+        onChange={(event) => set({ url: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t('description')}
+        autosize
+        value={input.description ?? ''}
+        onChange={(event) => set({ description: event.currentTarget.value })}
+      />
+      <h3>{t('events.chosen', { count: input.event_types.length })}</h3>
+      <EventPicker value={input.event_types} onChange={(event_types) => set({ event_types })} />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          {t('cancel')}
+        </Button>
+        <Button type="submit" loading={isPending} disabled={input.event_types.length === 0}>
+          {submit}
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,187 @@
+/** The graph of a journey in the editor: what each command makes of it, and how it is told as an outline. */
+import { describe, expect, test } from 'vitest'
+import {
+  apply,
+  type Command,
+  firstPath,
+  type Graph,
+  namedPaths,
+  pathsOf,
+  targetsFor,
+  unreached,
+} from '../src/screens/journeys/model/graph.ts'
+import { begin, give, redo, undo } from '../src/screens/journeys/model/history.ts'
+import { neighbours, outlineOf } from '../src/screens/journeys/model/outline.ts'
+
+const KINDS = {
+  entrance: { paths: ['default'], waits: false, example: {} },
+  delay: { paths: ['default', 'past'], waits: true, example: {} },
+  gate: { paths: ['yes', 'no'], waits: false, example: { rule: {} } },
+  wait_until: { paths: ['bought', 'timeout'], waits: false, example: { conditions: [{ path: 'bought' }] } },
+  experiment: { paths: ['a', 'b'], waits: false, example: { branches: [{ path: 'a' }, { path: 'b' }] } },
+  action: { paths: ['default', 'failed'], waits: false, example: {} },
+  exit: { paths: [], waits: false, example: {} },
+}
+
+/** A graph from `type key path>target path>target`. */
+function graphOf(...lines: string[]): Graph {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [type = '', key = '', ...ways] = line.split(' ')
+      const children = ways.map((way) => {
+        const [path = '', external_id = ''] = way.split('>')
+        return { external_id, path }
+      })
+      return [key, { type, name: '', x: 0, y: 0, data: {}, children }]
+    }),
+  )
+}
+
+const told = (graph: Graph) =>
+  Object.entries(graph).map(([key, { type, children }]) =>
+    [type, key, ...children.map((child) => `${child.path}>${child.external_id}`)].join(' '),
+  )
+
+const LINE = graphOf('entrance in default>d', 'delay d default>out', 'exit out')
+const FORK = graphOf('entrance in default>g', 'gate g yes>m no>out', 'action m default>out', 'exit out')
+
+const commands: [string, Graph, Command, string[]][] = [
+  [
+    'a step is inserted into a way, and what followed stands on its first path',
+    LINE,
+    { do: 'insert', key: 'g', type: 'gate', at: { from: 'in', path: 'default' }, path: 'yes' },
+    ['entrance in default>g', 'delay d default>out', 'exit out', 'gate g yes>d'],
+  ],
+  [
+    'a step is added to a way that leads nowhere',
+    graphOf('gate g yes>x', 'exit x'),
+    { do: 'insert', key: 'd', type: 'delay', at: { from: 'g', path: 'no' }, path: 'default' },
+    ['gate g yes>x no>d', 'exit x', 'delay d'],
+  ],
+  ['a key that is taken changes nothing', LINE, { do: 'insert', key: 'd', type: 'delay' }, told(LINE)],
+  ['a step is removed, and its ways lead on', LINE, { do: 'remove', key: 'd' }, ['entrance in default>out', 'exit out']],
+  [
+    'of a step with several ways the first one remains',
+    FORK,
+    { do: 'remove', key: 'g' },
+    ['entrance in default>m', 'action m default>out', 'exit out'],
+  ],
+  ['the last step leaves an open way', LINE, { do: 'remove', key: 'out' }, ['entrance in default>d', 'delay d']],
+  [
+    'a step is moved into another way',
+    FORK,
+    { do: 'move', key: 'm', to: { from: 'in', path: 'default' }, path: 'default' },
+    ['entrance in default>m', 'gate g yes>out no>out', 'exit out', 'action m default>g'],
+  ],
+  ['an entrance is not moved', LINE, { do: 'move', key: 'in', to: { from: 'd', path: 'default' }, path: 'default' }, told(LINE)],
+  [
+    'a way is led elsewhere',
+    FORK,
+    { do: 'connect', at: { from: 'g', path: 'no' }, to: 'm' },
+    [...told(FORK).slice(0, 1), 'gate g yes>m no>m', ...told(FORK).slice(2)],
+  ],
+  [
+    'a way is led nowhere',
+    LINE,
+    { do: 'connect', at: { from: 'd', path: 'default' }, to: null },
+    ['entrance in default>d', 'delay d', 'exit out'],
+  ],
+  ['a step does not lead to itself', LINE, { do: 'connect', at: { from: 'd', path: 'default' }, to: 'd' }, told(LINE)],
+]
+
+describe('commands', () => {
+  test.each(commands)('%s', (_, graph, command, expected) => {
+    expect(told(apply(graph, command)).toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('a path that gets another name keeps its way, and one that is gone loses it', () => {
+    const graph = graphOf('experiment e a>x b>y', 'exit x', 'exit y')
+    const write = (...paths: string[]): Command => ({ do: 'write', key: 'e', data: { branches: paths.map((path) => ({ path })) } })
+    const named = apply(graph, write('a', 'b'))
+    expect(told(apply(named, write('a', 'c')))[0]).toBe('experiment e a>x c>y')
+    expect(told(apply(named, write('a')))[0]).toBe('experiment e a>x')
+  })
+
+  test('each command can be undone and done again, and what is typed is undone together', () => {
+    const name = (name: string): Command => ({ do: 'rename', key: 'd', name })
+    const given = [name('T'), name('Tw'), { do: 'remove', key: 'd' } as const].reduce(give, begin(LINE))
+    expect(given.commands).toHaveLength(2)
+    expect(undo(given).now.d?.name).toBe('Tw')
+    expect(undo(undo(given)).now).toEqual(LINE)
+    expect(redo(undo(given)).now).toEqual(given.now)
+    expect(undo(begin(LINE))).toEqual(begin(LINE))
+    // A new command takes the place of those that were undone.
+    expect(redo(give(undo(given), { do: 'remove', key: 'out' })).now.d).toBeDefined()
+  })
+})
+
+describe('ways', () => {
+  const paths: [string, Record<string, unknown>, string[]][] = [
+    ['gate', {}, ['yes', 'no']],
+    ['gate', { branches: [{ path: 'pro' }] }, ['pro', 'else']],
+    ['wait_until', { conditions: [{ path: 'paid' }] }, ['paid', 'timeout']],
+    ['experiment', { branches: [{ path: 'x' }, { path: 'y' }] }, ['x', 'y']],
+    ['delay', {}, ['default', 'past']],
+  ]
+  test.each(paths)('of a %s with %j are %j', (type, data, expected) => {
+    expect(pathsOf({ type, name: '', x: 0, y: 0, data, children: [] }, KINDS)).toEqual(expected)
+    expect(firstPath(data, type, KINDS)).toBe(expected[0])
+  })
+
+  test('settings name paths in their lists only', () => {
+    expect(namedPaths({ branches: [{ path: 'a' }, { path: 'b' }], path: 'c', rule: {} })).toEqual(['a', 'b'])
+  })
+
+  test('lead to no entrance, and back only over a wait', () => {
+    expect(targetsFor(FORK, 'm', KINDS).toSorted()).toEqual(['out'])
+    const loop = graphOf('entrance in default>m', 'action m default>d', 'delay d default>out', 'exit out')
+    expect(targetsFor(loop, 'out', KINDS)).toEqual(['m', 'd'])
+    expect(targetsFor(loop, 'd', KINDS)).toEqual(['m', 'out'])
+  })
+
+  test('the steps that no entrance leads to are known', () => {
+    expect(unreached(graphOf('entrance in default>out', 'exit out', 'delay d default>out'))).toEqual(['d'])
+  })
+})
+
+describe('the outline', () => {
+  const rows = (graph: Graph) =>
+    outlineOf(graph, KINDS).map((row) => {
+      const way = row.isBranch ? `${row.at?.path}: ` : ''
+      return `${'  '.repeat(row.level - 1)}${way}${row.is === 'end' ? '+' : row.is === 'jump' ? `> ${row.key}` : row.key}`
+    })
+
+  test('has steps one after another on a level', () => {
+    expect(rows(LINE)).toEqual(['in', 'd', 'out'])
+  })
+
+  test('has branches a level below, and what they lead to together after them', () => {
+    const graph = graphOf(
+      'entrance in default>g',
+      'gate g yes>a no>b',
+      'action a default>m',
+      'delay b default>m',
+      'action m default>out',
+      'exit out',
+    )
+    expect(rows(graph)).toEqual(['in', 'g', '  yes: a', '  no: b', 'm', 'out'])
+  })
+
+  test('says where a way jumps, and which leads nowhere', () => {
+    expect(rows(FORK)).toEqual(['in', 'g', '  yes: m', '  no: > out', 'out'])
+    expect(rows(graphOf('entrance in default>g', 'gate g yes>d', 'delay d default>g'))).toEqual(['in', 'g', '  yes: d', '  > g', '  no: +'])
+  })
+
+  test('has every step once, those that no way leads to at the end', () => {
+    const graph = graphOf('entrance in default>out', 'exit out', 'delay d default>out')
+    expect(rows(graph)).toEqual(['in', 'out', 'd', '> out'])
+  })
+
+  test('says where a step is moved by one row', () => {
+    const graph = graphOf('entrance in default>a', 'action a default>b', 'delay b default>out', 'exit out')
+    const shown = outlineOf(graph, KINDS)
+    expect(neighbours(graph, shown, 'b', KINDS)).toEqual({ up: { from: 'in', path: 'default' }, down: undefined })
+    expect(neighbours(graph, shown, 'a', KINDS)).toEqual({ up: undefined, down: { from: 'b', path: 'default' } })
+    expect(neighbours(graph, shown, 'in', KINDS)).toEqual({})
+  })
+})

@@ -1,0 +1,105 @@
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const SAVED_MS = 20_000
+/** Every key waits for what the last one did. */
+const STORY_MS = 90_000
+
+/** Presses keys one after another. */
+async function press(page: Page, ...keys: string[]) {
+  for (const key of keys) await page.keyboard.press(key)
+}
+
+/** Keys go to what has the focus, which comes after what is shown. */
+async function hasFocus(field: Locator) {
+  await field.waitFor()
+  await expect.poll(() => field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+}
+
+/** Adds a step after the row that has the focus: the first kind that is found by this name. */
+async function addByKeys(page: Page, name: string, row: RegExp) {
+  await hasFocus(page.getByRole('dialog').getByRole('textbox', { name: 'Find a kind of step' }))
+  await page.keyboard.type(name)
+  await press(page, 'Enter')
+  await hasFocus(page.getByRole('treeitem', { name: row }))
+}
+
+/** Types into a setting of the open step. */
+async function setByKeys(page: Page, label: string, text: string) {
+  const field = page.getByLabel(label, { exact: true })
+  await field.first().focus()
+  await page.keyboard.type(text)
+}
+
+export const journeys = (site: () => Site) =>
+  describe('journeys', () => {
+    test(
+      'a journey is drawn and published with the keyboard alone; canvas and outline show the same, and who is where',
+      async () => {
+        await using opened = await memberPage(site(), '/p/1/journeys')
+        const { page } = opened
+        await page.getByRole('button', { name: 'New journey' }).first().focus()
+        await press(page, 'Enter')
+        await hasFocus(page.getByRole('dialog').getByLabel('Name'))
+        await page.keyboard.type('Welcome')
+        await press(page, 'Enter')
+        await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+        const id = Number(new URL(page.url()).pathname.split('/').at(-1))
+
+        await page.getByRole('button', { name: 'Add an entrance' }).focus()
+        await press(page, 'Enter')
+        await addByKeys(page, 'entrance', /Enter/)
+        await press(page, 'Enter')
+        await setByKeys(page, 'Trigger', 'event')
+        await press(page, 'ArrowDown', 'Enter')
+        await setByKeys(page, 'Event name', 'signed_up')
+        await press(page, 'Escape')
+        await hasFocus(page.getByRole('treeitem', { name: /Enter/ }))
+        await press(page, 'a')
+        await addByKeys(page, 'delay', /Wait/)
+        await press(page, 'Enter')
+        await setByKeys(page, 'Days', '2')
+        await press(page, 'Escape')
+        await hasFocus(page.getByRole('treeitem', { name: /Wait/ }))
+        await press(page, 'a')
+        await addByKeys(page, 'exit', /Exit/)
+
+        expect(await page.getByRole('treeitem').count()).toBe(3)
+        await press(page, 'Delete')
+        await expect.poll(() => page.getByRole('treeitem', { name: /Exit/ }).count()).toBe(0)
+        await press(page, 'Control+z')
+        await page.getByRole('treeitem', { name: /Exit/ }).waitFor()
+
+        await page.getByText('The draft can be published.').waitFor({ timeout: SAVED_MS })
+        const shown = (await page.locator('.react-flow__node b').allTextContents()).toSorted()
+        expect(shown).toEqual(['Enter', 'Exit', 'Wait'])
+        expect(await page.locator('.react-flow__edge').count()).toBe(2)
+
+        await page.getByRole('button', { name: 'Publish…' }).focus()
+        await press(page, 'Enter')
+        const note = page.getByRole('dialog').getByLabel('What changes, for the list of versions')
+        await hasFocus(note)
+        await press(page, 'Enter')
+        await page.getByText('Version 1 is live.').waitFor()
+        const stored = await site().api('GET', `journeys/${id}/steps`)
+        expect(stored.entrance_1).toMatchObject({
+          data: { trigger: 'event', event_name: 'signed_up' },
+          children: [{ external_id: 'delay_1' }],
+        })
+        expect(stored.delay_1).toMatchObject({ data: { days: 2 }, children: [{ external_id: 'exit_1' }] })
+
+        await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'signed_up' }])
+        await page.getByRole('treeitem', { name: /Wait.*1 here/ }).waitFor()
+        await page.getByRole('button', { name: 'Users', exact: true }).click()
+        await page.getByRole('button', { name: 'What happened to sample-2' }).click()
+        const drawer = page.getByRole('complementary', { name: 'sample-2 in the journey' })
+        await drawer.getByText('is here').waitFor()
+        await page.getByRole('button', { name: 'Simulate', exact: true }).click()
+        await page.getByRole('button', { name: 'Simulate', exact: true }).last().click()
+        await page.getByRole('region', { name: 'What would happen' }).getByText('completed · exit').waitFor()
+      },
+      STORY_MS,
+    )
+  })
