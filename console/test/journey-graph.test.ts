@@ -5,6 +5,7 @@ import {
   type Command,
   firstPath,
   type Graph,
+  type Kinds,
   namedPaths,
   pathsOf,
   targetsFor,
@@ -13,14 +14,18 @@ import {
 import { begin, give, redo, undo } from '../src/screens/journeys/model/history.ts'
 import { neighbours, outlineOf } from '../src/screens/journeys/model/outline.ts'
 
-const KINDS = {
-  entrance: { paths: ['default'], waits: false, example: {} },
-  delay: { paths: ['default', 'past'], waits: true, example: {} },
-  gate: { paths: ['yes', 'no'], waits: false, example: { rule: {} } },
-  wait_until: { paths: ['bought', 'timeout'], waits: false, example: { conditions: [{ path: 'bought' }] } },
-  experiment: { paths: ['a', 'b'], waits: false, example: { branches: [{ path: 'a' }, { path: 'b' }] } },
-  action: { paths: ['default', 'failed'], waits: false, example: {} },
-  exit: { paths: [], waits: false, example: {} },
+const KINDS: Kinds = {
+  entrance: { paths: ['default'], waits: false },
+  delay: { paths: ['default', 'past'], waits: true },
+  gate: { paths: ['yes', 'no'], waits: false, named_paths: { member: 'branches', others: ['else'], none: ['yes', 'no'] } },
+  wait_until: {
+    paths: ['bought', 'timeout'],
+    waits: false,
+    named_paths: { member: 'conditions', others: ['timeout'], none: ['timeout'] },
+  },
+  experiment: { paths: ['a', 'b'], waits: false, named_paths: { member: 'branches', others: [], none: [] } },
+  action: { paths: ['default', 'failed'], waits: false },
+  exit: { paths: [], waits: false },
 }
 
 /** A graph from `type key path>target path>target`. */
@@ -119,7 +124,9 @@ describe('ways', () => {
   const paths: [string, Record<string, unknown>, string[]][] = [
     ['gate', {}, ['yes', 'no']],
     ['gate', { branches: [{ path: 'pro' }] }, ['pro', 'else']],
+    ['wait_until', {}, ['timeout']],
     ['wait_until', { conditions: [{ path: 'paid' }] }, ['paid', 'timeout']],
+    ['experiment', { branches: [] }, []],
     ['experiment', { branches: [{ path: 'x' }, { path: 'y' }] }, ['x', 'y']],
     ['delay', {}, ['default', 'past']],
   ]

@@ -9701,8 +9701,17 @@ export interface components {
                     };
                     /** @description The step with the example in words. */
                     sentence: string;
-                    /** @description The ways out of the step with the example; `branches` and `conditions` name their own. The path of a child without one is `default`. */
+                    /** @description The ways out of the step with the example. The path of a child without one is `default`. */
                     paths: string[];
+                    /** @description For kinds of step whose settings can name ways out, which differ from those of the example. */
+                    named_paths?: {
+                        /** @description The member of `data` whose items name ways out, in `path`. */
+                        member: string;
+                        /** @description The ways out beside those. */
+                        others: string[];
+                        /** @description The ways out while the settings name none. */
+                        none: string[];
+                    };
                     /** @description Whether users wait at the step with the example, so that steps may lead in a loop through it. */
                     waits: boolean;
                 };
@@ -22167,6 +22176,8 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
+                /** @description Only campaigns that name this provider. Those that use the default provider of their channel name none. */
+                provider_id?: string;
                 /** @description Text to find in `name`, `slug` or `tags`, ignoring case. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */

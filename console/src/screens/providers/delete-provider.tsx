@@ -6,7 +6,7 @@ import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
 import { PROVIDER, PROVIDERS, type Provider } from './search.ts'
 
-const LATEST = { query: { limit: 100, sort: 'updated_at', direction: 'desc' } } as const
+const SHOWN_MAX = 100
 
 type Props = { provider: Provider; isOpen: boolean; onClose: () => void }
 
@@ -15,8 +15,8 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
   const { t } = useTranslation('providers')
   const navigate = useNavigate()
   const project = String(useProject().id)
-  const { data: campaigns } = useRead('/api/client/campaigns', LATEST, { enabled: isOpen })
-  const users = (campaigns?.results ?? []).filter(({ provider_id }) => provider_id === id)
+  const query = { provider_id: String(id), limit: SHOWN_MAX, sort: 'name' } as const
+  const campaigns = useRead('/api/client/campaigns', { query }, { enabled: isOpen })
   const remove = useWrite(
     async (api) => {
       await api.delete(PROVIDER, { path: { providerId: id } })
@@ -32,18 +32,19 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
       title={t('delete.title', { name })}
       action={t('delete.action')}
       typed={name}
-      isPending={remove.isPending}
-      error={remove.error}
+      isPending={remove.isPending || campaigns.isLoading}
+      error={campaigns.error ?? remove.error}
       onConfirm={() => remove.mutate(undefined)}
     >
       <p>{t(is_default ? 'delete.ofDefault' : 'delete.about', { channel: t(`channel.${channel}`) })}</p>
-      {users.length > 0 && (
+      {campaigns.data && campaigns.data.results.length > 0 && (
         <>
           <p>{t('delete.used')}</p>
           <ul>
-            {users.map(({ id, name }) => (
+            {campaigns.data.results.map(({ id, name }) => (
               <li key={id}>{name}</li>
             ))}
+            {campaigns.data.nextCursor !== null && <li>{t('delete.more')}</li>}
           </ul>
         </>
       )}

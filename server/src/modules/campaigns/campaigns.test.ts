@@ -201,7 +201,7 @@ describe('create and read', () => {
     expect((await w.get(`${CAMPAIGNS}?q=Once`)).body.results).toHaveLength(1)
   })
 
-  test('campaigns are listed newest first, paged both ways, sorted by a nullable date, and searched by name and tag', async () => {
+  test('campaigns are listed newest first, paged both ways, sorted by a nullable date, searched by name and tag, and filtered by provider', async () => {
     await using w = await world()
     for (const [name, body] of [
       ['A', { tags: ['Sale'] }],
@@ -221,6 +221,12 @@ describe('create and read', () => {
     expect(names((await w.get(`${CAMPAIGNS}?sort=send_at`)).body)).toEqual(['D', 'B', 'A', 'C sale'])
     expect(names((await w.get(`${CAMPAIGNS}?q=SALE&sort=name`)).body)).toEqual(['A', 'C sale'])
     expect((await w.get(`${CAMPAIGNS}?sort=delivery`)).status).toBe(400)
+    const provider = (await w.post('/api/client/providers', { name: 'Out', kind: 'sandbox', channel: 'email', settings: {} })).body.id
+    for (const name of ['E', 'F']) await make(w, { name, provider_id: provider })
+    const using = (await w.get(`${CAMPAIGNS}?provider_id=${provider}&limit=1`)).body
+    expect(names(using)).toEqual(['F'])
+    expect(names((await w.get(`${CAMPAIGNS}?provider_id=${provider}&limit=1&cursor=${using.nextCursor}`)).body)).toEqual(['E'])
+    expect((await w.get(`${CAMPAIGNS}?provider_id=x`)).status).toBe(400)
   })
 })
 

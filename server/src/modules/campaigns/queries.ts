@@ -34,11 +34,12 @@ export const campaignListing = listing({
   searchedFields: 'name, slug, tags',
 })
 
-export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CampaignRow>> =>
+/** A page of campaigns: all of them, or those that name a provider. */
+export const listCampaigns = (ctx: ProjectCtx, page: PageRequest, providerId?: ProviderId): Promise<PageOf<CampaignRow>> =>
   pageOf(ctx, CampaignRow, campaignListing, page, {
     select: campaignColumns,
     from: sql`campaigns`,
-    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+    where: sql`project_id = ${ctx.projectId} and archived_at is null ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}`,
   })
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>

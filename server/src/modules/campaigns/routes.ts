@@ -13,7 +13,7 @@ import { pauseCampaign, resumeCampaign } from './pausing.ts'
 import { preflightRoutes } from './preflight/routes.ts'
 import { campaignListing } from './queries.ts'
 import { recipientRoutes } from './recipients/routes.ts'
-import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
+import { Campaign, CampaignChanges, CampaignInput, CampaignQuery } from './schema.ts'
 import {
   createCampaign,
   duplicateCampaign,
@@ -49,9 +49,10 @@ const ofCampaigns = (verbs: Verbs) => [
     summary: 'List campaigns.',
     description: 'The newest is first. Archived campaigns are left out.',
     access: { secret: 'support' },
+    query: CampaignQuery,
     list: campaignListing,
     reply: Page(Campaign),
-    run: async (ctx, { page }) => presentCampaigns(ctx, await listCampaigns(ctx, page)),
+    run: async (ctx, { page, query }) => presentCampaigns(ctx, await listCampaigns(ctx, page, query)),
   }),
   route({
     method: 'POST',

@@ -107,6 +107,18 @@ export const WinnerNumbers = Type.Array(
 )
 export type WinnerNumbers = Static<typeof WinnerNumbers>
 
+/** What campaigns can be filtered by. */
+export const CampaignQuery = Exact({
+  provider_id: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,15}$',
+      problem: 'is not an id',
+      description: 'Only campaigns that name this provider. Those that use the default provider of their channel name none.',
+    }),
+  ),
+})
+export type CampaignQuery = Static<typeof CampaignQuery>
+
 export const CampaignInput = Exact({
   type,
   name: Name(),

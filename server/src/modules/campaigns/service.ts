@@ -3,14 +3,14 @@ import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.
 import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
-import type { CampaignId } from '../../lib/ids.ts'
+import type { CampaignId, ProviderId } from '../../lib/ids.ts'
 import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
 import { copyAttachments, copyTemplates, variantName, variantsWithTemplate } from '../templates/index.ts'
 import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
 import { referenceFaults, subscriptionOf } from './references.ts'
-import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
+import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignQuery, CampaignRow, Delivery } from './schema.ts'
 import { freeSlug, savingSlug } from './slugs.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
@@ -38,7 +38,8 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
 export const EXPIRY_H = 72
 export const EXPIRY_TRANSACTIONAL_H = 1
 
-export const listCampaigns = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<CampaignRow>> => queries.listCampaigns(ctx, page)
+export const listCampaigns = (ctx: ProjectCtx, page: PageRequest, { provider_id }: CampaignQuery = {}): Promise<PageOf<CampaignRow>> =>
+  queries.listCampaigns(ctx, page, provider_id === undefined ? undefined : (Number(provider_id) as ProviderId))
 
 /** Throws 404. */
 export async function getCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {

@@ -4,6 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import { checkRule, RuleSchema } from '../rules/index.ts'
 import { journeyMeta } from './meta.ts'
 import * as kinds from './steps/index.ts'
+import type { StepKind } from './steps/step.ts'
 
 type Json = { properties?: Record<string, Json>; items?: Json }
 
@@ -32,6 +33,10 @@ describe('GET /journeys/meta', () => {
     expect(Object.keys(body.steps)).toEqual(Object.keys(kinds))
     expect(body.steps.delay).toMatchObject({ label: 'Wait', paths: ['default', 'past', 'missing'], waits: true })
     expect(body.steps.wait_until).toMatchObject({ paths: ['bought', 'timeout'], waits: false })
+    expect(body.steps.gate).toMatchObject({
+      paths: ['yes', 'no'],
+      named_paths: { member: 'branches', others: ['else'], none: ['yes', 'no'] },
+    })
     for (const { also } of Object.values<{ also: string[] }>(body.steps)) expect(also).not.toEqual([])
   })
 
@@ -53,6 +58,17 @@ describe('GET /journeys/meta', () => {
   test('contains none of our own keywords', () => {
     expect(JSON.stringify(steps)).not.toMatch(/"(trim|notBlank|problem|freeForm)"/)
   })
+})
+
+test.each(Object.entries<StepKind>(kinds))('the type %s tells the ways out that its settings can name', (type, { paths }) => {
+  const { named_paths } = steps[type] ?? {}
+  const named = ['branches', 'conditions'].flatMap((member) => {
+    const found = paths({ [member]: [{ path: 'gold' }] }).map(({ path }) => path)
+    return found.includes('gold')
+      ? [{ member, others: found.filter((path) => path !== 'gold'), none: paths({}).map(({ path }) => path) }]
+      : []
+  })
+  expect(named_paths === undefined ? [] : [named_paths]).toEqual(named)
 })
 
 describe('the example of a step', () => {

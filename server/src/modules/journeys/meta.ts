@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
 import { Exact } from '../../lib/shapes.ts'
 import * as kinds from './steps/index.ts'
-import type { StepKind } from './steps/step.ts'
+import type { Path, StepKind } from './steps/step.ts'
 
 /** The kinds of step in API replies (D-JRN-3). */
 export const JourneyMeta = Exact(
@@ -21,9 +21,18 @@ export const JourneyMeta = Exact(
         }),
         sentence: Type.String({ description: 'The step with the example in words.' }),
         paths: Type.Array(Type.String(), {
-          description:
-            'The ways out of the step with the example; `branches` and `conditions` name their own. The path of a child without one is `default`.',
+          description: 'The ways out of the step with the example. The path of a child without one is `default`.',
         }),
+        named_paths: Type.Optional(
+          Exact(
+            {
+              member: Type.String({ description: 'The member of `data` whose items name ways out, in `path`.' }),
+              others: Type.Array(Type.String(), { description: 'The ways out beside those.' }),
+              none: Type.Array(Type.String(), { description: 'The ways out while the settings name none.' }),
+            },
+            { description: 'For kinds of step whose settings can name ways out, which differ from those of the example.' },
+          ),
+        ),
         waits: Type.Boolean({
           description: 'Whether users wait at the step with the example, so that steps may lead in a loop through it.',
         }),
@@ -35,10 +44,12 @@ export const JourneyMeta = Exact(
 )
 export type JourneyMeta = Static<typeof JourneyMeta>
 
+const namesOf = (paths: Path[]): string[] => paths.map(({ path }) => path)
+
 /** The kinds of step. */
 export const journeyMeta = (): JourneyMeta => ({
   steps: Object.fromEntries(
-    Object.entries<StepKind>(kinds).map(([type, { label, also, description, settings, example, sentence, paths, waits }]) => [
+    Object.entries<StepKind>(kinds).map(([type, { label, also, description, settings, example, sentence, paths, namesPaths, waits }]) => [
       type,
       {
         label,
@@ -47,7 +58,8 @@ export const journeyMeta = (): JourneyMeta => ({
         settings: publicSchema(settings),
         example,
         sentence,
-        paths: paths(example).map(({ path }) => path),
+        paths: namesOf(paths(example)),
+        ...(namesPaths && { named_paths: { ...namesPaths, others: [...namesPaths.others], none: namesOf(paths({})) } }),
         waits: waits?.(example) ?? false,
       },
     ]),

@@ -16,10 +16,10 @@ export type Way = Place & { to: string }
 export const DEFAULT_PATH = 'default'
 
 /** What the server says of the kinds of step (`GET /journeys/meta`), as far as the graph depends on it. */
-export type Kinds = Record<string, { paths: string[]; waits: boolean; example: Record<string, unknown> }>
+export type Kinds = Record<string, { paths: string[]; waits: boolean; named_paths?: NamedPaths }>
 
-/** The path of users for which no branch holds. The kinds of steps name it only in their texts. */
-const ELSE = 'else'
+type NamedPaths = { member: string; others: string[]; none: string[] }
+
 const STEP_HEIGHT = 100
 
 /** How the editor changes a graph. */
@@ -76,13 +76,15 @@ export const namedPaths = (data: Record<string, unknown>): string[] =>
 
 /** The ways out of a step: those that its settings name, those of its kind, and any that it has besides. */
 export function pathsOf({ type, data, children }: Step, kinds: Kinds): string[] {
-  const kind = kinds[type] ?? { paths: [], example: {} }
-  const ofExample = namedPaths(kind.example)
-  const named = namedPaths(data)
+  const { paths, named_paths } = kinds[type] ?? { paths: [] }
   const taken = children.map(({ path = DEFAULT_PATH }) => path)
-  const own = kind.paths.filter((path) => !ofExample.includes(path))
-  const branches = named.length > 0 && ofExample.length === 0 ? [...named, ELSE] : [...named, ...own]
-  return [...new Set([...branches, ...taken])]
+  const own = named_paths === undefined ? paths : pathsBy(data, named_paths)
+  return [...new Set([...own, ...taken])]
+}
+
+function pathsBy(data: Step['data'], { member, others, none }: NamedPaths): string[] {
+  const named = namedPaths({ [member]: data[member] })
+  return named.length > 0 ? [...named, ...others] : none
 }
 
 /** The ways that are shown: all of a step that decides; of any other those that lead somewhere, or the first. */

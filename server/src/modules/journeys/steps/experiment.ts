@@ -84,6 +84,7 @@ export const experiment = step({
     ],
   },
   sentence: '75% of users take the path a, and 25% take the path b',
+  namesPaths: { member: 'branches', others: [] },
   paths: ({ branches = [] }) => branches.map(({ path }) => ({ path, isRequired: true })),
   faults: (settings, when) => {
     const { branches } = settings

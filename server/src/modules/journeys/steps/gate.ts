@@ -163,6 +163,7 @@ export const gate = step({
   example: { rule: { attribute: 'data.plan', is: 'pro' } },
   sentence: 'take the path yes if plan is “pro”, otherwise the path no',
   references: (settings) => ({ ids: [], rules: rulesOf(settings) }),
+  namesPaths: { member: 'branches', others: [ELSE] },
   paths: ({ branches }) => {
     const names = branches === undefined ? ['yes', 'no'] : [...branches.map(({ path }) => path), ELSE]
     return names.map((path) => ({ path, isRequired: true }))

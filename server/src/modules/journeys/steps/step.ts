@@ -195,6 +195,8 @@ export type StepKind<S extends TSchema = TSchema> = {
   waits?(settings: Static<S>): boolean
   /** The ways out. The first is the one of a child without a path, if it is `default`. */
   paths(settings: Static<S>): Path[]
+  /** The member whose items name ways out by `path`, if there is one, and the ways out beside those. */
+  namesPaths?: { member: keyof Static<S> & string; others: readonly string[] }
   /** Why the settings cannot be published; `param` is a path in `data`. Also called when they are stored, for faults that no draft may have. */
   faults?(settings: Static<S>, when: 'stored' | 'published'): Fault[]
   needs?(settings: Static<S>): Needs

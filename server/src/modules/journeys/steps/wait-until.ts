@@ -164,6 +164,7 @@ export const wait_until = step({
     ids: (settings.conditions ?? []).flatMap(({ list_id }, at) => idAt('list', list_id, `conditions[${at}].list_id`)),
     rules: rulesOf(settings),
   }),
+  namesPaths: { member: 'conditions', others: [TIMEOUT] },
   paths: ({ conditions = [] }) => [...conditions.map(({ path }) => path), TIMEOUT].map((path) => ({ path, isRequired: true })),
   faults: (settings, when) => (when === 'published' ? publishedFaults(settings) : []),
   needs: (settings) => ({
