@@ -1438,7 +1438,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read the template of a locale
+         * @description It is the one of this locale and variant, and no other that fits.
+         */
+        get: operations["getCampaignTemplate"];
         /**
          * Create or replace the template of a locale
          * @description Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.
@@ -16702,7 +16706,7 @@ export interface components {
                  * @description A more precise reason for programs.
                  * @enum {string}
                  */
-                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
+                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
                 /** @description A page that explains the code. */
                 doc_url: string;
             };
@@ -16855,6 +16859,32 @@ export interface components {
                  *         "message": "The body must arrive within 30 seconds.",
                  *         "param": "body",
                  *         "reason": "body_too_slow",
+                 *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
+                 *       },
+                 *       "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The object is not the version that `If-Match` names. */
+        Changed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "status": "error",
+                 *       "code": "validation_failed",
+                 *       "message": "Nothing was saved. It has changed since you read it.",
+                 *       "error": {
+                 *         "code": "validation_failed",
+                 *         "message": "Nothing was saved. It has changed since you read it.",
+                 *         "param": "If-Match",
+                 *         "reason": "changed",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
                  *       },
                  *       "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X"
@@ -17021,6 +17051,10 @@ export interface components {
         IdempotencyKey: string;
         /** @description The API version to use. Default: that of the project. */
         ServiceVersion: "2026-11-20";
+        /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+        IfMatch: string;
+        /** @description With `*`, the write is refused with 412 if the object exists. */
+        IfNoneMatch: string;
         /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
         Cursor: string;
         /** @description The page after or before the cursor. */
@@ -17036,6 +17070,8 @@ export interface components {
         Location: string;
         /** @description This is the stored reply to an earlier request, whose id is in `Original-Request`. */
         IdempotentReplayed: "true";
+        /** @description The version of the object, for `If-Match`. */
+        ETag: string;
         /** @description Seconds to wait before the next attempt. */
         RetryAfter: number;
         /** @description The challenge of RFC 6750. */
@@ -20940,6 +20976,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20985,6 +21022,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -21013,6 +21052,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
@@ -21025,6 +21065,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -21057,6 +21099,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -21091,6 +21134,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -22366,6 +22410,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -22424,6 +22469,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -22452,6 +22499,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
@@ -22464,6 +22512,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -22492,6 +22542,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -22535,6 +22586,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -22952,6 +23004,67 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getCampaignTemplate: {
+        parameters: {
+            query?: {
+                /** @description A variant of an A/B test. A campaign without variants has only `A`. */
+                variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+                /**
+                 * @description A BCP 47 language tag.
+                 * @example en-AU
+                 */
+                locale: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 31,
+                     *       "campaign_id": 7,
+                     *       "locale": "en-AU",
+                     *       "variant": "A",
+                     *       "data": {
+                     *         "subject": "Spring sale: 20% off",
+                     *         "html": "<p>Hello {{ user.data.first_name }}</p><p><a href=\"https://shop.example.com/sale\">See the sale</a></p><p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>"
+                     *       },
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "updated_at": "2026-11-20T02:56:21.664Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignTemplate"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     setCampaignTemplate: {
         parameters: {
             query?: {
@@ -22961,6 +23074,10 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description With `*`, the write is refused with 412 if the object exists. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -22994,6 +23111,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -23022,6 +23140,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -23039,6 +23158,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -23072,6 +23193,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
@@ -24368,6 +24490,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -24408,6 +24531,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -24436,6 +24561,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
@@ -24448,6 +24574,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -24478,6 +24606,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -24510,6 +24639,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -24543,6 +24673,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -24658,6 +24789,10 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description With `*`, the write is refused with 412 if the object exists. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -24719,6 +24854,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -24825,6 +24961,7 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];

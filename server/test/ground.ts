@@ -44,6 +44,8 @@ export type GroundOptions = {
   lag?: () => number
   /** The processor time of a template or file in a thread, instead of a second. */
   itemMaxMs?: number
+  /** How many connections to the database the server has, instead of 12. */
+  connectionsMax?: number
   /** Do not share the server: for tests that break it or its connections, or that count from zero. */
   own?: true
 }
@@ -151,15 +153,16 @@ async function empty(databaseUrl: string): Promise<void> {
   await rowsOf(databaseUrl, `begin; set local session_replication_role = replica; ${tables?.statements}; commit`)
 }
 
-async function openGround(databaseUrl: string, { env = {}, log, lag = () => 0, itemMaxMs }: GroundOptions): Promise<Ground> {
+async function openGround(
+  databaseUrl: string,
+  { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax = 12 }: GroundOptions,
+): Promise<Ground> {
   const config = testConfig(env)
   const closing = new AsyncDisposableStack()
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
-  const db = closing.use(
-    openDatabase({ url: databaseUrl, connectionsMax: 12, name: 'test', checkRows: true, onStatement: metrics.statement }),
-  )
+  const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax, name: 'test', checkRows: true, onStatement: metrics.statement }))
   const tracing = await openTracing(config)
   if (tracing) closing.use(tracing)
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })

@@ -48,6 +48,7 @@ export type ErrorReason =
   | 'system_key'
   | 'other_user'
   | 'in_progress'
+  | 'changed'
   | 'different_request'
   | 'body_too_large'
   | 'body_too_slow'
@@ -65,7 +66,7 @@ export type Fault = { code: ErrorCode; param?: string; message: string }
 export type ApiErrorOptions = {
   param?: string
   reason?: ErrorReason
-  /** Overrides the status of the code, for the HTTP errors of D-ERR-2 (405, 408, 413, 415, 503). */
+  /** Overrides the status of the code, for the HTTP errors of D-ERR-2 (405, 408, 412, 413, 415, 503). */
   status?: number
   headers?: Record<string, string>
   faults?: Fault[]

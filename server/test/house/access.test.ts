@@ -266,6 +266,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/campaigns', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates', EVERY_ROLE],
+  ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}/attachments', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}', EVERY_ROLE],
   ['POST', '/api/client/campaigns/{campaignId}/preview', EVERY_ROLE],

@@ -8,6 +8,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { sql } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
 import type { Audit, AuditedInput, AuditedWrite, RecordWrite, Route } from './route.ts'
+import { type Conditions, checkConditions } from './versions.ts'
 
 type AuditedKind<C extends Ctx, K> = {
   /** The path parameter with the id; without it, `keyOf` finds the key. An object that is created has its id in the reply. */
@@ -38,11 +39,14 @@ export function audits<C extends Ctx, K = number>(object: string, kind: AuditedK
   })
 }
 
-/** Runs a handler. If its route declares an audited write, that is recorded in the transaction of its effects. */
+/**
+ * Runs a handler. If its route declares an audited write, that is recorded in the transaction of its effects, which begin only if the object
+ * is the one that the conditions name.
+ */
 export async function recorded(
   ctx: Ctx,
-  { audit }: Route,
-  input: AuditedInput,
+  { audit, versioned }: Route,
+  { conditions, ...input }: AuditedInput & { conditions: Conditions },
   recordWrite: RecordWrite,
   run: (ctx: Ctx) => Promise<unknown>,
 ): Promise<unknown> {
@@ -51,7 +55,9 @@ export async function recorded(
     const key = audit.keyOf(input)
     if (key !== undefined) await lockObject(ctx, audit, key)
     const before = key === undefined ? undefined : await stateOf(ctx, audit, input, key)
+    const refusal = versioned && checkConditions(conditions, versioned, before)
     const reply = await run(ctx as unknown as Ctx)
+    if (refusal) throw refusal
     const created = key === undefined ? audit.keyOf(input, reply) : key
     const after = created === undefined ? undefined : await stateOf(ctx, audit, input, created)
     if (!audit.always && before && after && canonicalJson(before) === canonicalJson(after)) return reply

@@ -13,6 +13,7 @@ import { HandlerRefusal, isStoredRefusal, type StoredReply } from './idempotency
 import { inputOf } from './input.ts'
 import type { Browser, Received, Route } from './route.ts'
 import { type OpenBody, openBody } from './streamed.ts'
+import { readConditions } from './versions.ts'
 
 export type Body = { value: unknown; raw: Buffer; open?: OpenBody }
 
@@ -36,29 +37,60 @@ export async function bodyOf(ctx: Ctx, route: CompiledRoute, request: FastifyReq
 }
 
 /** What the handler gets beside the parameters. */
-type Given = Omit<Body, 'open'> & { received?: Received | undefined; record?: ReplyRecord | undefined; browser?: Browser }
+type Given = Omit<Body, 'open'> & {
+  received?: Received | undefined
+  record?: ReplyRecord | undefined
+  browser?: Browser
+  prepared?: Prepared
+}
+
+/** Gives the handler what `prepare` returned, or throws what it threw. */
+type Prepared = () => unknown
+
+const NOTHING_PREPARED: Prepared = () => undefined
+
+/** Runs the `prepare` of a route. Parameters that are refused here are refused again, in their turn, by `handle`. */
+export async function prepare(ctx: Ctx, route: CompiledRoute, { value }: Body, exchange: Exchange): Promise<Prepared> {
+  const run = route.def.prepare as ((ctx: Ctx, input: unknown) => Promise<unknown>) | undefined
+  if (!run) return NOTHING_PREPARED
+  try {
+    const prepared = await run(ctx, inputOf(route, exchange, value))
+    return () => prepared
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
 
 /** Checks the parameters, then runs the handler. */
 export async function handle(
   { recordWrite, baseUrl }: Pick<Serving, 'recordWrite' | 'baseUrl'>,
   ctx: Ctx,
   route: CompiledRoute,
-  { value, ...given }: Given,
+  { value, prepared = NOTHING_PREPARED, ...given }: Given,
   exchange: Exchange,
 ): Promise<StoredReply> {
   const { def } = route
   const input = inputOf(route, exchange, value)
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
-  const work = (ctx: Ctx) => run(def as Route, ctx, { ...input, ...given }, baseUrl())
-  const result = await recorded(ctx, def as Route, input, recordWrite, work)
+  const conditions = def.versioned ? readConditions(exchange.request.headers) : {}
+  const work = (ctx: Ctx) => run(def as Route, ctx, { ...input, ...given }, prepared, baseUrl())
+  const result = await recorded(ctx, def as Route, { ...input, conditions }, recordWrite, work)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : JSON.stringify(result), location }
 }
 
-async function run(def: Route, ctx: Ctx, input: { requestId: string } & Record<string, unknown>, baseUrl: string): Promise<unknown> {
+async function run(
+  def: Route,
+  ctx: Ctx,
+  input: { requestId: string } & Record<string, unknown>,
+  prepared: Prepared,
+  baseUrl: string,
+): Promise<unknown> {
   try {
-    return await (def.run as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, input)
+    return await (def.run as (ctx: Ctx, input: unknown) => Promise<unknown>)(ctx, { ...input, prepared: prepared() })
   } catch (error) {
     if (!isStoredRefusal(error)) throw error
     const body = JSON.stringify(errorReply(error, input.requestId, baseUrl))

@@ -10,6 +10,7 @@ import type { Config } from '../runtime/config.ts'
 import type { Actor, Caller, CallerCtx, Ctx, InTx, MemberCtx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
 import type { Listing, PageRequest } from './paging.ts'
+import type { Versioned } from './versions.ts'
 
 /**
  * Who may call a route. There is no default: a route without `access` does not compile.
@@ -192,7 +193,7 @@ type BrowserInput<A extends Access> = A extends ConsoleAccess ? { browser: Brows
 
 type LiveInput<R extends TSchema> = Static<R> extends Live ? { live: LiveCall } : unknown
 
-export type Input<P, Q, B, U = undefined> = {
+export type Input<P, Q, B, U = undefined, W = undefined> = {
   params: ParamsOf<P>
   query: Q
   body: B
@@ -201,12 +202,18 @@ export type Input<P, Q, B, U = undefined> = {
   raw: Buffer
   /** What `receive` returned for a streamed body. */
   received: U
+  /** What `prepare` returned. */
+  prepared: W
   requestId: string
   /** Of a request with an `Idempotency-Key`, on routes that store it `with_append`. */
   record: ReplyRecord | undefined
 }
 
-export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined> = {
+type InputOf<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U, W> = Input<P, Static<Q>, Static<B>, U, W> &
+  LiveInput<R> &
+  BrowserInput<A>
+
+export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, R extends TSchema, U = undefined, W = undefined> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: `/api/client/${string}` | `/api/ext/generic/${string}` | `/api/console/${string}`
   /** A sentence for the API reference. It starts with a verb in the imperative. */
@@ -242,6 +249,13 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   records?: 'with_append' | 'around_call'
   /** Of routes that write: what the audit log records, or why it records nothing (`house/audit.test.ts`). */
   audit?: Audit
+  /** Replies have an `ETag`; writes may have `If-Match`, which needs `audit`. */
+  versioned?: Versioned
+  /**
+   * Computes what `run` needs, before the transaction begins, so that no connection to the database waits for it. What it throws is thrown
+   * where `run` begins.
+   */
+  prepare?: (ctx: CtxOf<A>, input: Pick<Input<P, Static<Q>, Static<B>>, 'params' | 'query' | 'body'>) => Promise<W>
   /** Served while the server is overloaded too. */
   essential?: true
   /** Codes of errors that the shape of the route does not show, for the API reference. */
@@ -249,12 +263,16 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
-  run: (ctx: CtxOf<A>, input: Input<P, Static<Q>, Static<B>, U> & LiveInput<R> & BrowserInput<A>) => Promise<Static<R> | undefined | void>
+  run: (ctx: CtxOf<A>, input: InputOf<A, P, Q, B, R, U, W>) => Promise<Static<R> | undefined | void>
 }
 
 /** A route without its type parameters, for the server. */
-export type Route = Omit<RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>, 'run' | 'location' | 'stream'> & {
+export type Route = Omit<
+  RouteDef<Access, Record<string, PathParam<unknown>>, TSchema, TSchema, TSchema>,
+  'run' | 'prepare' | 'location' | 'stream'
+> & {
   run: (ctx: never, input: never) => Promise<unknown>
+  prepare?: (ctx: never, input: never) => Promise<unknown>
   stream?: StreamDef<never, never, never, Received>
   location?: (reply: never) => string
 }
@@ -267,6 +285,7 @@ export const route = <
   B extends TSchema = TSchema,
   R extends TSchema = TSchema,
   U extends Received | undefined = undefined,
+  W = undefined,
 >(
-  def: RouteDef<A, P, Q, B, R, U>,
+  def: RouteDef<A, P, Q, B, R, U, W>,
 ): Route => def as unknown as Route

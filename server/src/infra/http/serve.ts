@@ -13,7 +13,7 @@ import { authenticate, authenticateAgain, counted } from './authenticate.ts'
 import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { type Exchange, type Serving, single } from './exchange.ts'
-import { bodyOf, handle } from './handle.ts'
+import { bodyOf, handle, prepare } from './handle.ts'
 import { isIdempotent, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
@@ -21,6 +21,7 @@ import type { Access, Authenticator, Credential, Download, Live, LiveCall, Route
 import { serveConsole } from './serve-console.ts'
 import { receive } from './streamed.ts'
 import { versionOf } from './version.ts'
+import { etagOf } from './versions.ts'
 
 /** A reply: JSON that can be stored and replayed, or else a file or a live reply. */
 export type Served = StoredReply | { download: Download; type: string } | { live: (signal: AbortSignal) => Promise<Live> }
@@ -45,9 +46,10 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received =
     body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream, charset: body.open.charset }))
-  const work = (ctx: Ctx, record?: ReplyRecord) => handle(serving, ctx, route, { ...body, received, record }, exchange)
+  const prepared = await prepare(inner, route, body, exchange)
+  const work = (ctx: Ctx, record?: ReplyRecord) => handle(serving, ctx, route, { ...body, received, prepared, record }, exchange)
   // Awaited here, because `received` is disposed of when this function returns.
-  if (key === undefined) return await work(inner)
+  if (key === undefined) return withVersion(route, exchange, await work(inner))
   exchange.headers['idempotency-key'] = key
   const stored = await runOnce(
     inner,
@@ -67,7 +69,13 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
     ctx.metrics.idempotentReplay()
     Object.assign(exchange.headers, { 'idempotent-replayed': 'true', 'original-request': stored.originalRequest })
   }
-  return stored
+  return withVersion(route, exchange, stored)
+}
+
+/** The version of the object in a reply, also in one that is replayed. */
+function withVersion({ def: { versioned } }: CompiledRoute, { headers }: Exchange, reply: StoredReply): StoredReply {
+  if (versioned && reply.body !== null && reply.status < 300) headers.etag = etagOf(versioned, reply.body)
+  return reply
 }
 
 const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.split('?')[0] ?? '').replace(/\/$/, '')

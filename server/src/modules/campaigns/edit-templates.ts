@@ -32,18 +32,29 @@ export async function getTemplate(ctx: ProjectCtx, { campaignId, locale, variant
   return present(row)
 }
 
-/** Creates or replaces a template. Throws 400 and 422 if the channel cannot send the content, 403, 404. */
-export async function putTemplate(ctx: ProjectCtx, place: TemplatePlace, given: unknown): Promise<SavedTemplate> {
-  const campaign = await getCampaign(ctx, place.campaignId)
+type PreparedTemplate = Awaited<ReturnType<typeof checkAndCompile>> & Pick<SavedTemplate, 'findings'>
+
+/**
+ * Compiles and checks a template that is to be saved. That is slow, so it comes before the transaction; the channel of a campaign never
+ * changes. Throws 400 and 422 if the channel cannot send the content, 403, 404.
+ */
+export async function prepareTemplate(
+  ctx: ProjectCtx,
+  { campaignId, locale }: Pick<TemplatePlace, 'campaignId' | 'locale'>,
+  given: unknown,
+): Promise<PreparedTemplate> {
+  const campaign = await getCampaign(ctx, campaignId)
   if (campaign.state !== 'draft') requirePublisher(ctx)
-  // Compiling is slow, so it is done before the campaign is locked. The channel of a campaign never changes.
-  const written = await checkAndCompile(ctx, campaign.channel, place.locale, given)
-  const findings = await findingsOf(ctx, campaign.channel, written, await lintContextOf(ctx, campaign))
-  const saved = await inTx(ctx, async (ctx) => {
+  const written = await checkAndCompile(ctx, campaign.channel, locale, given)
+  return { ...written, findings: await findingsOf(ctx, campaign.channel, written, await lintContextOf(ctx, campaign)) }
+}
+
+/** Creates or replaces a template. Throws 403, 404. */
+export function putTemplate(ctx: ProjectCtx, place: TemplatePlace, { data, compiled, findings }: PreparedTemplate): Promise<SavedTemplate> {
+  return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
-    return saveTemplate(ctx, place, written.data, written.compiled)
+    return { ...present(await saveTemplate(ctx, place, data, compiled)), findings }
   })
-  return { ...present(saved), findings }
 }
 
 /** Removes a template. The last template of an active campaign cannot be removed. Throws 403, 404, 422. */

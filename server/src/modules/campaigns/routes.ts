@@ -33,6 +33,9 @@ const campaignAudit = audits('campaign', { ...state, id: 'campaignId' })
 /** A copy has its id in the reply; the path has that of the original. */
 const campaignCopyAudit = audits('campaign', state)
 
+/** A campaign without its counts and times. */
+const versioned = { of: ({ delivery: _, in_flight: __, updated_at: ___, ...campaign }: Campaign) => campaign }
+
 const location = ({ id }: Campaign) => `/api/client/campaigns/${id}`
 
 /** Functions that need modules that depend on this one. */
@@ -73,6 +76,7 @@ const ofCampaigns = (verbs: Verbs) => [
     summary: 'Read a campaign.',
     description: '`delivery` has the main counts; getCampaignDelivery has all of them.',
     access: { secret: 'support' },
+    versioned,
     params,
     reply: Campaign,
     run: async (ctx, { params }) => presentCampaign(ctx, await getCampaign(ctx, params.campaignId)),
@@ -85,6 +89,7 @@ const ofCampaigns = (verbs: Verbs) => [
       'Members that are left out do not change. Set `state` to schedule a blast (`scheduled`) or make it a draft again (`draft`), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` withdraws the unsent messages of a blast that is being sent: the blast is `aborting` until no message is in flight, and then `scheduled`. Users who already got it do not get it again. Setting `state`, or changing a campaign that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     audit: campaignAudit('updated'),
+    versioned,
     params,
     body: CampaignChanges,
     reply: Campaign,
@@ -97,6 +102,7 @@ const ofCampaigns = (verbs: Verbs) => [
     description: 'An active campaign is aborted first. Archiving a campaign that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: campaignAudit('deleted'),
+    versioned,
     params,
     query: ForceQuery,
     status: 204,

@@ -15,9 +15,8 @@ import {
   Template,
   TestInput,
   TestReport,
-  variantNumber,
 } from '../templates/index.ts'
-import { getTemplate, listTemplates, putTemplate, removeTemplate } from './edit-templates.ts'
+import { getTemplate, listTemplates, prepareTemplate, putTemplate, removeTemplate } from './edit-templates.ts'
 import { getCampaign } from './service.ts'
 import { placeIn, templateIdOf, templateLocale, templateQuery } from './template-place.ts'
 import { sendTests } from './test-sends.ts'
@@ -29,6 +28,8 @@ const templateAudit = audits('template', {
   idOf: templateIdOf,
   read: getTemplate,
 })
+
+const versioned = { of: ({ data }: Template) => data }
 
 /** The templates of a campaign: reading, writing, previewing, checking and testing them. */
 export const templateRoutes = [
@@ -43,6 +44,18 @@ export const templateRoutes = [
     run: async (ctx, { params }) => ({ results: await listTemplates(ctx, params.campaignId) }),
   }),
   route({
+    method: 'GET',
+    path: '/api/client/campaigns/{campaignId}/templates/{locale}',
+    summary: 'Read the template of a locale.',
+    description: 'It is the one of this locale and variant, and no other that fits.',
+    access: { secret: 'support' },
+    versioned,
+    params: { ...params, locale: templateLocale },
+    query: templateQuery,
+    reply: Template,
+    run: (ctx, { params, query }) => getTemplate(ctx, placeIn(params, query)),
+  }),
+  route({
     method: 'PUT',
     path: '/api/client/campaigns/{campaignId}/templates/{locale}',
     summary: 'Create or replace the template of a locale.',
@@ -50,11 +63,13 @@ export const templateRoutes = [
       'Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.',
     access: { secret: 'editor' },
     audit: templateAudit('updated'),
+    versioned,
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     body: Content,
     reply: SavedTemplate,
-    run: (ctx, { params, query, body }) => putTemplate(ctx, { ...params, variant: variantNumber(query.variant) }, body),
+    prepare: (ctx, { params, body }) => prepareTemplate(ctx, params, body),
+    run: (ctx, { params, query, prepared }) => putTemplate(ctx, placeIn(params, query), prepared),
   }),
   route({
     method: 'DELETE',
@@ -63,10 +78,11 @@ export const templateRoutes = [
     description: 'Messages that were sent do not change.',
     access: { secret: 'editor' },
     audit: templateAudit('deleted'),
+    versioned,
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     status: 204,
-    run: (ctx, { params, query }) => removeTemplate(ctx, { ...params, variant: variantNumber(query.variant) }),
+    run: (ctx, { params, query }) => removeTemplate(ctx, placeIn(params, query)),
   }),
   route({
     method: 'POST',

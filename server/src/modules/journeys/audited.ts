@@ -1,6 +1,7 @@
 import { audits } from '../../infra/http/audited.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
+import type { Journey, Steps } from './schema.ts'
 import { getJourney } from './service.ts'
 import { getSteps } from './versions/drafts.ts'
 
@@ -13,3 +14,16 @@ async function stateOf(ctx: ProjectCtx, id: JourneyId): Promise<object> {
 
 /** How writes of journeys are recorded in the audit log. */
 export const journeyAudit = audits('journey', { id: 'journeyId', read: stateOf })
+
+type State = Omit<Journey, 'stats' | 'stats_at'> & { steps: Steps }
+
+/** The version of a journey is that of its members; its steps have one of their own. */
+export const versionedJourney = {
+  of: ({ stats: _, stats_at: __, updated_at: ___, ...journey }: Journey) => journey,
+  ofState: ({ steps: _, updated_at: __, ...journey }: State) => journey,
+}
+
+const withoutCounts = (steps: Steps) =>
+  Object.entries(steps).map(([key, { type, name, x, y, data, children }]) => [key, { type, name, x, y, data, children }])
+
+export const versionedSteps = { of: withoutCounts, ofState: ({ steps }: State) => withoutCounts(steps) }

@@ -2,7 +2,7 @@ import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
-import { journeyAudit } from './audited.ts'
+import { journeyAudit, versionedJourney } from './audited.ts'
 import { backtestRoutes } from './backtests/routes.ts'
 import { byHandRoutes } from './by-hand/routes.ts'
 import { insightRoutes } from './insight/routes.ts'
@@ -58,6 +58,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     summary: 'Read a journey.',
     description: 'The steps are in the reply of listJourneySteps.',
     access: { secret: 'support' },
+    versioned: versionedJourney,
     params,
     reply: Journey,
     run: (ctx, { params }) => getJourney(ctx, params.journeyId),
@@ -72,6 +73,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
       'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
+    versioned: versionedJourney,
     params,
     body: JourneyChanges,
     reply: Journey,
@@ -84,6 +86,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     description: 'Users inside exit with the reason `archived`. Archiving a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('deleted'),
+    versioned: versionedJourney,
     params,
     status: 204,
     run: (ctx, { params }) => archiveJourney(ctx, params.journeyId),

@@ -25,6 +25,8 @@ const listAudit = audits('list', {
   },
 })
 
+const versioned = { of: ({ name, rule }: List) => ({ name, rule }) }
+
 /** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
   /** Throws 404, and 422 when the list is in use. */
@@ -72,6 +74,7 @@ const ofLists = (verbs: Verbs) => [
     summary: 'Read a list.',
     description: '`progress` shows how far a list that is `building` is.',
     access: { secret: 'support' },
+    versioned,
     params,
     reply: List,
     run: async (ctx, { params }) => {
@@ -86,6 +89,7 @@ const ofLists = (verbs: Verbs) => [
     description: 'Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.',
     access: { secret: 'editor' },
     audit: listAudit('updated'),
+    versioned,
     params,
     body: ListChanges,
     reply: List,
@@ -102,6 +106,7 @@ const ofLists = (verbs: Verbs) => [
       'Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, a journey does not prevent it: its conditions on the list are false from then on.',
     access: { secret: 'editor' },
     audit: listAudit('deleted'),
+    versioned,
     params,
     query: ForceQuery,
     status: 204,

@@ -58,7 +58,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
   },
   validation_failed: {
     meaning:
-      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used for several faults with different codes. With status 413, the body is too large; with 408, it took too long.',
+      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used for several faults with different codes. With status 412, the object is not the version that the request names; with 413, the body is too large; with 408, it took too long.',
     action: 'Read `error.errors`. It lists every fault with its parameter, so that you can correct all of them at once.',
     retry: 'No, unless the rule is about a state that can change.',
     example: fault('validation_failed', 'body', 'The parameter `body` may have at most 100 items.'),
@@ -145,6 +145,7 @@ export const REASONS: Record<ErrorReason, string> = {
   project: 'The member has no role in the project of `Carillon-Project`, or it does not exist.',
   system_key: 'The key is managed by the system.',
   other_user: 'The user token belongs to another user.',
+  changed: 'The object is not the version that `If-Match` or `If-None-Match` names.',
   in_progress: 'The first request with this `Idempotency-Key` is still running.',
   different_request: 'The `Idempotency-Key` belongs to another request.',
   body_too_large: 'The body is larger than allowed.',

@@ -41,6 +41,11 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
     text: `Send an \`Idempotency-Key\` that you choose, such as a UUID, with any write. The request then takes effect once, even if you send it several times. For 24 hours, the same key gets the same reply, with the header \`Idempotent-Replayed: true\`. The same key with a different request is refused. Server errors, and requests that were refused before they ran, are not stored, so you can correct the request and use the same key.`,
   },
   {
+    id: 'if-match',
+    title: 'Changes by others',
+    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if somebody else has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. Read the object again then, and repeat the change on it. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
+  },
+  {
     id: 'lists',
     title: 'Lists',
     text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as \`limit\` says. For the next page, send \`nextCursor\` as \`cursor\`, until it is null. For the previous page, send \`prevCursor\` with \`page=prev\`. A cursor includes sort, direction and \`q\`, and does not expire. No row is repeated or skipped when others are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,

@@ -23,6 +23,18 @@ export const SHARED_PARAMETERS = {
     description: 'The API version to use. Default: that of the project.',
     schema: { type: 'string', enum: [...VERSIONS], examples: [LATEST_VERSION] },
   },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any.',
+    schema: { type: 'string', maxLength: 4096 },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'With `*`, the write is refused with 412 if the object exists.',
+    schema: { type: 'string', maxLength: 4096 },
+  },
   Cursor: {
     name: 'cursor',
     in: 'query',
@@ -112,8 +124,12 @@ function fieldsOf(searchedFields: string): string {
   return fields.length === 1 ? (fields[0] ?? '') : `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
 }
 
-function inHeaders({ method, path }: Route): Ref[] {
+function inHeaders({ method, path, versioned }: Route): Ref[] {
   if (path.startsWith('/api/console/')) return []
   const takesKey = isIdempotent(method) && !path.startsWith('/api/ext/')
-  return [...(takesKey ? [shared('IdempotencyKey')] : []), shared('ServiceVersion')]
+  return [
+    ...(takesKey ? [shared('IdempotencyKey')] : []),
+    ...(versioned && method !== 'GET' ? [shared('IfMatch'), ...(method === 'PUT' ? [shared('IfNoneMatch')] : [])] : []),
+    shared('ServiceVersion'),
+  ]
 }

@@ -51,6 +51,7 @@ export const HEADERS: Record<string, Header> = {
     description: 'This is the stored reply to an earlier request, whose id is in `Original-Request`.',
     schema: { const: 'true' },
   },
+  ETag: { description: 'The version of the object, for `If-Match`.', schema: text },
   RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
   Authenticate: { description: 'The challenge of RFC 6750.', schema: text },
 }
@@ -85,6 +86,11 @@ const wrongType = new ApiError('parameter_invalid_format', 'Send the body as `ap
   param: 'Content-Type',
   reason: 'media_type',
 })
+const changed = new ApiError('validation_failed', 'Nothing was saved. It has changed since you read it.', {
+  status: 412,
+  param: 'If-Match',
+  reason: 'changed',
+})
 const away = new ApiError('internal_error', 'The server is temporarily unavailable. Try again in a few seconds.', { status: 503 })
 
 /** `#/components/responses` by name, with their status. */
@@ -118,6 +124,10 @@ const FAILURES = {
     ),
   },
   TooSlow: { status: 408, reply: failure('The body took too long.', tooSlow) },
+  Changed: {
+    status: 412,
+    reply: failure('The object is not the version that `If-Match` names.', changed, { ETag: header('ETag') }),
+  },
   TooLarge: { status: 413, reply: failure('The body is too large.', tooLarge) },
   MediaType: { status: 415, reply: failure('The media type of the body is not supported.', wrongType) },
   Invalid: { status: 422, reply: failure('The request breaks a rule, or has several different faults.', ERRORS.validation_failed.example) },
@@ -180,6 +190,7 @@ export function repliesOf(route: Route, body: Media | undefined): Record<string,
     headers: {
       'X-Request-Id': header('RequestId'),
       ...(route.location && { Location: header('Location') }),
+      ...(route.versioned && status !== 204 && { ETag: header('ETag') }),
       ...(isIdempotent(route.method) && !isExt(route) && { 'Idempotent-Replayed': header('IdempotentReplayed') }),
     },
     ...(body && status !== 204 && { content: { [media]: body } }),
@@ -187,6 +198,7 @@ export function repliesOf(route: Route, body: Media | undefined): Record<string,
   const statuses = new Set<number>(errorsOf(route).map((code) => ERROR_STATUS[code]))
   if (readsBody(route)) statuses.add(413).add(415)
   if (readsBody(route) && !route.stream) statuses.add(408)
+  if (route.versioned && route.method !== 'GET') statuses.add(412)
   const failures = Object.entries(FAILURES).filter(([, { status }]) => statuses.has(status) || status === 503)
   return {
     [status]: success,

@@ -2,7 +2,7 @@ import { route } from '../../../infra/http/route.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
-import { journeyAudit } from '../audited.ts'
+import { journeyAudit, versionedSteps } from '../audited.ts'
 import { Steps, StepsInput } from '../schema.ts'
 import { getSteps, replaceSteps } from './drafts.ts'
 import { previewPublication, publish } from './publish.ts'
@@ -22,6 +22,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     description:
       'An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are those of all versions.',
     access: { secret: 'support' },
+    versioned: versionedSteps,
     params,
     query: VersionQuery,
     reply: Steps,
@@ -36,6 +37,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
       'Users see the steps when the journey is published; only a live journey that was never published goes live with them at once, or the request is refused with its faults. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
+    versioned: versionedSteps,
     params,
     body: StepsInput,
     reply: Steps,
