@@ -3,6 +3,7 @@ import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
 import { auditRoutes } from './screens/audit/routes.ts'
 import { campaignRoutes } from './screens/campaigns/routes.ts'
+import { domainRoutes } from './screens/domains/routes.ts'
 import { homeRoutes } from './screens/home/routes.ts'
 import { importRoutes } from './screens/imports/routes.ts'
 import { journeyRoutes } from './screens/journeys/routes.ts'
@@ -33,6 +34,7 @@ const tree = rootRoute.addChildren([
       ...listRoutes,
       ...messageRoutes,
       ...subscriptionRoutes,
+      ...domainRoutes,
       ...suppressionRoutes,
       ...inboxRoutes,
       ...keyRoutes,

@@ -8,6 +8,7 @@ import { openSite, type Site } from './site.ts'
 import { audit } from './stories/audit.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
+import { domains } from './stories/domains.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { imports } from './stories/imports.ts'
@@ -57,6 +58,7 @@ messages(site)
 lists(site)
 imports(site)
 consent(site)
+domains(site)
 keys(site)
 webhooks(site)
 providers(site)

@@ -48,6 +48,8 @@ export async function fillProject(site: Site): Promise<void> {
   await site.api('POST', 'lists', { name: 'Others', type: 'dynamic', rule: { not: { list: id } } })
   await site.api('POST', 'lists', { name: 'Testers', type: 'static', tags: ['shop'] })
   await site.api('POST', 'suppressions', [{ channel: 'email', address: 'lee@example.net' }])
+  const domain = await site.api('POST', 'domains', { sending_domain: 'bellbird.test' })
+  await site.api('PUT', `domains/${domain.id}/warm-up`, {})
   await addCampaigns(site, typeOf('email'))
   // Any other kind would make the project a live one.
   await site.api('POST', 'providers', { name: 'Mail relay', kind: 'sandbox', channel: 'email', settings: {} })

@@ -22,6 +22,12 @@ const newestJourney =
     return `/p/1/journeys/${results[0].id}${end}`
   }
 
+/** A view of the newest domain. */
+const newestDomain =
+  (end = '') =>
+  async (site: Site): Promise<string> =>
+    `/p/1/domains/${(await site.api('GET', 'domains?limit=1&direction=desc')).results[0].id}${end}`
+
 /** The latest entry, which is on the first page. */
 const auditEntry = async (site: Site): Promise<string> => `/p/1/audit?entry=${(await site.api('GET', 'audit?limit=1')).results[0].id}`
 
@@ -38,6 +44,9 @@ export const SCREENS: Screen[] = [
   { name: 'new-import', path: '/p/1/imports/new', heading: 'Import a file' },
   { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },
   { name: 'message', path: '/p/1/messages?message=1', heading: 'Message log' },
+  { name: 'domains', path: '/p/1/domains', heading: 'Domains' },
+  { name: 'domain', path: newestDomain(), heading: 'bellbird.test' },
+  { name: 'domain-warm-up', path: newestDomain('?view=warm-up'), heading: 'bellbird.test' },
   { name: 'suppressions', path: '/p/1/suppressions', heading: 'Suppressions' },
   { name: 'subscription-types', path: '/p/1/subscriptions', heading: 'Subscription types' },
   { name: 'campaigns', path: '/p/1/campaigns', heading: 'Campaigns' },

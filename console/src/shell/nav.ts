@@ -53,7 +53,14 @@ export const NAV: Group[] = [
       { id: 'webhooks', path: '/p/$project/webhooks', key: 'w' },
     ],
   },
-  { id: 'deliverability', icon: IconShield, items: [{ id: 'suppressions', path: '/p/$project/suppressions' }] },
+  {
+    id: 'deliverability',
+    icon: IconShield,
+    items: [
+      { id: 'domains', path: '/p/$project/domains', key: 'd' },
+      { id: 'suppressions', path: '/p/$project/suppressions' },
+    ],
+  },
   {
     id: 'settings',
     icon: IconAdjustmentsHorizontal,

@@ -12,6 +12,7 @@ import { LIVE_MS } from '../../parts/live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
+import { saveFile } from '../../parts/save-file.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 
 type Import = components['schemas']['ListImportReply']
@@ -136,13 +137,7 @@ export function Refused({ listId, importId }: { listId: number; importId: number
   if (error) return <Failed error={error} />
   if (csv === undefined) return <Loading />
   const lines = csv.trimEnd().split('\n')
-  const save = () => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }))
-    link.download = `import-${importId}-refused.csv`
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
+  const save = () => saveFile({ name: `import-${importId}-refused.csv`, type: 'text/csv', text: csv })
   return (
     <div className="stack">
       <Code text={lines.slice(0, SHOWN_MAX + 1).join('\n')} />

@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { saveFile } from '../../parts/save-file.ts'
 import { said } from '../../parts/toast.ts'
 import { useApi } from '../../session/project.tsx'
 
@@ -8,11 +9,7 @@ export function useExport(userId: string): () => Promise<void> {
   const api = useApi()
   return async () => {
     const everything = await api.get('/api/client/users/{userId}/export', { path: { userId } })
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([JSON.stringify(everything, null, 2)], { type: 'application/json' }))
-    link.download = `${userId}.json`
-    link.click()
-    URL.revokeObjectURL(link.href)
+    saveFile({ name: `${userId}.json`, type: 'application/json', text: JSON.stringify(everything, null, 2) })
     said(t('exported'))
   }
 }

@@ -1,0 +1,94 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { useRead } from '../../parts/data.ts'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useMay, useProject } from '../../session/project.tsx'
+import { AddDomain } from './add.tsx'
+import { DOMAINS, type Domain, nameOf, stateOf } from './search.ts'
+
+const route = getRouteApi('/member/p/$project/domains')
+
+/** The domains of senders and of links, with what the last check of their records found. */
+export function Domains() {
+  const { t } = useTranslation('domains')
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/domains' })
+  const mayAdd = useMay('admin')
+  const [isAdding, setAdding] = useState(false)
+  const query = { ...search, limit: 50 }
+  const domains = useRead(DOMAINS, { query }, { keepsPrevious: true })
+  return (
+    <>
+      <ListPage
+        title={t('title')}
+        about={t('about')}
+        more={t('more')}
+        request={{ path: DOMAINS, query }}
+        columns={useColumns()}
+        rows={domains}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('search')}
+        empty={t('empty')}
+        action={mayAdd && <AddButton onClick={() => setAdding(true)}>{t('add.open')}</AddButton>}
+      />
+      <AddDomain isOpen={isAdding} onClose={() => setAdding(false)} />
+    </>
+  )
+}
+
+function useColumns(): Column<Domain>[] {
+  const { t } = useTranslation('domains')
+  const project = String(useProject().id)
+  return [
+    {
+      id: 'name',
+      label: t('column.name'),
+      cell: (domain) => (
+        <>
+          <Link className="plain" to="/p/$project/domains/$domainId" params={{ project, domainId: String(domain.id) }}>
+            {nameOf(domain)}
+          </Link>
+          {domain.is_default && <span className="r">{t('default')}</span>}
+        </>
+      ),
+    },
+    {
+      id: 'email',
+      label: t('column.email'),
+      isWide: true,
+      cell: ({ sending, checked_at }) =>
+        sending ? (
+          <>
+            <Chip state={stateOf(sending.is_verified, checked_at)} />
+            {sending.problem && <span className="r">{sending.problem}</span>}
+          </>
+        ) : (
+          <span className="quiet">{t('linksOnly')}</span>
+        ),
+    },
+    {
+      id: 'links',
+      label: t('column.links'),
+      isExtra: true,
+      cell: ({ host, is_verified, checked_at }) => (
+        <>
+          <Chip state={stateOf(is_verified, checked_at)} />
+          <code className="r">{host}</code>
+        </>
+      ),
+    },
+    {
+      id: 'checked',
+      label: t('column.checked'),
+      isNumber: true,
+      isExtra: true,
+      cell: ({ checked_at }) => (checked_at === null ? <span className="quiet">–</span> : <Time at={checked_at} />),
+    },
+  ]
+}

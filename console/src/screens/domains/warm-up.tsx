@@ -1,0 +1,163 @@
+import type { components } from '@carillon/sdk'
+import { Button, NumberInput, Switch, Textarea } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Num, Rate } from '../../parts/number.tsx'
+import { Card } from '../../parts/page.tsx'
+import { said } from '../../parts/toast.ts'
+import { useMay } from '../../session/project.tsx'
+import { WARM_UP } from './search.ts'
+
+type Plan = components['schemas']['DomainWarmUpReply']
+type Input = components['schemas']['DomainWarmUpInput']
+
+const isMissing = (status: number | undefined) => status === 404
+
+/** The warm-up plan of a domain, and how far each destination is. */
+export function WarmUp({ domainId }: { domainId: number }) {
+  const { t } = useTranslation('domains')
+  const mayChange = useMay('admin')
+  const path = { domainId }
+  const { data: plan, error, refetch } = useRead(WARM_UP, { path })
+  const save = useWrite(
+    (api, body: Input) => api.put(WARM_UP, { path, body }),
+    [WARM_UP],
+    () => said(t('warmUp.done')),
+  )
+  if (error && !isMissing(error.status)) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!plan && !error) return <Loading />
+  const begin = mayChange && (
+    <Button loading={save.isPending} onClick={() => save.mutate({})}>
+      {t('warmUp.begin')}
+    </Button>
+  )
+  return (
+    <div className="stack">
+      {save.error && <Failed error={save.error} />}
+      {plan ? (
+        <>
+          <Card title={t('warmUp.plan')}>
+            <PlanForm key={plan.updated_at} plan={plan} mayChange={mayChange} isPending={save.isPending} onSave={save.mutate} />
+          </Card>
+          <Card title={t('warmUp.sites')} aside={t('warmUp.today')}>
+            <Destinations plan={plan} />
+          </Card>
+        </>
+      ) : (
+        <Card>
+          <Empty actions={begin}>{t('warmUp.empty')}</Empty>
+        </Card>
+      )}
+    </div>
+  )
+}
+
+type FormProps = { plan: Plan; mayChange: boolean; isPending: boolean; onSave: (input: Input) => void }
+
+function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
+  const { t } = useTranslation('domains')
+  const [steps, setSteps] = useState(plan.steps.join(', '))
+  const { is_active, bounce_percent_max, deferral_percent_max, is_per_address } = plan
+  const [rest, setRest] = useState({ is_active, bounce_percent_max, deferral_percent_max, is_per_address })
+  const set = (changes: Partial<typeof rest>) => setRest((rest) => ({ ...rest, ...changes }))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSave({
+      ...rest,
+      steps: steps
+        .split(/[\s,]+/)
+        .filter(Boolean)
+        .map(Number),
+    })
+  }
+  return (
+    <form className="form pad" onSubmit={submit}>
+      <Switch
+        label={t('warmUp.active')}
+        description={t('warmUp.about')}
+        checked={rest.is_active}
+        disabled={!mayChange}
+        onChange={(event) => set({ is_active: event.currentTarget.checked })}
+      />
+      <Textarea
+        label={t('warmUp.steps')}
+        description={t('warmUp.stepsAbout')}
+        autosize
+        readOnly={!mayChange}
+        value={steps}
+        onChange={(event) => setSteps(event.currentTarget.value)}
+      />
+      <div className="acts">
+        <NumberInput
+          label={t('warmUp.bounces')}
+          min={0}
+          max={100}
+          readOnly={!mayChange}
+          value={rest.bounce_percent_max}
+          onChange={(value) => set({ bounce_percent_max: Number(value) })}
+        />
+        <NumberInput
+          label={t('warmUp.deferrals')}
+          min={0}
+          max={100}
+          readOnly={!mayChange}
+          value={rest.deferral_percent_max}
+          onChange={(value) => set({ deferral_percent_max: Number(value) })}
+        />
+      </div>
+      <Switch
+        label={t('warmUp.perAddress')}
+        checked={rest.is_per_address}
+        disabled={!mayChange}
+        onChange={(event) => set({ is_per_address: event.currentTarget.checked })}
+      />
+      {mayChange && (
+        <div className="acts">
+          <Button type="submit" loading={isPending}>
+            {t('warmUp.save')}
+          </Button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+function Destinations({ plan: { sites, steps } }: { plan: Plan }) {
+  const { t } = useTranslation('domains')
+  if (sites.length === 0) return <Empty>{t('warmUp.none')}</Empty>
+  return (
+    <table className="rows" aria-label={t('warmUp.sites')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('warmUp.site')}</th>
+          <th scope="col">{t('warmUp.step')}</th>
+          <th scope="col">{t('warmUp.sent')}</th>
+          <th scope="col">{t('warmUp.bounced')}</th>
+          <th scope="col">{t('warmUp.deferred')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {sites.map(({ site, source_address, step, ceiling, sent, bounced, deferred }) => (
+          <tr key={`${site} ${source_address}`}>
+            <th scope="row">
+              {site}
+              {source_address && <code className="r">{source_address}</code>}
+            </th>
+            <td>{t('warmUp.stepOf', { step: Math.min(step, steps.length), all: steps.length })}</td>
+            <td>{ceiling === null ? <Num value={sent} /> : <Rate part={sent} whole={ceiling} />}</td>
+            <td>
+              <Rate part={bounced} whole={sent} />
+            </td>
+            <td>
+              <Rate part={deferred} whole={sent} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const domains = (site: () => Site) =>
+  describe('domains', () => {
+    test('a domain is added, its records are shown to be published, checked, given new keys, warmed up and deleted', async () => {
+      await using opened = await memberPage(site(), '/p/1/domains')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Add a domain' }).first().click()
+      await page.getByRole('dialog').getByLabel('Domain of your From addresses').fill('shop.bellbird.test')
+      await page.getByRole('button', { name: 'Add the domain' }).click()
+      await page.getByRole('heading', { level: 1, name: 'shop.bellbird.test' }).waitFor()
+      const id = Number(new URL(page.url()).pathname.split('/').at(-1))
+      const stored = () => site().api('GET', `domains/${id}`)
+
+      // Every value of the API is there to be copied.
+      const { records } = await stored()
+      const shown = await page.locator('.dns dd code').allTextContents()
+      for (const { name, value } of records) expect(shown).toEqual(expect.arrayContaining([name, value]))
+      await page.getByRole('button', { name: 'Check the records now' }).click()
+      await page.getByText(`0 of ${records.length} records found`).waitFor()
+      expect((await stored()).checked_at).not.toBeNull()
+
+      await page.getByRole('button', { name: 'More about shop.bellbird.test' }).click()
+      await page.getByRole('menuitem', { name: 'Add new keys…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Add new keys' }).click()
+      await page.getByText('The present keys still wait for their records').waitFor()
+
+      await page.getByRole('button', { name: 'Warm-up' }).click()
+      await page.getByRole('button', { name: 'Begin a warm-up' }).click()
+      await page.getByLabel('Emails a day, step by step').fill('20, 40, 80')
+      await page.getByRole('button', { name: 'Save the plan' }).click()
+      await expect.poll(async () => (await site().api('GET', `domains/${id}/warm-up`)).steps).toEqual([20, 40, 80])
+
+      await page.getByRole('button', { name: 'More about shop.bellbird.test' }).click()
+      await page.getByRole('menuitem', { name: 'Delete…' }).click()
+      await page.getByLabel('Type shop.bellbird.test to confirm').fill('shop.bellbird.test')
+      await page.getByRole('button', { name: 'Delete the domain' }).click()
+      await page.getByText('shop.bellbird.test is deleted.').waitFor()
+      await expect.poll(async () => (await site().api('GET', 'domains')).results).toEqual([])
+      // The looks of the screens need one.
+      const { id: left } = await site().api('POST', 'domains', { sending_domain: 'bellbird.test' })
+      await site().api('PUT', `domains/${left}/warm-up`, {})
+    })
+  })
