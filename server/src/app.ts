@@ -85,7 +85,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const { ctx, url, started } = await openMigrated(given, clock, opening)
   const { config, log } = ctx
   void ctx.threads.warmUp(await storesMjml(ctx))
-  const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS, log)) }
+  const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS)) }
   const operations: Operations = {
     ctx,
     queues: () => queueDepths(ctx),
@@ -96,7 +96,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)
-  const others = opening.use(openOtherProcesses(ctx, config.DATABASE_LISTEN_URL ?? url, () => started.jobs))
+  const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening), others.pollMs))
   const listening = role === 'worker' ? null : await listen(ctx, started, operations, opening)
@@ -167,8 +167,9 @@ async function openMigrated(given: Config, clock: Clock, opening: AsyncDisposabl
   const config = await withDevelopmentSecrets(given)
   const log = createLog(config.LOG_LEVEL)
   const url = await database(config, log, opening)
-  await migrate(url, log).catch((error) => {
-    throw config.DATABASE_URL ? connectionProblem(error, url) : error
+  const direct = directUrl(config, url)
+  await migrate(direct, log).catch((error) => {
+    throw config.DATABASE_URL ? connectionProblem(error, direct) : error
   })
   const started: Started = {
     address: config.BASE_URL ?? addressOf(config.HOST, config.PORT),
@@ -185,6 +186,9 @@ async function database(config: Config, log: Log, opening: AsyncDisposableStack)
   return opening.use(await keepEmbeddedPostgres({ dataDir: resolve(config.DATA_DIR), log }, systemClock)).url
 }
 
+/** Notifications and locks of sessions need connections without a pooler. */
+const directUrl = ({ DATABASE_URL, DATABASE_DIRECT_URL }: Config, url: string): string => (DATABASE_URL && DATABASE_DIRECT_URL) || url
+
 async function open(
   config: Config,
   clock: Clock,
@@ -196,7 +200,7 @@ async function open(
   const metrics = createMetrics(VERSION)
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
-  const db = opening.use(openPool({ metrics }, url, 'api', API_CONNECTIONS, log))
+  const db = opening.use(openPool({ config, log, metrics }, url, 'api', API_CONNECTIONS))
   const tracing = await openTracing(config)
   if (tracing) opening.use(tracing)
   return {
@@ -232,13 +236,20 @@ async function open(
   }
 }
 
-const openPool = ({ metrics }: Pick<Ctx, 'metrics'>, url: string, name: string, connectionsMax: number, log: Log): Database =>
+const openPool = (
+  { config, log, metrics }: Pick<Ctx, 'config' | 'log' | 'metrics'>,
+  url: string,
+  name: string,
+  connectionsMax: number,
+): Database =>
   openDatabase({
     url,
     connectionsMax,
     name,
     onStatement: metrics.statement,
     plansEachTime: name === 'worker',
+    pooled: directUrl(config, url) !== url,
+    unnamed: !config.DATABASE_PREPARE,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
 

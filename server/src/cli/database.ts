@@ -6,7 +6,8 @@ import { createLog } from '../infra/runtime/log.ts'
 
 /** Runs `work` with the configured database as it is, without migrating it. Starts the embedded PostgreSQL if it is not running. */
 export async function withDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
-  const { DATABASE_URL: url, DATA_DIR } = config
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = config
+  const url = DATABASE_URL && (DATABASE_DIRECT_URL ?? DATABASE_URL)
   if (url)
     return await work(url).catch((error) => {
       throw connectionProblem(error, url)

@@ -8,11 +8,11 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { type BackupTable, type DatabaseBackup, quoted, tableFile } from './backup-format.ts'
+import { withConnection } from './hosts.ts'
 
-const CONNECT_TIMEOUT_MS = 10_000
 /** Rows compress to a quarter at the lowest level already. */
 const COMPRESSION_LEVEL = 1
 
@@ -41,11 +41,7 @@ const SEQUENCES = `
 
 /** Backs up the database at `url` into a folder, which exists. */
 export async function backUpDatabase(url: string, folder: string): Promise<DatabaseBackup> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'carillon backup' })
-  // If the connection is lost, the next query reports it.
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withConnection(url, { application_name: 'carillon backup' }, async (client) => {
     await mkdir(join(folder, 'tables'), { mode: 0o700 })
     // A large table takes longer than any limit on the time of a statement.
     await client.query('begin isolation level repeatable read read only; set local statement_timeout = 0')
@@ -61,9 +57,7 @@ export async function backUpDatabase(url: string, folder: string): Promise<Datab
     const tables: BackupTable[] = []
     for (const table of described) tables.push(await copyTable(client, table, folder))
     return { schema_version: version?.version ?? 0, tables, partitions, unlogged, sequences }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function copyTable(client: Client, { name, columns }: { name: string; columns: string[] }, folder: string): Promise<BackupTable> {

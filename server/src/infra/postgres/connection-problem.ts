@@ -1,14 +1,21 @@
+import { databaseHosts } from '../../lib/database-url.ts'
 import { StartError } from '../../lib/start-error.ts'
 import { isReadOnly } from './db.ts'
+import { UnusableServer } from './hosts.ts'
 
 const UNREACHABLE = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EACCES']
 
 type Where = { host: string; user: string; database: string }
 
 function whereOf(url: string): Where {
-  const { host, username, pathname } = new URL(url)
+  const urls = (databaseHosts(url)?.urls ?? [url]).map((one) => new URL(one))
+  const [{ username, pathname }] = urls as [URL]
   const user = decodeURIComponent(username)
-  return { host: host || 'the local socket', user, database: decodeURIComponent(pathname.slice(1)) || user }
+  return {
+    host: urls.map(({ host }) => host || 'the local socket').join(' or '),
+    user,
+    database: decodeURIComponent(pathname.slice(1)) || user,
+  }
 }
 
 /** Why a database cannot be used, for its operator, without the password; or the error itself if the reason is not theirs. */
@@ -21,6 +28,7 @@ export function connectionProblem(error: unknown, url: string): unknown {
 
 function sentenceOf(error: Error & { code?: string }, { host, user, database }: Where): string | null {
   const { code = '', message } = error
+  if (error instanceof UnusableServer) return `${message} It is at ${host}.`
   if (isReadOnly(error)) return `The database “${database}” at ${host} is read-only. Point DATABASE_URL to the primary.`
   if (UNREACHABLE.includes(code)) return `PostgreSQL at ${host} cannot be reached (${code}). Start it, or correct DATABASE_URL.`
   if (/timeout expired|Connection terminated/.test(message))
@@ -32,6 +40,8 @@ function sentenceOf(error: Error & { code?: string }, { host, user, database }: 
       return `PostgreSQL at ${host} has no database “${database}”. Create it, or correct DATABASE_URL.`
     case '42501':
       return `The user “${user}” has too few rights in the database “${database}” (${message}). Make it the owner of the database.`
+    case '08P01':
+      return `A pooler at ${host} refused the connection (${message}). Set DATABASE_DIRECT_URL to the database itself.`
     case '53300':
       return `PostgreSQL at ${host} has no connection left. Raise max_connections, or start fewer processes.`
     case '57P03':

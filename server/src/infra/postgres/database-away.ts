@@ -1,10 +1,11 @@
 import { isReadOnly, isSqlState } from './db.ts'
+import { UnusableServer } from './hosts.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 
 /** Did this fail because the database is unavailable? If so, the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (isReadOnly(error)) return true
+  if (isReadOnly(error) || error instanceof UnusableServer) return true
   if (isSqlState(error, '57P01', '57P02', '57P03', '25P03', '53300', '08000', '08003', '08006')) return true
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: string }

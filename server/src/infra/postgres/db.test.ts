@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
-import { inClaim } from '../runtime/ctx.ts'
+import { claimFirst, inClaim, inTx } from '../runtime/ctx.ts'
 import { isDatabaseAway } from './database-away.ts'
 import { isSqlState, join, sql, type TxDb } from './db.ts'
 
@@ -88,6 +88,16 @@ describe('transactions', () => {
     expect(await w.db.first(Limit, limits())).toEqual({ statement_timeout: '1min' })
     const slow = w.db.transaction((db) => db.run(sql`select pg_sleep(60)`), { statementMs: 20 })
     expect(isSqlState(await slow.catch((error: unknown) => error), '57014')).toBe(true)
+  })
+
+  test('a claim at the start of a transaction leaves its limits to itself', async () => {
+    await using w = await world()
+    const limits = sql`select concat_ws(' ', current_setting('statement_timeout'), current_setting('enable_sort'), current_setting('enable_seqscan')) as is`
+    const found = await inTx(w.ctx, async (ctx) => {
+      const inside = await claimFirst(ctx, () => ctx.db.value(Type.String(), limits))
+      return [inside, await ctx.db.value(Type.String(), limits)]
+    })
+    expect(found).toEqual(['5s off off', '1min on off'])
   })
 
   test('a process that is suspended in a transaction loses it, and its locks', async () => {

@@ -9,7 +9,8 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Static, TSchema } from 'typebox'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
-import { beginWith, isPipelined, runWithin, setPipelined, type TransactionLimits } from './limits.ts'
+import { openHosts } from './hosts.ts'
+import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
 import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
@@ -17,11 +18,6 @@ import { prepare, type Sql, summaryOf } from './sql.ts'
 export { fence, join, raw, type Sql, sql, unprepared } from './sql.ts'
 
 parseValues(pg.types)
-
-/** The default limit on the time of a statement. */
-const STATEMENT_TIMEOUT_MS = 60_000
-/** A process that is suspended in a transaction loses it, and with it its locks. */
-const IDLE_IN_TRANSACTION_MS = 60_000
 
 /** Runs statements, on the pool or on the connection of a transaction. */
 export type Db = {
@@ -70,6 +66,13 @@ export type DatabaseOptions = {
   onStatement?: (elapsedMs: number) => void
   /** Plans each statement for its values, which large batches are worth. */
   plansEachTime?: boolean
+  /**
+   * The URL leads to a pooler that gives a connection to each transaction, such as PgBouncer: nothing is set for a session, and every statement
+   * is a transaction with its settings.
+   */
+  pooled?: boolean
+  /** Does not name prepared statements, for a pooler that does not keep them. */
+  unnamed?: boolean
   /** Checks every row against its schema. For tests. */
   checkRows?: boolean
   onIdleError?: (error: Error) => void
@@ -77,35 +80,42 @@ export type DatabaseOptions = {
 
 /** Opens a pool of connections. The first statement connects. */
 export function openDatabase(options: DatabaseOptions): Database {
+  const base = baseSettings(options.plansEachTime === true)
+  const hosts = openHosts(options.url, { inUtc: !options.pooled })
   const pool = new pg.Pool({
-    connectionString: options.url,
+    Client: hosts.Client as unknown as NonNullable<pg.PoolConfig['Client']>,
     max: options.connectionsMax,
     application_name: `carillon ${options.name}`,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    // Plans of prepared statements are kept. On a new database the planner would choose a sequential scan, and keep it while the
-    // table grows by orders of magnitude.
-    options: `-c timezone=UTC -c jit=off -c enable_seqscan=off -c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}${options.plansEachTime ? ' -c plan_cache_mode=force_custom_plan' : ''}`,
+    ...(!options.pooled && { options: asOptions(base) }),
   })
-  // When a connection fails in a transaction, the next statement throws. Without a listener, the event would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  const connections = freshConnections(pool, isReadOnly)
+  const connections = freshConnections(pool, hosts, isReadOnly)
+  const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(error)
   })
+  const within = (limits: TransactionLimits) =>
+    dbOn({ ...connections, query: (statement) => queryWithin(open, statement, limits) }, options)
   return {
-    ...dbOn(connections, options),
-    within: (limits) =>
-      dbOn({ ...connections, query: (statement) => withRetries(() => runWithin(connections, statement, limits, isReadOnly)) }, options),
-    transaction: (work, limits) => withRetries(() => transactionOn(connections, options, work, limits)),
+    ...(options.pooled
+      ? { ...within({}), copy: (statement, lines) => transactionOn(open, (db) => db.copy(statement, lines)) }
+      : dbOn(connections, options)),
+    within,
+    transaction: (work, limits) => withRetries(() => transactionOn(open, work, limits)),
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: async () => {
       if (!pool.ending) await pool.end()
     },
   }
 }
+
+/** `base` are the settings that every transaction of a pooled connection begins with. */
+type Opened = DatabaseOptions & { connections: FreshConnections; base: [name: string, value: string][] }
+
+const queryWithin = ({ connections, base }: Opened, statement: pg.QueryConfig, limits: TransactionLimits) =>
+  withRetries(() => runWithin(connections, statement, [...base, ...settingsOf(limits)], isReadOnly))
 
 const ATTEMPTS_MAX = 8
 
@@ -123,16 +133,12 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function transactionOn<T>(
-  connections: FreshConnections,
-  options: DatabaseOptions,
-  work: (db: TxDb) => Promise<T>,
-  limits: TransactionLimits = {},
-): Promise<T> {
+async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>, limits: TransactionLimits = {}): Promise<T> {
+  const { connections, base } = options
   const client = await connections.take()
   let broken: Error | undefined
   try {
-    await client.query(beginWith(limits))
+    await client.query(beginWith([...base, ...settingsOf(limits)]))
     setPipelined(client, limits.pipelined === true)
     const scope = { isOver: false }
     const result = await work(txOn(client, options, scope)).finally(() => {
@@ -182,6 +188,7 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
   const query = async (statement: Sql) => {
     requireOpen(statement)
     const prepared = prepare(statement)
+    if (options.unnamed) prepared.name = ''
     const started = performance.now()
     try {
       return await queryable.query(prepared)

@@ -28,7 +28,7 @@ export function findPostgresPackage(): PostgresPackage {
   } catch {
     throw new Error(
       `There is no bundled PostgreSQL for this platform (\`${name}\` is not installed). ` +
-        'Set DATABASE_URL to your own PostgreSQL, 15 or newer.',
+        'Set DATABASE_URL to your own PostgreSQL, 16 or newer.',
     )
   }
   const root = dirname(dirname(entry))

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Hosts } from './hosts.ts'
 
 export type FreshConnections = {
   /** Takes a connection. Release it. */
@@ -11,17 +12,30 @@ export type FreshConnections = {
 
 /**
  * The connections of a pool, which are dropped as soon as one of them meets an error that `mustDrop` names: when the database became a
- * standby, new ones may lead to the new primary.
+ * standby, new ones may lead to the new primary. When a host cannot be used, the others are tried.
  */
-export function freshConnections(pool: pg.Pool, mustDrop: (error: unknown) => boolean): FreshConnections {
+export function freshConnections(
+  pool: pg.Pool,
+  hosts: Pick<Hosts, 'count' | 'isOfHost'>,
+  mustDrop: (error: unknown) => boolean,
+): FreshConnections {
   let generation = 0
   const generations = new WeakMap<object, number>()
   pool.on('connect', (client) => generations.set(client, generation))
   const isStale = (client: object) => generations.get(client) !== generation
+  const connect = async () => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await pool.connect()
+      } catch (error) {
+        if (tries >= hosts.count || !hosts.isOfHost(error)) throw error
+      }
+    }
+  }
   const connections: FreshConnections = {
     async take() {
       for (;;) {
-        const client = await pool.connect()
+        const client = await connect()
         if (!isStale(client)) return client
         client.release(true)
       }

@@ -16,16 +16,45 @@ export type TransactionLimits = { statementMs?: number; lockMs?: number; alongIn
  */
 const SHORTCUTS = ['enable_sort', 'enable_incremental_sort', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin']
 
-/** The settings of a transaction with limits. */
-export const settingsOf = ({ statementMs, lockMs, alongIndexes }: TransactionLimits): [name: string, value: string][] => [
-  ...(statementMs === undefined ? [] : [['statement_timeout', `${statementMs}ms`] as [string, string]]),
-  ...(lockMs === undefined ? [] : [['lock_timeout', `${lockMs}ms`] as [string, string]]),
-  ...(alongIndexes ? SHORTCUTS.map((name): [string, string] => [name, 'off']) : []),
+/** The default limit on the time of a statement. */
+const STATEMENT_TIMEOUT_MS = 60_000
+/** A process that is suspended in a transaction loses it, and with it its locks. */
+const IDLE_IN_TRANSACTION_MS = 60_000
+
+type Setting = [name: string, value: string]
+
+/** The settings of PostgreSQL that all our statements run with. */
+export const baseSettings = (plansEachTime: boolean): Setting[] => [
+  ['TimeZone', 'UTC'],
+  ['statement_timeout', `${STATEMENT_TIMEOUT_MS}ms`],
+  ['idle_in_transaction_session_timeout', `${IDLE_IN_TRANSACTION_MS}ms`],
+  ['jit', 'off'],
+  // Plans of prepared statements are kept. On a new database the planner would choose a sequential scan, and keep it while the table grows by
+  // orders of magnitude.
+  ['enable_seqscan', 'off'],
+  ...(plansEachTime ? [['plan_cache_mode', 'force_custom_plan'] satisfies Setting] : []),
 ]
 
-/** The limits are set on the way, in the same message. */
-export const beginWith = (limits: TransactionLimits): string =>
-  ['begin', ...settingsOf(limits).map(([name, value]) => `set local ${name} = '${value}'`)].join('; ')
+/** Settings as a start-up parameter, which those of a session default to. */
+export const asOptions = (settings: Setting[]): string => settings.map(([name, value]) => `-c ${name}=${value}`).join(' ')
+
+/** The settings of a transaction with limits. */
+export const settingsOf = ({ statementMs, lockMs, alongIndexes }: TransactionLimits): Setting[] => [
+  ...(statementMs === undefined ? [] : [['statement_timeout', `${statementMs}ms`] satisfies Setting]),
+  ...(lockMs === undefined ? [] : [['lock_timeout', `${lockMs}ms`] satisfies Setting]),
+  ...(alongIndexes ? SHORTCUTS.map((name): Setting => [name, 'off']) : []),
+]
+
+/** What undoes these settings within a transaction. They are named one by one, because a reset would undo those of a pooled connection too. */
+export const settingsAfter = (limits: TransactionLimits): Setting[] =>
+  settingsOf(limits).map(([name]) => [
+    name,
+    name === 'statement_timeout' ? `${STATEMENT_TIMEOUT_MS}ms` : name === 'lock_timeout' ? '0' : 'on',
+  ])
+
+/** Begins a transaction. Its settings are on the way, in the same message. */
+export const beginWith = (settings: Setting[]): string =>
+  ['begin', ...settings.map(([name, value]) => `set local ${name} = '${value}'`)].join('; ')
 
 /** The members of a client that its types leave out. */
 type Pipelining = { pipeline: boolean; connection: { stream: Writable } }
@@ -37,18 +66,18 @@ export function setPipelined(client: pg.ClientBase, isOn: boolean): void {
   ;(client as unknown as Pipelining).pipeline = isOn
 }
 
-/** Runs a statement between a begin with limits and a commit, which are sent without waiting. If it fails, the commit undoes it. */
+/** Runs a statement between a begin with settings and a commit, which are sent without waiting. If it fails, the commit undoes it. */
 export async function runWithin(
   connections: FreshConnections,
   statement: pg.QueryConfig,
-  limits: TransactionLimits,
+  settings: Setting[],
   mustDrop: (error: unknown) => boolean,
 ): Promise<pg.QueryResult> {
   const client = await connections.take()
   const { stream } = (client as unknown as Pipelining).connection
   setPipelined(client, true)
   stream.cork()
-  const sent = [client.query(beginWith(limits)), client.query(statement), client.query('commit')] as const
+  const sent = [client.query(beginWith(settings)), client.query(statement), client.query('commit')] as const
   stream.uncork()
   const [begun, done, committed] = await Promise.allSettled(sent)
   setPipelined(client, false)

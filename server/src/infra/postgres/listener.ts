@@ -2,8 +2,9 @@
  * Receives notifications of PostgreSQL on a connection of its own: the connections of a pool are shared, and a pooler in front of the
  * database drops them. After a failure it connects again; what was sent meanwhile is lost.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import type { Clock } from '../../lib/clock.ts'
+import { openHosts } from './hosts.ts'
 
 export type ListenerOptions = {
   /** A direct connection to the database. */
@@ -35,11 +36,13 @@ const RECONNECT_MAX_MS = 15_000
 export function openListener(options: ListenerOptions): Listener {
   const { clock, onLost, onFailure } = options
   const stop = new AbortController()
+  const hosts = openHosts(options.url)
   let connected = false
   const loop = async () => {
     for (let failures = 0; !stop.signal.aborted; failures++) {
       try {
-        await listen(options, stop.signal, () => {
+        const client = new hosts.Client({ application_name: options.name, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+        await listen(client, options, stop.signal, () => {
           connected = true
           failures = 0
         })
@@ -63,16 +66,11 @@ export function openListener(options: ListenerOptions): Listener {
 
 /** Listens until the connection is lost, which throws, or until the signal. */
 async function listen(
-  { url, name, channel, onMessage, onConnected }: ListenerOptions,
+  client: pg.Client,
+  { channel, onMessage, onConnected }: ListenerOptions,
   stop: AbortSignal,
   connected: () => void,
 ): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: name,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-  })
   const ended = Promise.withResolvers<void>()
   ended.promise.catch(() => undefined)
   client.on('error', ended.reject)

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openPooler } from '../../../test/pooler.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
+import { connectTo } from './hosts.ts'
 import { migrate, missingMigrations, refuseOldPostgres, schemaVersion } from './migrate.ts'
 
 const log = { info() {}, warn() {}, debug() {} }
@@ -139,10 +141,49 @@ describe('missing migrations', () => {
 test.each([
   ['14.13 (Debian 14.13-1)', true],
   ['9.6.24', true],
-  ['15.0', false],
+  ['15.7', true],
+  ['16.0', false],
   ['18.4', false],
 ])('PostgreSQL %s is too old: %s', (version, tooOld) => {
-  const refusal = `Carillon needs PostgreSQL 15 or newer, and this is ${version}. Upgrade it.`
+  const refusal = `Carillon needs PostgreSQL 16 or newer, and this is ${version}. Upgrade it.`
   if (tooOld) expect(() => refuseOldPostgres(version)).toThrow(refusal)
   else expect(() => refuseOldPostgres(version)).not.toThrow()
+})
+
+describe('the migration lock', () => {
+  const isLocked = `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`
+
+  test('a process that waits for it says so, and goes on when it is released', async () => {
+    const holder = await connectTo(url)
+    await holder.query('select pg_advisory_lock(4927001536)')
+    const lines: string[] = []
+    const waiting = Promise.withResolvers<void>()
+    const info = (_: object, line: string) => {
+      lines.push(line)
+      waiting.resolve()
+    }
+    const migrating = migrate(url, { ...log, info }, folder(FIRST))
+    await waiting.promise
+    expect(await schemaVersion(url)).toBe(0)
+    await holder.end()
+    expect(await migrating).toEqual({ applied: 1, version: 1 })
+    expect(lines).toEqual(['waiting for the migration lock', 'migrations applied'])
+  })
+
+  test('PostgreSQL ends the session of a process that vanished, in a migration and between two', async () => {
+    const names = `unnest(array['idle_session_timeout', 'idle_in_transaction_session_timeout', 'statement_timeout']) as name`
+    await migrate(
+      url,
+      log,
+      folder({ '0001_limits.sql': `create table limits as select name, current_setting(name) as value from ${names};` }),
+    )
+    expect(await query(url, 'select value from limits')).toEqual([{ value: '1min' }, { value: '1min' }, { value: '0' }])
+    expect(await query(url, isLocked)).toEqual([])
+  })
+
+  test('a connection whose start-up parameters are removed on the way gets no lock', async () => {
+    await using pooler = await openPooler(url)
+    await expect(migrate(pooler.url, log, folder(FIRST))).rejects.toThrow('Set DATABASE_DIRECT_URL')
+    expect(await query(url, isLocked)).toEqual([])
+  })
 })

@@ -5,8 +5,10 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { StartError } from '../../lib/start-error.ts'
+import { withConnection } from './hosts.ts'
+import { asOptions } from './limits.ts'
 
 type Migration = { version: number; name: string; checksum: string; sql: string }
 type Applied = Pick<Migration, 'version' | 'name' | 'checksum'>
@@ -16,8 +18,25 @@ const DIRECTORY = fileURLToPath(new URL('../../../migrations', import.meta.url))
 /** An arbitrary number for the advisory lock. */
 const LOCK = 4_927_001_536
 
-const POSTGRES_VERSION_MIN = 15
-const CONNECT_TIMEOUT_MS = 10_000
+const POSTGRES_VERSION_MIN = 16
+/**
+ * Between two statements a migrating process is silent for milliseconds. PostgreSQL ends the session of one that vanished or was suspended,
+ * and with it the lock. How long a migration takes is not limited.
+ */
+const SILENCE_MAX_MS = 60_000
+
+const SETTINGS: [name: string, value: string][] = [
+  ['TimeZone', 'UTC'],
+  ['idle_session_timeout', `${SILENCE_MAX_MS}ms`],
+  ['idle_in_transaction_session_timeout', `${SILENCE_MAX_MS}ms`],
+  ['statement_timeout', '0'],
+  ['lock_timeout', '0'],
+]
+const CONNECTION = { application_name: 'carillon migrate', options: asOptions(SETTINGS) }
+
+const SET_DIRECT_URL = 'Set DATABASE_DIRECT_URL to the database itself.'
+
+type MigrationLog = Record<'info' | 'debug', (fields: object, message: string) => void>
 
 /**
  * Applies the missing migrations to the database at `url`. Several processes may call it at the same time: one migrates while the
@@ -27,16 +46,21 @@ const CONNECT_TIMEOUT_MS = 10_000
  */
 export async function migrate(
   url: string,
-  log: Record<'info' | 'debug', (fields: object, message: string) => void>,
+  log: MigrationLog,
   directory = DIRECTORY,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<{ applied: number; version: number }> {
   const migrations = readMigrations(directory).filter(({ version }) => version <= upTo)
-  return connected(url, async (client) => {
-    const server = await client.query<{ version: string }>(`select current_setting('server_version') as version`)
+  return withConnection(url, CONNECTION, async (client) => {
+    const server = await client.query<{ version: string; kept: boolean }>(
+      `select current_setting('server_version') as version,
+              extract(epoch from current_setting('idle_session_timeout')::interval) * 1000 = ${SILENCE_MAX_MS} as kept`,
+    )
     refuseOldPostgres(server.rows[0]?.version ?? '')
-    // A session lock is released when the connection ends, even after a crash.
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    // A lock of a session would stay with the pooler.
+    if (!server.rows[0]?.kept)
+      throw new StartError(`A pooler removed the start-up parameters of the connection to PostgreSQL. ${SET_DIRECT_URL}`)
+    await lock(client, log)
     await client.query(`
       create table if not exists schema_migrations (
         version int primary key,
@@ -56,12 +80,20 @@ export async function migrate(
   })
 }
 
+/** Waits until no other process migrates. The lock is that of the session, so that it is released when the connection ends. */
+async function lock(client: Client, log: MigrationLog): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [LOCK])
+  if (rows[0]?.locked) return
+  log.info({}, 'waiting for the migration lock')
+  await client.query('select pg_advisory_lock($1)', [LOCK])
+}
+
 /** The schema version of this release. */
 export const newestVersion = (): number => readMigrations(DIRECTORY).at(-1)?.version ?? 0
 
 /** The schema version of the database at `url`; 0 if it was never migrated. */
 export async function schemaVersion(url: string): Promise<number> {
-  return connected(url, async (client) => {
+  return withConnection(url, {}, async (client) => {
     const { rows } = await client.query<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`)
     if (!rows[0]?.found) return 0
     const newest = await client.query<{ version: number }>('select coalesce(max(version), 0) as version from schema_migrations')
@@ -129,17 +161,4 @@ async function apply(client: Client, { version, name, checksum, sql }: Migration
 export function refuseOldPostgres(version: string): void {
   if (Number.parseInt(version, 10) >= POSTGRES_VERSION_MIN) return
   throw new StartError(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this is ${version}. Upgrade it.`)
-}
-
-/** Runs `work` on a separate connection, so that session settings of a migration end with it. */
-async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // If the connection is lost, the next query reports it.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }

@@ -4,13 +4,14 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { StartError } from '../../lib/start-error.ts'
 import { type BackupTable, type DatabaseBackup, quoted, tableFile } from './backup-format.ts'
+import { withConnection } from './hosts.ts'
 import { migrate, newestVersion } from './migrate.ts'
 
-const CONNECT_TIMEOUT_MS = 10_000
+const CONNECTION = { application_name: 'carillon restore' }
 
 type Log = Parameters<typeof migrate>[1]
 
@@ -47,14 +48,14 @@ export async function restoreDatabase(url: string, backup: DatabaseBackup, folde
     throw new StartError(
       `The backup is of a newer release of Carillon (schema ${backup.schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
     )
-  await connected(url, async (client) => {
+  await withConnection(url, CONNECTION, async (client) => {
     const { rows } = await client.query(
       `select from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
     )
     if (rows.length > 0) throw new StartError('The database has tables already. Restore into an empty database.')
   })
   await migrate(url, log, undefined, backup.schema_version)
-  return connected(url, async (client) => {
+  return withConnection(url, CONNECTION, async (client) => {
     await client.query('begin; set local statement_timeout = 0')
     const { ours, foreign } = await divide(client, backup)
     await loadAll(client, ours, folder)
@@ -103,16 +104,4 @@ async function load(client: Client, { name, columns, rows }: BackupTable, folder
   const target = client.query(copyFrom(`copy ${quoted(name)} (${columns.map(quoted).join(', ')}) from stdin`))
   await pipeline(createReadStream(join(folder, tableFile(name))), createGunzip(), target)
   if (target.rowCount !== rows) throw new Error(`The table ${name} has ${target.rowCount} rows after the restore; the backup has ${rows}.`)
-}
-
-async function connected<T>(connectionString: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'carillon restore' })
-  // If the connection is lost, the next query reports it.
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }

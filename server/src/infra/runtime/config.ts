@@ -3,6 +3,7 @@
  * environment. `docs/reference/configuration.md` is printed from this table.
  */
 
+import { keyProblems } from './key-problems.ts'
 import {
   bytes,
   count,
@@ -35,13 +36,17 @@ export const settings = {
   HOST: words('127.0.0.1', 'Address to listen on. `0.0.0.0` accepts connections from the network.'),
   DATABASE_URL: databaseUrl(
     undefined,
-    'PostgreSQL 15 or newer, as postgres://user:password@host/database. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
+    'PostgreSQL 16 or newer, as postgres://user:password@host/database. Of several hosts (`host1,host2:5433`), the one that accepts writes is used. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
     true,
   ),
-  DATABASE_LISTEN_URL: text(
+  DATABASE_DIRECT_URL: databaseUrl(
     undefined,
-    'The same database over a direct connection, on which each process listens for notifications. Set it when DATABASE_URL leads to a pooler such as PgBouncer. Default: DATABASE_URL.',
+    'The same database over a direct connection, for migrations and notifications. Set it when DATABASE_URL leads to a pooler such as PgBouncer in transaction mode: nothing is then set for a session.',
     true,
+  ),
+  DATABASE_PREPARE: flag(
+    true,
+    'Whether statements are prepared by name. Set `false` for a pooler that does not keep prepared statements: PgBouncer before 1.21, or with `max_prepared_statements = 0`.',
   ),
   JOB_POLL_S: count(
     10,
@@ -269,7 +274,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const given = { ...Object.fromEntries(values), production: env.NODE_ENV === 'production' } as Config
   const config = given.production ? given : { ...given, EGRESS_ALLOW_CIDRS: [...LOOPBACK, ...given.EGRESS_ALLOW_CIDRS] }
   if (config.production) problems.push(...missingInProduction(config))
-  problems.push(...badKeys(config))
+  problems.push(...keyProblems(config))
   if (problems.length > 0)
     throw new ConfigError(`The configuration has ${problems.length} problem(s):\n${problems.map((line) => `- ${line}`).join('\n')}`)
   return Object.freeze(config)
@@ -279,19 +284,4 @@ function missingInProduction(config: Config): string[] {
   return (['SECRETS_KEY', 'SESSION_JWT_KEYS'] as const)
     .filter((name) => config[name].length === 0)
     .map((name) => `${name} is required in production. ${settings[name].description}`)
-}
-
-function badKeys(config: Config): string[] {
-  const encryption = config.SECRETS_KEY.filter((entry) => !isEncryptionKey(entry)).map(
-    () => 'SECRETS_KEY must contain entries `id:base64`, each with 32 bytes (openssl rand -base64 32).',
-  )
-  const signing = config.SESSION_JWT_KEYS.filter((entry) => !/^[\w-]{1,32}:.{32,}$/.test(entry)).map(
-    () => 'SESSION_JWT_KEYS must contain entries `kid:secret`, each secret with 32 or more characters.',
-  )
-  return [...new Set([...encryption, ...signing])]
-}
-
-const isEncryptionKey = (entry: string) => {
-  const [, key] = /^[\w-]{1,32}:([A-Za-z0-9+/]+={0,2})$/.exec(entry) ?? []
-  return key !== undefined && Buffer.from(key, 'base64').length === 32
 }

@@ -8,8 +8,8 @@ import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { MailOutside } from '../outgoing/mail.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
-import { type Db, join, raw, sql, type TxDb } from '../postgres/db.ts'
-import { settingsOf, type TransactionLimits } from '../postgres/limits.ts'
+import { type Db, join, sql, type TxDb } from '../postgres/db.ts'
+import { settingsAfter, settingsOf, type TransactionLimits } from '../postgres/limits.ts'
 import type { Threads } from '../threads/pool.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -120,11 +120,16 @@ export const quickly = <C extends Ctx>(ctx: C): C => ({ ...ctx, db: { ...ctx.db,
 
 /** Runs a claim at the start of a longer transaction. The limits apply to the claim only; later statements have the usual ones. */
 export async function claimFirst<T>(ctx: InTx<Ctx>, claim: () => Promise<T>): Promise<T> {
-  const settings = settingsOf(CLAIM).map(([name, value]) => sql`set_config(${name}, ${value}, true)`)
-  await ctx.db.run(sql`select ${join(settings, ', ')}`)
+  await set(ctx, settingsOf(CLAIM))
   const claimed = await claim()
-  await ctx.db.run(raw('reset all'))
+  await set(ctx, settingsAfter(CLAIM))
   return claimed
+}
+
+/** Sets what holds until the end of the transaction. */
+function set(ctx: InTx<Ctx>, settings: [name: string, value: string][]): Promise<number> {
+  const calls = settings.map(([name, value]) => sql`set_config(${name}, ${value}, true)`)
+  return ctx.db.run(sql`select ${join(calls, ', ')}`)
 }
 
 /** A context for work outside of requests, such as jobs. */

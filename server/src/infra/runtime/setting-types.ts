@@ -1,5 +1,6 @@
 /** How settings are read from the text of a variable, by type. */
 
+import { databaseHosts } from '../../lib/database-url.ts'
 import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
 import { trimEndMatching } from '../../lib/text.ts'
@@ -75,20 +76,10 @@ export const url = setting<string | undefined>('URL', (raw) =>
   URL.canParse(raw) ? ok(trimEndMatching(raw, /^\/$/)) : { problem: 'must be a URL such as https://carillon.example.com' },
 )
 export const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw) =>
-  isDatabaseUrl(raw)
+  databaseHosts(raw)
     ? ok(raw)
     : { problem: 'must be a URL such as postgres://user:password@host/database, with special characters percent-encoded' },
 )
-
-function isDatabaseUrl(text: string): boolean {
-  try {
-    const { protocol, username, password, pathname } = new URL(text)
-    decodeURIComponent(`${username}${password}${pathname}`)
-    return protocol === 'postgres:' || protocol === 'postgresql:'
-  } catch {
-    return false
-  }
-}
 
 export const smtpUrl = setting<string | undefined>('URL of an SMTP relay', (raw) =>
   URL.canParse(raw) && /^smtps?:$/.test(new URL(raw).protocol) && new URL(raw).hostname !== '' && isDecodable(raw)

@@ -1,0 +1,15 @@
+// Runs the server against PostgreSQL as people run it, on loopback, and says what it found: `node scripts/clusters.mjs pgbouncer|failover`.
+// Needs Node 24, root and, for the first, Debian's package `pgbouncer`. PostgreSQL is the one that the server comes with, or that in the folder
+// POSTGRES. For the time before a release; not part of the tests.
+import { failover } from './clusters/failover.mjs'
+import { pgbouncer } from './clusters/pgbouncer.mjs'
+
+const SCENARIOS = { pgbouncer, failover }
+
+const chosen = process.argv.slice(2)
+const unknown = chosen.find((name) => !(name in SCENARIOS))
+if (unknown !== undefined) throw new Error(`There is no scenario “${unknown}”. There are ${Object.keys(SCENARIOS).join(', ')}.`)
+for (const name of chosen.length > 0 ? chosen : Object.keys(SCENARIOS)) {
+  process.stdout.write(`${name}\n`)
+  await SCENARIOS[name]()
+}

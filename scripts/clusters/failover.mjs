@@ -1,0 +1,75 @@
+// A standby is promoted and the primary is killed, while clients send events and a blast runs.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { compare, openCluster, until, urlOf } from './programs.mjs'
+import { callerOf, KEY, openRelay, startBlast } from './stories.mjs'
+
+const [FIRST, SECOND] = [25433, 25434]
+const USERS = 4000
+const CLIENTS = 8
+/** Of each half: before the fail-over, and after it. */
+const EVENTS = 1000
+const REFUSED_WAIT_MS = 50
+
+/** Clients that send events one after the other, and keep those that were acknowledged. */
+function startClients(call) {
+  const acknowledged = []
+  let isOver = false
+  let refused = 0
+  const send = async () => {
+    while (!isOver) {
+      const id = randomUUID()
+      try {
+        await call('POST', '/events', [{ name: 'counted', external_id: `person-${acknowledged.length % 100}`, data: { id } }])
+        acknowledged.push(id)
+      } catch {
+        refused++
+        await sleep(REFUSED_WAIT_MS)
+      }
+    }
+  }
+  const clients = Promise.all(Array.from({ length: CLIENTS }, send))
+  const stop = () => {
+    isOver = true
+    return clients
+  }
+  return { acknowledged, refused: () => refused, stop }
+}
+
+export async function failover() {
+  await using cluster = await openCluster()
+  await using relay = await openRelay()
+  const { primary } = await cluster.postgres(FIRST, SECOND)
+  // Without this, a commit that was acknowledged may not have reached the standby: nothing that this server does could keep it.
+  await cluster.sql(FIRST, `alter system set synchronous_standby_names = '*'`)
+  await cluster.sql(FIRST, 'select pg_reload_conf()')
+  const { url, child } = await cluster.carillon({
+    DATABASE_URL: urlOf(`127.0.0.1:${FIRST},127.0.0.1:${SECOND}`).concat('?target_session_attrs=read-write'),
+    BOOTSTRAP_SECRET_KEY: KEY,
+    MESSAGE_LEASE_S: '5',
+  })
+  const call = callerOf(url)
+  const campaign = await startBlast(call, USERS, relay)
+  const clients = startClients(call)
+  await until('events', () => clients.acknowledged.length >= EVENTS && relay.taken.size > USERS / 10)
+  compare('the blast runs when the primary is killed', true, relay.taken.size < USERS)
+  primary.kill('SIGKILL')
+  const before = clients.acknowledged.length
+  await cluster.sql(SECOND, 'select pg_promote()')
+  await cluster.sql(SECOND, 'alter system reset synchronous_standby_names')
+  await cluster.sql(SECOND, 'select pg_reload_conf()')
+  await until('events after the fail-over', () => clients.acknowledged.length >= before + EVENTS)
+  await clients.stop()
+  await until('the queue', async () => (await cluster.sql(SECOND, 'select 1 from queue_entries limit 1', 'carillon')).length === 0)
+  await until('the blast', async () => (await call('GET', `/campaigns/${campaign}`)).state === 'finished')
+  const kept = await cluster.sql(SECOND, `select data->>'id' from events where name = 'counted'`, 'carillon')
+  const stored = new Set(kept)
+  process.stdout.write(`     ${clients.acknowledged.length} events were acknowledged, ${clients.refused()} requests refused meanwhile\n`)
+  compare('acknowledged events that are lost', 0, clients.acknowledged.filter((id) => !stored.has(id)).length)
+  compare('events that are stored twice', 0, kept.length - stored.size)
+  compare('users that the blast reached twice', 0, relay.twice())
+  const { delivery } = await call('GET', `/campaigns/${campaign}`)
+  process.stdout.write(`     the blast: ${JSON.stringify(delivery)}, ${relay.taken.size} users at the relay\n`)
+  compare('the blast has a state for every user', USERS, delivery.total)
+  compare('the server is the one that was started', null, child.exitCode)
+}

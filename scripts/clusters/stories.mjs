@@ -1,0 +1,78 @@
+// What the scenarios do with a server, over HTTP.
+import { once } from 'node:events'
+import { SMTPServer } from 'smtp-server'
+import { until } from './programs.mjs'
+
+export const KEY = 'sk_clusters-0123456789abcdef'
+const AT_ONCE = 100
+
+/** Calls the API. Throws if it refuses. */
+export const callerOf = (url) => async (method, path, body) => {
+  const headers = { authorization: `Bearer ${KEY}`, ...(body && { 'content-type': 'application/json' }) }
+  const reply = await fetch(`${url}/api/client${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const text = await reply.text()
+  if (!reply.ok) throw Object.assign(new Error(`${method} ${path} returned ${reply.status}: ${text}`), { status: reply.status })
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+const emailType = async (call) => (await call('GET', '/subscriptions')).results.find(({ channel }) => channel === 'email').id
+
+/** The story of the README. Returns the subject of the email that Kim got, and whether Kim is in the list. */
+export async function welcomeKim(call) {
+  await call('POST', '/users/batch', [{ external_id: 'kim', email: 'kim@example.com', data: { name: 'Kim' } }])
+  const subscription_id = await emailType(call)
+  const { id } = await call('POST', '/campaigns', { type: 'trigger', name: 'Welcome', event_name: 'signed_up', subscription_id })
+  await call('PUT', `/campaigns/${id}/templates/en`, { subject: 'Welcome, {{ user.data.name }}', html: '<p>{{ event.data.plan }}</p>' })
+  await call('PATCH', `/campaigns/${id}`, { state: 'running' })
+  await call('POST', '/events', [{ name: 'signed_up', external_id: 'kim', data: { plan: 'pro' } }])
+  const email = await until('the email to Kim', async () => (await call('GET', '/sandbox/messages')).results[0])
+  const rule = { event: 'signed_up', within: '30d', where: [{ attribute: 'data.plan', is: 'pro' }] }
+  const list = await call('POST', '/lists', { name: 'New and pro', type: 'dynamic', rule })
+  await until('the list', async () => (await call('GET', `/lists/${list.id}`)).state === 'ready')
+  const { member } = await call('GET', `/lists/${list.id}/users/kim/explain`)
+  return { subject: email.summary, member }
+}
+
+/** Starts a blast to that many users over a relay. Returns the id of the campaign. */
+export async function startBlast(call, users, relay) {
+  const settings = { host: '127.0.0.1', port: relay.port, tls: 'none', connections: 5, default_from: 'shop@example.com' }
+  const { id: provider_id } = await call('POST', '/providers', { name: 'Relay', kind: 'smtp', channel: 'email', settings })
+  const { id: list } = await call('POST', '/lists', { name: 'Everyone', type: 'static' })
+  for (let at = 0; at < users; at += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, users - at) }, (_, each) => `person-${at + each}`)
+    await call(
+      'POST',
+      '/users/batch',
+      some.map((external_id) => ({ external_id, email: `${external_id}@example.com` })),
+    )
+    await call('POST', `/lists/${list}/users`, { external_ids: some })
+  }
+  const subscription_id = await emailType(call)
+  const draft = { type: 'blast', name: 'Offers', subscription_id, list_ids: [list], provider_id, send_at: new Date().toISOString() }
+  const { id } = await call('POST', '/campaigns', draft)
+  await call('PUT', `/campaigns/${id}/templates/en`, { subject: 'Hello {{ user.external_id }}', html: '<p>Hello</p>' })
+  await call('PATCH', `/campaigns/${id}`, { state: 'scheduled' })
+  return id
+}
+
+/** A relay that counts the emails to each address. */
+export async function openRelay() {
+  const taken = new Map()
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData(stream, { envelope }, done) {
+      stream.resume().on('end', () => {
+        for (const { address } of envelope.rcptTo) taken.set(address, (taken.get(address) ?? 0) + 1)
+        done()
+      })
+    },
+  })
+  const listening = server.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  return {
+    port: listening.address().port,
+    taken,
+    twice: () => [...taken.values()].filter((times) => times > 1).length,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(resolve)),
+  }
+}

@@ -1,0 +1,125 @@
+/** Connections to the servers that a URL names, of which one at a time accepts writes. */
+import pg from 'pg'
+import { databaseHosts } from '../../lib/database-url.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_AFTER_MS = 10_000
+
+/** A server that answers and cannot be used. */
+export class UnusableServer extends Error {}
+
+export type Hosts = {
+  /** How many attempts it takes to try each. */
+  count: number
+  /** A client of the driver that connects to the host which worked last. When that fails, the next client tries the next host. */
+  Client: typeof pg.Client
+  /** Did connecting to a host fail with this error, so that another one may be tried? */
+  isOfHost(error: unknown): boolean
+}
+
+/** The callbacks that the driver takes. */
+type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void)
+
+/** What PostgreSQL reports when a connection opens. */
+type Reported = Record<string, string>
+
+/**
+ * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `inUtc`, so are connections whose time zone is
+ * another one: something between this process and PostgreSQL took the start-up parameters away.
+ */
+export function openHosts(url: string, { inUtc = false }: { inUtc?: boolean } = {}): Hosts {
+  const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
+  const failures = new WeakSet<object>()
+  let current = 0
+
+  function problemOf({ TimeZone, in_hot_standby, default_transaction_read_only }: Reported): UnusableServer | null {
+    if (needsPrimary && (in_hot_standby === 'on' || default_transaction_read_only === 'on'))
+      return new UnusableServer('This PostgreSQL does not accept writes.')
+    if (inUtc && TimeZone !== 'UTC')
+      return new UnusableServer(
+        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was asked for. If DATABASE_URL leads to a pooler, set DATABASE_DIRECT_URL.`,
+      )
+    return null
+  }
+
+  class HostClient extends pg.Client {
+    readonly #host = current
+    readonly #reported: Reported = {}
+
+    constructor(config: pg.ClientConfig = {}) {
+      super({ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS, ...config, ...withOptions(urls[current] ?? url, config) })
+      // The next statement reports a lost connection. Without a listener, the event would end the process.
+      this.on('error', () => undefined)
+      const { connection } = this as unknown as { connection: NodeJS.EventEmitter }
+      connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
+        this.#reported[parameterName] = parameterValue
+      })
+    }
+
+    override connect(): Promise<pg.Client>
+    override connect(callback: Connected): void
+    override connect(callback?: Connected): Promise<pg.Client> | undefined {
+      const connected: Promise<pg.Client> = super.connect().then(
+        () => this.#check(),
+        (error) => this.#fail(error),
+      )
+      if (!callback) return connected
+      const call = callback as (error: Error | null, client?: pg.Client) => void
+      connected.then((client) => call(null, client), call)
+      return undefined
+    }
+
+    #check(): this {
+      const problem = problemOf(this.#reported)
+      if (!problem) return this
+      void this.end()
+      return this.#fail(problem)
+    }
+
+    #fail(error: Error): never {
+      failures.add(error)
+      // Several may fail on the same host at the same time.
+      if (current === this.#host) current = (current + 1) % urls.length
+      throw error
+    }
+  }
+
+  return {
+    count: urls.length,
+    Client: HostClient,
+    isOfHost: (error) => error instanceof Error && (failures.has(error) || (error.cause instanceof Error && failures.has(error.cause))),
+  }
+}
+
+/** Options of the URL hold beside ours. The driver would take one or the other. */
+function withOptions(connectionString: string, { options }: pg.ClientConfig): pg.ClientConfig {
+  const given = URL.parse(connectionString)
+  const ofUrl = given?.searchParams.get('options')
+  if (!given || !ofUrl || options === undefined) return { connectionString }
+  given.searchParams.delete('options')
+  return { connectionString: given.href, options: `${ofUrl} ${options}` }
+}
+
+/** Opens a connection to the first host that works. Throws what the last one said. */
+export async function connectTo(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
+  const hosts = openHosts(url)
+  for (let tries = 1; ; tries++) {
+    const client = new hosts.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...config })
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      if (tries >= hosts.count) throw error
+    }
+  }
+}
+
+/** Runs `work` on a connection of its own. */
+export async function withConnection<T>(url: string, config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectTo(url, config)
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
