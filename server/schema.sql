@@ -462,9 +462,11 @@ create table domains (
   dns_host text,
   failed_checks smallint not null default 0,
   next_check_at timestamp(3) with time zone not null default now(),
+  spf_alignment text,
   constraint domains_pkey PRIMARY KEY (project_id, id),
   constraint domains_project_id_host_key UNIQUE (project_id, host),
-  constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+  constraint domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint domains_spf_alignment_check CHECK ((spf_alignment = ANY (ARRAY['relaxed'::text, 'strict'::text])))
 );
 CREATE INDEX domains_by_host ON domains USING btree (host);
 CREATE UNIQUE INDEX domains_default ON domains USING btree (project_id) WHERE is_default;
@@ -1044,8 +1046,11 @@ create table mail_messages (
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
   completed_at timestamp(3) with time zone,
+  envelope_id text,
+  returns text,
   constraint mail_messages_pkey PRIMARY KEY (project_id, id),
   constraint mail_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint mail_messages_returns_check CHECK ((returns = ANY (ARRAY['FULL'::text, 'HDRS'::text]))),
   constraint mail_messages_source_check CHECK ((source = ANY (ARRAY['message'::text, 'submission'::text, 'report'::text])))
 );
 
@@ -1085,6 +1090,8 @@ create table mail_recipients (
   history jsonb not null default '[]'::jsonb,
   created_at timestamp(3) with time zone not null,
   finished_at timestamp(3) with time zone,
+  notify text[],
+  original_recipient text,
   constraint mail_recipients_pkey PRIMARY KEY (project_id, mail_id, no),
   constraint mail_recipients_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint mail_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'delivered'::text, 'failed'::text, 'expired'::text, 'cancelled'::text])))

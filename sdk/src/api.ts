@@ -5892,6 +5892,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description Duration in milliseconds. */
@@ -5962,6 +5964,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description Duration in milliseconds. */
@@ -6027,6 +6031,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description Duration in milliseconds. */
@@ -6096,6 +6102,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6170,6 +6178,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6239,6 +6249,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6325,6 +6337,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The reply of the host, or what the report says. */
@@ -6402,6 +6416,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The reply of the host, or what the report says. */
@@ -6479,6 +6495,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6554,6 +6572,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The reason for the failure. */
@@ -6621,6 +6641,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6696,6 +6718,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6765,6 +6789,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6832,6 +6858,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6907,6 +6935,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -6984,6 +7014,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The domain of the recipient. */
@@ -7056,6 +7088,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The domain of the recipient. */
@@ -7121,6 +7155,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -7190,6 +7226,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -7265,6 +7303,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -7339,6 +7379,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
@@ -8918,6 +8960,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The number of incidents that the report covers. */
@@ -9006,6 +9050,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The number of incidents that the report covers. */
@@ -9094,6 +9140,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The number of incidents that the report covers. */
@@ -13480,6 +13528,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description Size of the message in bytes. */
@@ -13545,6 +13595,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /** @description The name of the quota. */
@@ -13621,6 +13673,8 @@ export interface components {
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
+                /** @description The id that the SMTP client gave the email (ENVID of RFC 3461). */
+                envelope_id?: string;
                 /** @description The Message-ID header. */
                 rfc_message_id?: string;
                 /**

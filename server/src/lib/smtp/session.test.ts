@@ -265,6 +265,21 @@ describe('what a mail needs is declared where the server offers it', () => {
     ])
   })
 
+  test('each recipient is reported as the sender asks, and failures and delays unless there shall be no reports', () => {
+    const s = opened('DSN')
+    const recipients = [
+      { notify: ['NEVER'], original: 'rfc822;kim+old@example.org' },
+      { notify: ['SUCCESS'], original: null },
+    ]
+    expect(s.send('m1', { ...both, reports: { envelopeId: '4', returns: 'FULL', recipients } })).toEqual([
+      'MAIL FROM:<a@example.com> RET=FULL ENVID=4\r\n',
+    ])
+    expect(s.hear('250 ok', '250 ok')).toEqual([
+      'RCPT TO:<kim@example.org> NOTIFY=NEVER ORCPT=rfc822;kim+2Bold@example.org\r\n',
+      'RCPT TO:<ana@example.org> NOTIFY=SUCCESS,FAILURE,DELAY\r\n',
+    ])
+  })
+
   test.each<[string[], Envelope, number, string | null]>([
     [[], kim, 1e9, null],
     [['SIZE'], kim, 1e9, null],

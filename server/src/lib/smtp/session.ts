@@ -18,7 +18,7 @@ import {
 } from './state.ts'
 import { begin, lackedBy, stageOf, transacting } from './transactions.ts'
 
-export type { Action, Envelope, MailResult, MayBeSent, Replies, SessionOptions, Stage } from './state.ts'
+export type { Action, Envelope, MailResult, MayBeSent, RecipientReports, Replies, SessionOptions, Stage } from './state.ts'
 
 export type Session<M> = {
   /** The server speaks first. */

@@ -27,8 +27,11 @@ export type Envelope = {
   to: readonly string[]
   needs8Bit?: boolean
   needsSmtpUtf8?: boolean
-  reports?: { envelopeId: string }
+  reports?: { envelopeId: string; returns?: 'FULL' | 'HDRS'; recipients?: readonly RecipientReports[] }
 }
+
+/** The reports that the sender of a mail asks for about a recipient, and the address that the sender wrote (RFC 3461), such as `rfc822;kim@example.org`. */
+export type RecipientReports = { notify: readonly string[]; original: string | null }
 
 /** The replies to the commands of a mail so far: those to RCPT in the order of the recipients, and `data` if it asked for no content. */
 export type Replies = { mail?: Reply; recipients: readonly Reply[]; data?: Reply; content?: Reply }

@@ -28,10 +28,12 @@ export function begin<M>(state: State<M>, transaction: Transaction<M>): Action<M
 /** All commands of a mail where they may be pipelined, otherwise the next one. */
 function nextCommands<M>(state: State<M>, transaction: Transaction<M>): Action<M>[] {
   const { envelope, replies } = transaction
-  const notify = envelope.reports && offers(state, 'DSN') ? ' NOTIFY=FAILURE,DELAY' : ''
   const commands: [string, Expected<M>][] = [
     [`MAIL FROM:<${envelope.from}>${parametersOf(state, transaction)}`, { for: 'mail', of: transaction }],
-    ...envelope.to.map((to): [string, Expected<M>] => [`RCPT TO:<${to}>${notify}`, { for: 'rcpt', of: transaction }]),
+    ...envelope.to.map((to, at): [string, Expected<M>] => [
+      `RCPT TO:<${to}>${reportsOf(state, envelope, at)}`,
+      { for: 'rcpt', of: transaction },
+    ]),
     ['DATA', { for: 'data', of: transaction }],
   ]
   if (!offers(state, 'PIPELINING')) {
@@ -48,8 +50,17 @@ function parametersOf<M>(state: State<M>, { envelope, content }: Transaction<M>)
   const size = offers(state, 'SIZE') ? ` SIZE=${content.length}` : ''
   const body = needs8Bit && offers(state, '8BITMIME') ? ' BODY=8BITMIME' : ''
   const utf8 = needsSmtpUtf8 && offers(state, 'SMTPUTF8') ? ' SMTPUTF8' : ''
-  const about = reports && offers(state, 'DSN') ? ` RET=HDRS ENVID=${xtext(reports.envelopeId)}` : ''
+  const about = reports && offers(state, 'DSN') ? ` RET=${reports.returns ?? 'HDRS'} ENVID=${xtext(reports.envelopeId)}` : ''
   return `${size}${body}${utf8}${about}`
+}
+
+/** What RCPT asks for. Failures and delays are reported unless the sender wants no reports at all. */
+function reportsOf<M>(state: State<M>, { reports }: Envelope, at: number): string {
+  if (!reports || !offers(state, 'DSN')) return ''
+  const { notify = [], original = null } = reports.recipients?.[at] ?? {}
+  const wanted = notify.includes('NEVER') ? 'NEVER' : notify.includes('SUCCESS') ? 'SUCCESS,FAILURE,DELAY' : 'FAILURE,DELAY'
+  const [type = '', ...address] = original?.split(';') ?? []
+  return ` NOTIFY=${wanted}${original === null ? '' : ` ORCPT=${type};${xtext(address.join(';'))}`}`
 }
 
 /** Text that can be the value of a parameter (RFC 3461 §4). */

@@ -8,7 +8,7 @@ import { Count, Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { DomainRow } from './schema.ts'
 
 const columns = sql`id, project_id, host, verification_token, is_verified, is_default, problem, sending_domain, sending_verified_at,
-  sending_problem, is_strict, has_return_path, records, dns_host, failed_checks, checked_at, verified_at, created_at, updated_at`
+  sending_problem, is_strict, has_return_path, spf_alignment, records, dns_host, failed_checks, checked_at, verified_at, created_at, updated_at`
 
 export const domainListing = listing({
   resource: 'domains',
@@ -87,7 +87,15 @@ export const unverifyOthers = (ctx: InTx, others: Claim[], problem: string) =>
 /** What a check found out. */
 export type CheckResult = Pick<
   DomainRow,
-  'is_verified' | 'problem' | 'sending_problem' | 'is_strict' | 'has_return_path' | 'records' | 'dns_host' | 'failed_checks'
+  | 'is_verified'
+  | 'problem'
+  | 'sending_problem'
+  | 'is_strict'
+  | 'has_return_path'
+  | 'spf_alignment'
+  | 'records'
+  | 'dns_host'
+  | 'failed_checks'
 > & { isSendingVerified: boolean; nextCheckAt: Date }
 
 /** Saves the result of a check. */
@@ -99,6 +107,7 @@ export const saveCheck = (ctx: InTx, id: DomainId, check: CheckResult) =>
             verified_at = case when ${check.is_verified}::boolean then coalesce(verified_at, ${ctx.clock.now()}) end,
             sending_verified_at = case when ${check.isSendingVerified}::boolean then coalesce(sending_verified_at, ${ctx.clock.now()}) end,
             sending_problem = ${check.sending_problem}, is_strict = ${check.is_strict}, has_return_path = ${check.has_return_path},
+            spf_alignment = ${check.spf_alignment},
             records = ${JSON.stringify(check.records)}::jsonb, dns_host = ${check.dns_host}, failed_checks = ${check.failed_checks},
             next_check_at = ${check.nextCheckAt},
             updated_at = case when is_verified = ${check.is_verified} and problem is not distinct from ${check.problem}

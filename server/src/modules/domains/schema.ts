@@ -112,6 +112,7 @@ export const DomainRow = Type.Object({
   sending_problem: Nullable(Type.String()),
   is_strict: Type.Boolean(),
   has_return_path: Type.Boolean(),
+  spf_alignment: Nullable(OneOf(['relaxed', 'strict'])),
   records: Type.Array(CheckedRecord),
   dns_host: Nullable(Type.String()),
   failed_checks: Type.Integer(),

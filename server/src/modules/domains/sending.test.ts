@@ -123,10 +123,27 @@ describe('a sending domain', () => {
     const { id } = await verified(w)
     expect(await sendingDomainOf(w.ctx, `NEWS.${domain}`)).toMatchObject({ domain, is_verified: true })
     expect(await sendingDomainOf(w.ctx, `not${domain}`)).toBeUndefined()
-    dns.set(`_dmarc.${domain}`, { txt: ['v=DMARC1; p=reject; adkim=s'] })
+    dns.set(`_dmarc.${domain}`, { txt: ['v=DMARC1; p=reject; adkim=s; aspf=s'] })
     await verify(w, id)
     expect(await sendingDomainOf(w.ctx, `news.${domain}`)).toMatchObject({ domain, is_verified: false })
     expect(await sendingDomainOf(w.ctx, domain)).toMatchObject({ is_verified: true })
+  })
+
+  test('serves its subdomains although its policy asks for the same domain in signatures, once SPF passes, unless it asks so there too', async () => {
+    await using w = await world({ env: { MTA_HOSTNAME: 'mail.example.com' } })
+    const { id, records } = await verified(w)
+    const isServed = async () => (await sendingDomainOf(w.ctx, `news.${domain}`))?.is_verified
+    const policy = async (text: string) => {
+      dns.set(`_dmarc.${domain}`, { txt: [text] })
+      await verify(w, id)
+      return isServed()
+    }
+    expect(await policy('v=DMARC1; p=reject; adkim=s')).toBe(true)
+    expect(await policy('v=DMARC1; p=reject; adkim=s; aspf=s')).toBe(false)
+    expect(await policy('v=DMARC1; p=reject; aspf=s')).toBe(true)
+    const spf = records.find(({ purpose }) => purpose === 'spf') as Shown
+    dns.set(spf.name, { mx: [[10, 'mail.example.com']], txt: ['v=spf1 -all'] })
+    expect(await policy('v=DMARC1; p=reject; adkim=s')).toBe(false)
   })
 
   test('can have the policy of its organisational domain', async () => {

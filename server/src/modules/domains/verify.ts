@@ -72,6 +72,7 @@ async function saveFindings(
       sending_problem: sending?.problem ?? null,
       is_strict: sending?.is_strict ?? false,
       has_return_path: sending?.has_return_path ?? false,
+      spf_alignment: sending?.spf_alignment ?? null,
       records: [...(sending?.records ?? []), ...linkStates(before, findings, ctx)],
       dns_host: sending?.dns_host ?? null,
       failed_checks,

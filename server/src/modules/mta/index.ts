@@ -46,6 +46,7 @@ export {
   type NewMail,
   type PastAttempt,
   type RecipientResult,
+  type RequestedReports,
 } from './queue/schema.ts'
 export { exportMail } from './queue/user-data.queries.ts'
 export { deliveryFor } from './reports/delivery-status.ts'

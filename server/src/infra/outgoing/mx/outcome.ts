@@ -1,5 +1,5 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what became of it, recipient by recipient. Types only. */
-import type { MayBeSent } from '../../../lib/smtp/session.ts'
+import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
 import type { FailedStage, Peer } from '../smtp/connection.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 
@@ -40,7 +40,10 @@ export type RecipientOutcome =
 /** Each recipient of the mail has exactly one outcome, under the address as it was given. */
 export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number }
 
-/** `envelopeId` is returned in reports about the mail (ENVID of RFC 3461). `from` is empty for the null sender. */
+/**
+ * `envelopeId` is returned in reports about the mail (ENVID of RFC 3461), with as much of it as `returns` says; `reports` are those that the
+ * sender asks for, in the order of `to`. `from` is empty for the null sender.
+ */
 export type OutgoingMail = {
   from: string
   to: readonly string[]
@@ -48,6 +51,8 @@ export type OutgoingMail = {
   needs8Bit?: boolean
   needsSmtpUtf8?: boolean
   envelopeId?: string
+  returns?: 'FULL' | 'HDRS'
+  reports?: readonly RecipientReports[]
   /** Asked right before the commands of the mail and before its content. Once it is false, nothing is sent, and no outcome counts. */
   mayBeSent?: MayBeSent
 }

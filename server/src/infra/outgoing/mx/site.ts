@@ -164,12 +164,12 @@ function give(session: MxSession, waiting: Waiting): boolean {
   return true
 }
 
-const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId }: OutgoingMail): Envelope => ({
+const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId, returns, reports }: OutgoingMail): Envelope => ({
   from,
   to,
   ...(needs8Bit && { needs8Bit }),
   ...(needsSmtpUtf8 && { needsSmtpUtf8 }),
-  ...(envelopeId !== undefined && { reports: { envelopeId } }),
+  ...(envelopeId !== undefined && { reports: { envelopeId, ...(returns && { returns }), ...(reports && { recipients: reports }) } }),
 })
 
 function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {

@@ -1,5 +1,5 @@
 /** Compares the records that were found with those that are expected. Pure. */
-import type { DmarcRecord } from '../../../lib/dmarc.ts'
+import type { Alignment, DmarcRecord } from '../../../lib/dmarc.ts'
 import { isAligned, nextPolicy, organisationalDomain, readDmarc, withPolicy } from '../../../lib/dmarc.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import type { RecordState } from '../schema.ts'
@@ -99,6 +99,11 @@ export function assessSpf({ permits, record, warnings }: SpfFinding): RecordStat
   return permits === 'yes' ? state('ok', found, note) : state('wrong', found, 'The record does not name this server.')
 }
 
-/** Whether DMARC accepts a signature of `domain` for a sender at `from` (RFC 7489). */
-export const isSignatureAligned = (from: string, domain: string, isStrict: boolean): boolean =>
-  isAligned(from, domain, isStrict ? 'strict' : 'relaxed')
+/**
+ * Whether DMARC accepts email from a domain (RFC 7489 §3.1): by the signature of `domain`, which must be equal with `isStrict`, or by the return
+ * path, where SPF passes (`spf` is not null).
+ */
+export const isAuthenticated = (
+  from: string,
+  { domain, isStrict, returnPath, spf }: { domain: string; isStrict: boolean; returnPath: string; spf: Alignment | null },
+): boolean => isAligned(from, domain, isStrict ? 'strict' : 'relaxed') || (spf !== null && isAligned(from, returnPath, spf))

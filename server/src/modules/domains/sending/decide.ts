@@ -1,4 +1,5 @@
 /** Decides whether a sending domain is verified, from what the DNS answered. Pure. */
+import type { Alignment, DmarcRecord } from '../../../lib/dmarc.ts'
 import type { CheckedRecord, DkimKeyRow, DomainRow, RecordState } from '../schema.ts'
 import { assessDkim, assessDmarc, assessReturnPath, assessSpf } from './assess.ts'
 import { dnsHostOf } from './dns-hosts.ts'
@@ -12,6 +13,7 @@ export type SendingFinding = {
   problem: string | null
   is_strict: boolean
   has_return_path: boolean
+  spf_alignment: Alignment | null
   records: CheckedRecord[]
   dns_host: string | null
   changesOf(keepsSigning: boolean): ReturnType<typeof keyChanges>
@@ -35,12 +37,14 @@ export function decideSending(row: DomainRow, keys: readonly DkimKeyRow[], answe
     records.filter(({ record }) => record.purpose === 'dkim' && record.is_required).map(({ state }) => state.status),
     [dmarc.state.status],
   ])
-  const returnPath = records.find(({ record }) => record.purpose === 'return_path')?.state.status
+  const statusOf = (purpose: CheckedRecord['purpose']) => records.find(({ record }) => record.purpose === purpose)?.state.status
+  const returnPath = statusOf('return_path')
   return {
     isComplete,
     problem: problemOf(records, isComplete),
     is_strict: dmarc.state.status === 'unknown' ? row.is_strict : dmarc.record?.dkim === 'strict',
     has_return_path: returnPath === 'unknown' ? row.has_return_path : returnPath === 'ok',
+    spf_alignment: spfAlignment(row, [returnPath, statusOf('spf'), dmarc.state.status], dmarc.record),
     records: records.map(({ record: { purpose, name, value }, state }) => ({
       ...state,
       purpose,
@@ -50,6 +54,16 @@ export function decideSending(row: DomainRow, keys: readonly DkimKeyRow[], answe
     dns_host: answers.nameServers === null ? row.dns_host : dnsHostOf(answers.nameServers),
     changesOf: (keepsSigning) => keyChanges(keys, new Map([...states].map(([selector, { status }]) => [selector, status])), keepsSigning),
   }
+}
+
+/** How strictly receivers compare the return path with From. Null unless SPF passes there; without an answer nothing changes. */
+function spfAlignment(
+  { spf_alignment }: DomainRow,
+  statuses: (RecordState['status'] | undefined)[],
+  record: DmarcRecord | null,
+): Alignment | null {
+  if (statuses.every((status) => status === 'ok')) return record?.spf ?? null
+  return statuses.some((status) => status !== 'ok' && status !== 'unknown') ? null : spf_alignment
 }
 
 /** A key that was added since the records were asked for was not looked up. */

@@ -3,7 +3,7 @@ import { fence, sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { DkimKeyRow } from '../schema.ts'
 
 const columns = sql`domain_id, selector, algorithm, public_key, private_key_sealed, state, created_at, retired_at`
@@ -51,6 +51,7 @@ const Sender = Type.Object({
   is_verified: Type.Boolean(),
   is_strict: Type.Boolean(),
   has_return_path: Type.Boolean(),
+  spf_alignment: Nullable(OneOf(['relaxed', 'strict'])),
   keys: Type.Array(Type.Pick(DkimKeyRow, ['selector', 'algorithm', 'private_key_sealed'])),
 })
 
@@ -60,7 +61,7 @@ const findSenders = jointMany(
     sql`select q.call, d.*
         from ${callRows(calls)}
         cross join lateral (
-          select id, sending_domain, sending_verified_at is not null as is_verified, is_strict, has_return_path,
+          select id, sending_domain, sending_verified_at is not null as is_verified, is_strict, has_return_path, spf_alignment,
                  coalesce((select jsonb_agg(jsonb_build_object('selector', selector, 'algorithm', algorithm, 'private_key_sealed', private_key_sealed)
                                             order by algorithm desc)
                            from dkim_keys where project_id = q.project_id and domain_id = domains.id and state = 'active'), '[]') as keys

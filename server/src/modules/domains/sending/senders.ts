@@ -4,7 +4,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { DkimKey } from '../../../lib/dkim/keys.ts'
 import type { DomainId, ProjectId } from '../../../lib/ids.ts'
 import { isDomainName } from '../../../lib/urls.ts'
-import { isSignatureAligned } from './assess.ts'
+import { isAuthenticated } from './assess.ts'
 import { openKey } from './keys.ts'
 import * as queries from './queries.ts'
 import { returnPathOf } from './records.ts'
@@ -13,7 +13,7 @@ import { returnPathOf } from './records.ts'
 export type SendingDomain = {
   id: DomainId
   domain: string
-  /** Whether its records were found, and a signature of it is aligned with the From address (RFC 7489). */
+  /** Whether its records were found, and its signature or its return path is aligned with the From address (RFC 7489). */
   is_verified: boolean
   dkim: DkimKey[]
   /** The domain of return paths. */
@@ -55,12 +55,13 @@ export async function sendingDomainOf(ctx: ProjectCtx | InTx, fromDomain: string
     .filter((one) => from === one.sending_domain || from.endsWith(`.${one.sending_domain}`))
     .sort((a, b) => b.sending_domain.length - a.sending_domain.length)
   if (!sender) return undefined
-  const { sending_domain: domain, is_verified, is_strict, has_return_path, keys } = sender
+  const { sending_domain: domain, is_verified, is_strict, has_return_path, spf_alignment, keys } = sender
+  const returnPath = has_return_path ? returnPathOf(domain) : (mailHostOf(ctx) ?? domain)
   return {
     id: sender.id,
     domain,
-    is_verified: is_verified && isSignatureAligned(from, domain, is_strict),
+    is_verified: is_verified && isAuthenticated(from, { domain, isStrict: is_strict, returnPath, spf: spf_alignment }),
     dkim: keys.map((key) => openKey(ctx, domain, key)),
-    return_path: has_return_path ? returnPathOf(domain) : (mailHostOf(ctx) ?? domain),
+    return_path: returnPath,
   }
 }

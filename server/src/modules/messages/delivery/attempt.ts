@@ -151,6 +151,8 @@ function outgoing(ctx: ProjectCtx, { mail, recipients }: Group, content: Buffer)
     needsSmtpUtf8: mail.needs_smtp_utf8,
     // Hosts return it in bounces, which are matched by it too.
     envelopeId: returnPath.slice(0, returnPath.indexOf('@')),
+    ...(mail.returns && { returns: mail.returns }),
+    reports: recipients.map(({ notify, original_recipient: original }) => ({ notify: notify ?? [], original })),
   }
 }
 

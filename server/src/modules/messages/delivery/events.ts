@@ -66,6 +66,7 @@ function aboutMail(mail: MailRow, user: UserRow | undefined, { recipient, isAtte
     recipient_domain: domain,
     ...(isAttempt && { attempt: attempts, attempt_id: `${mail.id}.${no === 0 ? '' : `${no}.`}${attempts}` }),
     rfc_message_id: mail.rfc_message_id,
+    ...(mail.envelope_id !== null && { envelope_id: mail.envelope_id }),
   }
 }
 

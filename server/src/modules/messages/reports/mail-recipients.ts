@@ -19,11 +19,12 @@ async function eventOf(
   recipient: ReportedRecipient,
   report: AppliedReport,
 ): Promise<WebhookEvent | undefined> {
-  const { address, domain, mail_from: from, rfc_message_id } = recipient
+  const { address, domain, mail_from: from, rfc_message_id, envelope_id } = recipient
   const about = {
     ...{ message_id: path.mail_id, channel: 'email' as const, from, recipient_domain: domain },
     ...(address !== '' && { to: address }),
     ...(rfc_message_id !== null && { rfc_message_id }),
+    ...(envelope_id !== null && { envelope_id }),
   }
   const source = { message_id: path.mail_id }
   const feedback = { incidents: 1, arrival_date: report.at, ...report.feedback, unsubscribed: false }

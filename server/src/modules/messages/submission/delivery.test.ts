@@ -102,6 +102,23 @@ describe('a submitted email', () => {
     expect(await queued(w.keys.secret)).toEqual(recipients)
   })
 
+  test('asks the mail host for the reports that its client asks for, and its events have the id that the client gave it', async () => {
+    const { response } = await send({
+      envelope: { from: `hello@${SENDER}`, to: `kim@${domain}` },
+      dsn: { id: 'order 7', return: 'full', notify: ['success', 'delay'], recipient: `rfc822;old+kim@${domain}` },
+    } as SendMailOptions)
+    expect(response).toMatch(/^250 /)
+    const events = await w.events()
+    expect(events.map(({ data }) => data.envelope_id)).toEqual(events.map(() => 'order 7'))
+    const [mail] = mailsAt(`mx.${domain}`)
+    expect(mail?.parameters).toEqual({
+      mail: expect.stringMatching(/ RET=FULL ENVID=b\.[0-9a-z.-]+$/),
+      rcpt: [`NOTIFY=SUCCESS,FAILURE,DELAY ORCPT=rfc822;old+2Bkim@${domain}`],
+    })
+    await smtpSend(inbound, mail?.from ?? '', bounceMail({}))
+    expect(await w.events()).toMatchObject([{ type: 'delivery.dsn-perm-fail', data: { envelope_id: 'order 7' } }])
+  })
+
   test('of another key is not shown to a key that submits', async () => {
     await send({}, w.keys.secret)
     await w.events()
@@ -200,7 +217,7 @@ describe('the user with the address of a submitted email', () => {
     w.internet.host(`mx.busy-${domain}`, { script: { RCPT: '451 4.2.1 Later' } })
     w.internet.domain(domain, `mx.busy-${domain}`)
     await w.post('/api/client/users/batch', [{ external_id: 'kim', email: `kim@${domain}` }])
-    await send({ to: `Kim@${domain}` })
+    await send({ to: `Kim@${domain}`, dsn: { id: 'x', return: 'headers', notify: 'failure', recipient: `rfc822;old-kim@${domain}` } })
     await send({ to: [`kim@${domain}`, `lee@${domain}`] })
     await w.events()
     const { emails } = (await w.get('/api/client/users/kim/export')).body
@@ -212,15 +229,15 @@ describe('the user with the address of a submitted email', () => {
     w.advance('1 minute')
     await w.drain()
     const rows = await w.db.many(
-      Type.Object({ address: Type.String(), state: Type.String(), is_kept: Type.Boolean() }),
-      sql`select r.address, r.state, m.content is not null as is_kept from mail_recipients r
+      Type.Object({ address: Type.String(), original_recipient: Type.Null(), state: Type.String(), is_kept: Type.Boolean() }),
+      sql`select r.address, r.original_recipient, r.state, m.content is not null as is_kept from mail_recipients r
           join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
           where r.project_id = ${w.projectId} and r.domain = ${domain} order by r.mail_id, r.no`,
     )
     expect(rows).toEqual([
-      { address: '', state: 'cancelled', is_kept: false },
-      { address: '', state: 'cancelled', is_kept: true },
-      { address: `lee@${domain}`, state: 'queued', is_kept: true },
+      { address: '', original_recipient: null, state: 'cancelled', is_kept: false },
+      { address: '', original_recipient: null, state: 'cancelled', is_kept: true },
+      { address: `lee@${domain}`, original_recipient: null, state: 'queued', is_kept: true },
     ])
   })
 })

@@ -6,7 +6,7 @@ import { signMail } from '../../../lib/dkim/sign.ts'
 import type { KeyId, MessageId } from '../../../lib/ids.ts'
 import { connectProvider } from '../../channels/index.ts'
 import { sendingDomainOf } from '../../domains/index.ts'
-import { enqueueMail, expiresAt } from '../../mta/index.ts'
+import { enqueueMail, expiresAt, type RequestedReports } from '../../mta/index.ts'
 import { emit, webhookEvents } from '../../webhook-events/index.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
@@ -66,10 +66,18 @@ async function queue(ctx: ProjectCtx, submission: Submission): Promise<MessageId
         needs_8bit: is8Bit(content),
         needs_smtp_utf8: isUtf8Head(head) || [from, ...to].some((address) => !/^[\x20-\x7e]*$/.test(address)),
         expires_at: expiresAt(TRANSACTIONAL, date),
+        reports: requestedReports(mail),
       },
     ]),
   )
 }
+
+/** What the client asks mail hosts to report (RFC 3461). */
+const requestedReports = ({ envid, ret, recipients }: ReceivedMail): RequestedReports => ({
+  envelope_id: envid,
+  returns: ret === 'FULL' || ret === 'HDRS' ? ret : null,
+  recipients: recipients.map(({ notify = null, orcpt = null }) => ({ notify, original_recipient: orcpt })),
+})
 
 async function keepInSandbox(ctx: ProjectCtx, submission: Submission): Promise<MessageId | SmtpRefusal> {
   const { id, mail, head, messageId, date } = submission
@@ -103,7 +111,15 @@ async function accepted(
       return refusal(452, '4.3.1 The project has used its quota of submitted email for today.')
     }
     await store(ctx)
-    const about = { message_id: id, channel: 'email' as const, from, to, queue_id: String(id), rfc_message_id: messageId }
+    const about = {
+      message_id: id,
+      channel: 'email' as const,
+      from,
+      to,
+      queue_id: String(id),
+      rfc_message_id: messageId,
+      ...(mail.envid !== null && { envelope_id: mail.envid }),
+    }
     await emit(ctx, () => [webhookEvents.queueMessageAuthenticated.of({ ...about, size })])
     return id
   })

@@ -11,18 +11,19 @@ import { ClaimedRecipient, MailRow, type NewMail, type RecipientResult } from '.
 export const insertMails = (ctx: InTx, mails: NewMail[]) =>
   ctx.db.run(
     sql`insert into mail_messages as m (project_id, id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id,
-                                        size, recipients, needs_smtp_utf8, needs_8bit, content, created_at, expires_at)
+                                        size, recipients, needs_smtp_utf8, needs_8bit, envelope_id, returns, content, created_at, expires_at)
         select ${ctx.projectId}, n.id, n.source, n.priority, n.campaign_id, n.journey_id, n.key_id, n.mail_from, n.return_domain, n.rfc_message_id,
-               n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, decode(n.content, 'base64'), ${ctx.clock.now()}, n.expires_at
+               n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, n.envelope_id, n.returns, decode(n.content, 'base64'), ${ctx.clock.now()}, n.expires_at
         from unnest(${mails.map(({ id }) => id)}::bigint[], ${mails.map(({ source }) => source)}::text[], ${mails.map(({ priority }) => priority)}::smallint[],
                     ${mails.map(({ campaign_id }) => campaign_id)}::bigint[], ${mails.map(({ journey_id }) => journey_id)}::bigint[],
                     ${mails.map(({ key_id }) => key_id)}::bigint[], ${mails.map(({ mail_from }) => mail_from)}::text[],
                     ${mails.map(({ return_domain }) => return_domain)}::text[], ${mails.map(({ rfc_message_id }) => rfc_message_id)}::text[],
                     ${mails.map(({ content }) => content.length)}::int[], ${mails.map(({ to }) => to.length)}::smallint[],
                     ${mails.map(({ needs_smtp_utf8 }) => needs_smtp_utf8)}::boolean[], ${mails.map(({ needs_8bit }) => needs_8bit)}::boolean[],
+                    ${mails.map(({ reports }) => reports?.envelope_id)}::text[], ${mails.map(({ reports }) => reports?.returns)}::text[],
                     ${mails.map(({ content }) => content.toString('base64'))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
              as n(id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
-                  needs_8bit, content, expires_at)
+                  needs_8bit, envelope_id, returns, content, expires_at)
         on conflict (project_id, id) do update
         set content = excluded.content, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
             created_at = excluded.created_at, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
@@ -31,22 +32,31 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
 
 /** Without `no`, the recipients of an email count from 0, in order. */
 export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
-  const rows = mails.flatMap(({ to, id, priority, campaign_id, content }) =>
-    to.map((address, no) => ({ id, no, priority, campaign_id, size: content.length, address, domain: domainOf(address) })),
+  const rows = mails.flatMap(({ to, id, priority, campaign_id, content, reports }) =>
+    to.map((address, no) => {
+      const { notify, original_recipient } = reports?.recipients[no] ?? NO_REPORTS
+      return { id, no, priority, campaign_id, size: content.length, address, domain: domainOf(address), notify, original_recipient }
+    }),
   )
   return ctx.db.run(
-    sql`insert into mail_recipients (project_id, mail_id, no, priority, campaign_id, size, address, domain, due_at, created_at)
-        select ${ctx.projectId}, n.id, n.no, n.priority, n.campaign_id, n.size, n.address, n.domain, ${ctx.clock.now()}, ${ctx.clock.now()}
+    sql`insert into mail_recipients (project_id, mail_id, no, priority, campaign_id, size, address, domain, notify, original_recipient, due_at,
+                                     created_at)
+        select ${ctx.projectId}, n.id, n.no, n.priority, n.campaign_id, n.size, n.address, n.domain, string_to_array(n.notify, ','), n.original_recipient,
+               ${ctx.clock.now()}, ${ctx.clock.now()}
         from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ no }) => no)}::smallint[], ${rows.map(({ priority }) => priority)}::smallint[],
                     ${rows.map(({ campaign_id }) => campaign_id)}::bigint[], ${rows.map(({ size }) => size)}::int[],
-                    ${rows.map(({ address }) => address)}::text[], ${rows.map(({ domain }) => domain)}::text[])
-             as n(id, no, priority, campaign_id, size, address, domain)
+                    ${rows.map(({ address }) => address)}::text[], ${rows.map(({ domain }) => domain)}::text[],
+                    ${rows.map(({ notify }) => notify?.join(','))}::text[],
+                    ${rows.map(({ original_recipient }) => original_recipient)}::text[])
+             as n(id, no, priority, campaign_id, size, address, domain, notify, original_recipient)
         on conflict (project_id, mail_id, no) do update
         set state = 'queued', address = excluded.address, domain = excluded.domain, size = excluded.size, site = null, due_at = excluded.due_at,
             is_held = false, created_at = excluded.created_at, finished_at = null
         where mail_recipients.state = 'cancelled'`,
   )
 }
+
+const NO_REPORTS = { notify: null, original_recipient: null }
 
 /** The domain of an address, in lower case. */
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
@@ -85,7 +95,7 @@ const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
 /** What a process reads of a recipient `r` that it claims. */
 export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at,
-                  r.lease_token, (r.history->-1->>'at')::timestamptz as last_attempt_at,
+                  r.notify, r.original_recipient, r.lease_token, (r.history->-1->>'at')::timestamptz as last_attempt_at,
                   coalesce(r.history->-1->>'response', r.history->-1->>'detail') as last_error`
 
 /** How many recipients to claim of a project. */
@@ -187,7 +197,7 @@ export const nextHeldExpiry = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`select (select due_at from mail_recipients where ${isHeld} order by due_at limit 1) as due_at`)
 
 const mailColumns = sql`id, source, priority, campaign_id, journey_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
-  needs_8bit, created_at, expires_at, completed_at`
+  needs_8bit, envelope_id, returns, created_at, expires_at, completed_at`
 
 /** These emails, without their contents. */
 export const findMails = (ctx: ProjectCtx, ids: MessageId[]) =>

@@ -28,7 +28,19 @@ export type NewMail = {
   needs_8bit: boolean
   needs_smtp_utf8: boolean
   expires_at: Date
+  /** What an SMTP client asked for; absent for other email. */
+  reports?: RequestedReports
 }
+
+/** The parameters of delivery notifications of an SMTP client (RFC 3461). `recipients` has the order of `to`. */
+export type RequestedReports = {
+  envelope_id: string | null
+  returns: ReturnedContent | null
+  recipients: { notify: string[] | null; original_recipient: string | null }[]
+}
+
+const RETURNED_CONTENTS = ['FULL', 'HDRS'] as const
+export type ReturnedContent = (typeof RETURNED_CONTENTS)[number]
 
 export const RECIPIENT_STATES = ['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled'] as const
 export type RecipientState = (typeof RECIPIENT_STATES)[number]
@@ -62,6 +74,9 @@ export const ClaimedRecipient = Type.Object({
   /** Of the attempt before. */
   last_attempt_at: Nullable(Instant),
   last_error: Nullable(Type.String()),
+  /** The reports that an SMTP client asked for, and the address as it wrote it. */
+  notify: Nullable(Type.Array(Type.String())),
+  original_recipient: Nullable(Type.String()),
   lease_token: Type.String(),
 })
 export type ClaimedRecipient = Static<typeof ClaimedRecipient>
@@ -80,6 +95,9 @@ export const MailRow = Type.Object({
   recipients: Type.Integer(),
   needs_smtp_utf8: Type.Boolean(),
   needs_8bit: Type.Boolean(),
+  /** The id that an SMTP client gave it, and what its reports shall return. */
+  envelope_id: Nullable(Type.String()),
+  returns: Nullable(OneOf(RETURNED_CONTENTS)),
   created_at: Instant,
   expires_at: Instant,
   completed_at: Nullable(Instant),

@@ -25,7 +25,7 @@ export const submittedTo = (ctx: InTx, addresses: string[]) =>
 export const eraseRecipients = (ctx: InTx, ids: MessageId[], addresses: string[]) =>
   ctx.db.run(
     sql`update mail_recipients r
-        set address = '', history = '[]', is_held = false,
+        set address = '', original_recipient = null, history = '[]', is_held = false,
             finished_at = case when r.state = 'queued' then ${ctx.clock.now()}::timestamptz else r.finished_at end,
             state = case when r.state = 'queued' then 'cancelled' else r.state end
         where r.project_id = ${ctx.projectId} and r.mail_id = any(${ids}::bigint[]) and ${isSubmittedTo(addresses)}`,

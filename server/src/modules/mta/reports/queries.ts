@@ -13,6 +13,7 @@ const ReportedRecipient = Type.Object({
   source: OneOf(MAIL_SOURCES),
   mail_from: Type.String(),
   rfc_message_id: Nullable(Type.String()),
+  envelope_id: Nullable(Type.String()),
 })
 export type ReportedRecipient = Static<typeof ReportedRecipient>
 
@@ -20,7 +21,7 @@ export type ReportedRecipient = Static<typeof ReportedRecipient>
 export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: ReturnPath) =>
   ctx.db.many(
     ReportedRecipient,
-    sql`select r.no, r.address, r.domain, r.attempts, m.source, m.mail_from, m.rfc_message_id
+    sql`select r.no, r.address, r.domain, r.attempts, m.source, m.mail_from, m.rfc_message_id, m.envelope_id
         from mail_recipients own
         join mail_recipients r on r.project_id = own.project_id and r.mail_id = own.mail_id and r.domain = own.domain
         join mail_messages m on m.project_id = own.project_id and m.id = own.mail_id

@@ -32,6 +32,7 @@ const message = {
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the attempt.' })),
   attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt, the same for all of its events.' })),
   queue_id: Type.Optional(Type.String({ description: 'The queue id from the reply of the SMTP server.' })),
+  envelope_id: Type.Optional(Type.String({ description: 'The id that the SMTP client gave the email (ENVID of RFC 3461).' })),
   rfc_message_id: Type.Optional(Type.String({ description: 'The Message-ID header.' })),
 }
 
