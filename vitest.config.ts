@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './server/test/longest-first.ts'
 
-/** Files that drop, lock or alter tables, or start two servers at once: each in a process and on a database of its own. */
+/**
+ * Files that drop, lock or alter tables, start two servers at once or collect the garbage of the whole process: each in a process and on a
+ * database of its own.
+ */
 const ALONE = [
   'server/test/disasters/{import-killed,journeys,journeys-underneath,slow-claims}.test.ts',
   'server/test/flows/first-start.test.ts',
   'server/src/infra/outgoing/*.test.ts',
+  'server/src/lib/liquid/cache.test.ts',
   'server/src/infra/postgres/*embedded-postgres.test.ts',
   'server/src/infra/postgres/migrate.test.ts',
   'server/src/modules/events/retention.test.ts',
@@ -21,6 +26,7 @@ export default defineConfig({
     // What a test waits for may take a while on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },

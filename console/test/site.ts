@@ -1,4 +1,4 @@
-/** What all stories share: one server with the built console, one browser, an owner who is signed in. */
+/** What the stories of a file share: one server with the built console, one browser, an owner who is signed in. */
 import { randomBytes } from 'node:crypto'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
@@ -69,6 +69,17 @@ export async function openSite({ start, key }: SiteOptions): Promise<Site> {
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
+}
+
+/** Creates the owner by the API. */
+export async function registerOwner({ url, ownerLink }: Site): Promise<void> {
+  const token = /#token=(.+)$/.exec(ownerLink)?.[1]
+  const reply = await fetch(`${url}/api/console/owner`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, ...OWNER }),
+  })
+  if (!reply.ok) throw new Error(`The owner was not created: ${await reply.text()}`)
 }
 
 /** Creates the owner with the link of the first start. The page is then at Home. */
