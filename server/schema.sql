@@ -1129,6 +1129,15 @@ create table mail_sites (
   constraint mail_sites_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
+create table member_challenges (
+  challenge_hash text not null,
+  member_id bigint,
+  expires_at timestamp(3) with time zone not null,
+  constraint member_challenges_pkey PRIMARY KEY (challenge_hash),
+  constraint member_challenges_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id)
+);
+CREATE INDEX member_challenges_by_expiry ON member_challenges USING btree (expires_at);
+
 create table member_links (
   token_hash text not null,
   organization_id bigint not null,
@@ -1153,6 +1162,24 @@ create table member_mails (
   constraint member_mails_pkey PRIMARY KEY (id)
 );
 CREATE INDEX member_mails_by_time ON member_mails USING btree (due_at);
+
+create table member_passkeys (
+  id bigint not null generated always as identity,
+  member_id bigint not null,
+  organization_id bigint not null,
+  credential_id text not null,
+  public_key text not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint member_passkeys_pkey PRIMARY KEY (id),
+  constraint member_passkeys_credential_id_key UNIQUE (credential_id),
+  constraint member_passkeys_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_passkeys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
+);
+CREATE INDEX member_passkeys_by_member ON member_passkeys USING btree (member_id, id);
 
 create table member_recovery_codes (
   member_id bigint not null,
@@ -1211,7 +1238,9 @@ create table members (
   totp_secret text,
   totp_confirmed_at timestamp(3) with time zone,
   totp_step bigint not null default 0,
+  passkey_handle text,
   constraint members_pkey PRIMARY KEY (id),
+  constraint members_passkey_handle_key UNIQUE (passkey_handle),
   constraint members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
   constraint members_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'owner'::text])))
 );

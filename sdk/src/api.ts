@@ -337,6 +337,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/profile/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your own passkeys
+         * @description The oldest first.
+         */
+        get: operations["listProfilePasskeys"];
+        put?: never;
+        /**
+         * Add a passkey
+         * @description With what the authenticator made. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.
+         */
+        post: operations["createProfilePasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile/passkeys/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to add a passkey
+         * @description The reply has the options for the browser. They hold for five minutes, once.
+         */
+        post: operations["beginProfilePasskeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/profile/passkeys/{passkeyId}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove one of your own passkeys
+         * @description It cannot sign in any more. With the last second factor, the recovery codes are deleted.
+         */
+        post: operations["removeProfilePasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-in/passkey/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with a passkey
+         * @description The reply has the options for the browser. They hold for five minutes, once, and name no member.
+         */
+        post: operations["beginSignInPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-in/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in to the console with a passkey
+         * @description The reply sets the session cookie. No code is asked for, because the authenticator has verified its user.
+         */
+        post: operations["passkeySignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/console/sign-in": {
         parameters: {
             query?: never;
@@ -352,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in to the console
-         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.
+         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`. With `passkey_required`, sign in with the passkey, or send a recovery code.
          */
         post: operations["signIn"];
         delete?: never;
@@ -9219,8 +9323,10 @@ export interface components {
             }[];
             /** @description Whether the invitation was not accepted yet. */
             is_invited: boolean;
-            /** @description Whether a second factor is set up. */
+            /** @description Whether one-time codes are set up. */
             has_totp: boolean;
+            /** @description Whether there is a passkey. */
+            has_passkey: boolean;
             /**
              * Format: date-time
              * @description When the invitation was accepted.
@@ -11726,8 +11832,10 @@ export interface components {
             }[];
             /** @description Whether the invitation was not accepted yet. */
             is_invited: boolean;
-            /** @description Whether a second factor is set up. */
+            /** @description Whether one-time codes are set up. */
             has_totp: boolean;
+            /** @description Whether there is a passkey. */
+            has_passkey: boolean;
             /**
              * Format: date-time
              * @description When the invitation was accepted.
@@ -12813,6 +12921,23 @@ export interface components {
             /** @description Text below the page, such as your company name and address. Line breaks are kept. */
             footer_text: string | null;
         };
+        /** Passkey */
+        Passkey: {
+            /** @description The id. */
+            id: number;
+            /** @description The name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last signed in.
+             */
+            used_at: string | null;
+        };
         /**
          * @example {
          *       "phone": "+61 412 345 678"
@@ -13000,14 +13125,56 @@ export interface components {
             role: "member" | "admin" | "owner";
             /** @description Whether there is a password to sign in with. */
             has_password: boolean;
-            /** @description Whether a sign-in needs a one-time code. */
+            /** @description Whether one-time codes are set up. */
             has_totp: boolean;
+            /** @description Whether there is a passkey. */
+            has_passkey: boolean;
             /** @description How many recovery codes were not used. */
             recovery_codes_left: number;
         };
         ProfileChanges: {
             /** @description The name. */
             name?: string;
+        };
+        ProfilePasskeyBeginReply: {
+            /** @description Options for `navigator.credentials`, as JSON of WebAuthn. */
+            options: {
+                [key: string]: unknown;
+            };
+        };
+        ProfilePasskeyInput: {
+            /** @description A name for the list of passkeys. */
+            name: string;
+            /** @description The id of the credential. In base64url. */
+            credential_id: string;
+            /** @description The `clientDataJSON` of the browser. In base64url. */
+            client_data: string;
+            /** @description The `attestationObject` of the authenticator. In base64url. */
+            attestation: string;
+            /** @description How the browser reaches the authenticator. */
+            transports?: string[];
+        };
+        ProfilePasskeyList: {
+            /** @description The items. */
+            results: components["schemas"]["Passkey"][];
+        };
+        ProfilePasskeyReply: {
+            /** @description The id. */
+            id: number;
+            /** @description The name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last signed in.
+             */
+            used_at: string | null;
+            /** @description Each can be used once when the passkey is lost. They are shown once, and only with the first second factor. */
+            recovery_codes: string[];
         };
         ProfilePasswordInput: {
             /** @description The password that you have. */
@@ -13016,8 +13183,8 @@ export interface components {
             password: string;
         };
         ProfileTotpBeginInput: {
-            /** @description The password that you have. */
-            current_password: string;
+            /** @description The password that you have. Members without one must have signed in within the last ten minutes. */
+            current_password?: string;
         };
         ProfileTotpBeginReply: {
             /** @description The secret in base32, for typing. */
@@ -14789,9 +14956,23 @@ export interface components {
             /** @description The code of the second factor, or a recovery code. */
             code?: string;
         };
+        SignInPasskeyInput: {
+            /** @description The id of the credential. In base64url. */
+            credential_id: string;
+            /** @description The `clientDataJSON` of the browser. In base64url. */
+            client_data: string;
+            /** @description The `authenticatorData`. In base64url. */
+            authenticator_data: string;
+            /** @description The signature. In base64url. */
+            signature: string;
+            /** @description The `userHandle` that the authenticator stores. In base64url. */
+            user_handle: string;
+        };
         SignInReply: {
             /** @description Whether the server can send a link to a member who lost the password. */
             can_mail: boolean;
+            /** @description The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost. */
+            passkey_origin: string | null;
         };
         /** @description SMTP */
         SmtpProviderInput: {
@@ -16760,7 +16941,7 @@ export interface components {
                  * @description A more precise reason for programs.
                  * @enum {string}
                  */
-                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
+                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "passkey_required" | "passkey_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
                 /** @description A page that explains the code. */
                 doc_url: string;
             };
@@ -18463,6 +18644,216 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProfilePasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfilePasskeyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createProfilePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfilePasskeyInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfilePasskeyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginProfilePasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileTotpBeginInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfilePasskeyBeginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeProfilePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the passkey. */
+                passkeyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileTotpBeginInput"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginSignInPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfilePasskeyBeginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    passkeySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInPasskeyInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];

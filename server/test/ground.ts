@@ -158,6 +158,7 @@ async function openGround(
   { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax = 12 }: GroundOptions,
 ): Promise<Ground> {
   const config = testConfig(env)
+  const baseUrl = config.BASE_URL ?? 'http://carillon.test'
   const closing = new AsyncDisposableStack()
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
@@ -196,7 +197,7 @@ async function openGround(
         clock: worldClock,
         random: () => 0,
         ca: [cert],
-        baseUrl: 'http://carillon.test',
+        baseUrl,
         store: storedPolicies(db),
         onError: (error) => {
           throw error
@@ -204,7 +205,7 @@ async function openGround(
         isLoopbackOnly: true,
       }),
     ),
-    baseUrl: () => 'http://carillon.test',
+    baseUrl: () => baseUrl,
     wake: wakeCheck.wake,
   })
   let buffer: EngagementBuffer
@@ -219,7 +220,7 @@ async function openGround(
     pages: allPages({ engagementBuffer }),
     authenticator,
     recordWrite,
-    baseUrl: () => 'http://carillon.test',
+    baseUrl: () => baseUrl,
     lag,
     onReply: checkReply,
   })

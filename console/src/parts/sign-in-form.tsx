@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call } from '../session/api.ts'
 import { Failed } from './failed.tsx'
+import { PasskeyButton } from './passkey-button.tsx'
 
 type Given = { email: string; password: string; code?: string }
 
@@ -62,9 +63,11 @@ export function SignInForm({ email: known, onDone }: { email?: string; onDone: (
       <Button type="submit" loading={signIn.isPending} fullWidth>
         {t('signIn.submit')}
       </Button>
+      <PasskeyButton onDone={onDone} />
     </form>
   )
 }
 
-/** The password was right, and the code of the authenticator is missing. */
-const isForCode = (error: CarillonError | null) => error?.reason === 'code_required' || error?.param === 'code'
+/** The password was right, and the second factor is missing. */
+const isForCode = (error: CarillonError | null) =>
+  error?.reason === 'code_required' || error?.reason === 'passkey_required' || error?.param === 'code'

@@ -1,5 +1,20 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { OWNER, type Site, signIn } from '../site.ts'
+
+const openMenu = (page: Page) => page.getByRole('button', { name: `Account: ${OWNER.name}` }).click()
+
+async function openAccount(page: Page): Promise<void> {
+  await openMenu(page)
+  await page.getByRole('menuitem', { name: /account/i }).click()
+  await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor()
+}
+
+async function signOut(page: Page): Promise<void> {
+  await openMenu(page)
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.waitForURL(/\/sign-in/)
+}
 
 export const signingIn = (site: () => Site) =>
   describe('signing in', () => {
@@ -38,14 +53,43 @@ export const signingIn = (site: () => Site) =>
       await context.close()
     })
 
+    test('a passkey is added in the account, and signs in without a password', async () => {
+      const context = await site().context()
+      const page = await context.newPage()
+      // Browsers bind passkeys to a name, and this server has none but localhost.
+      await page.goto(`${site().url.replace('127.0.0.1', 'localhost')}/sign-in`)
+      const devtools = await context.newCDPSession(page)
+      await devtools.send('WebAuthn.enable')
+      await devtools.send('WebAuthn.addVirtualAuthenticator', {
+        options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+      })
+      await signIn(page, OWNER)
+      await page.waitForURL(/\/p\/\d+/)
+      await openAccount(page)
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByLabel('Name of the passkey').fill('Key ring')
+      await page.getByLabel('Current password').last().fill(OWNER.password)
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByRole('button', { name: 'I have kept them' }).click()
+      await page.getByRole('row', { name: /Key ring.*not yet/ }).waitFor()
+
+      await signOut(page)
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await page.waitForURL(/\/p\/\d+/)
+      await openAccount(page)
+      await page.getByRole('button', { name: 'Remove Key ring' }).click()
+      await page.getByLabel('Current password').last().fill(OWNER.password)
+      await page.getByRole('button', { name: 'Remove Key ring' }).last().click()
+      await page.getByRole('row', { name: /Key ring/ }).waitFor({ state: 'detached' })
+      await context.close()
+    })
+
     test('signing out ends the session', async () => {
       const context = await site().context()
       const page = await context.newPage()
       await page.goto('/sign-in')
       await signIn(page, OWNER)
-      await page.getByRole('button', { name: `Account: ${OWNER.name}` }).click()
-      await page.getByRole('menuitem', { name: 'Sign out' }).click()
-      await page.waitForURL(/\/sign-in/)
+      await signOut(page)
       await page.goto('/account')
       await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
       await context.close()

@@ -40,6 +40,8 @@ export type ErrorReason =
   | 'sign_in_failed'
   | 'code_required'
   | 'code_invalid'
+  | 'passkey_required'
+  | 'passkey_invalid'
   | 'link_invalid'
   | 'key_kind'
   | 'not_publishable'

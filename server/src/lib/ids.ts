@@ -8,6 +8,7 @@ export type ProjectId = Id<'project'>
 export type KeyId = Id<'key'>
 export type MemberId = Id<'member'>
 export type SessionId = Id<'session'>
+export type PasskeyId = Id<'passkey'>
 export type UserId = Id<'user'>
 export type CampaignId = Id<'campaign'>
 export type JourneyId = Id<'journey'>

@@ -457,6 +457,12 @@ const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] =
   ['POST', '/api/console/profile/totp/begin', 'member admin owner'],
   ['POST', '/api/console/profile/totp/confirm', 'member admin owner'],
   ['POST', '/api/console/profile/totp/remove', 'member admin owner'],
+  ['GET', '/api/console/profile/passkeys', 'member admin owner'],
+  ['POST', '/api/console/profile/passkeys/begin', 'member admin owner'],
+  ['POST', '/api/console/profile/passkeys', 'member admin owner'],
+  ['POST', '/api/console/profile/passkeys/{passkeyId}/remove', 'member admin owner'],
+  ['POST', '/api/console/sign-in/passkey/begin', 'open'],
+  ['POST', '/api/console/sign-in/passkey', 'open'],
 ]
 
 describe('the access tables of the decisions', () => {

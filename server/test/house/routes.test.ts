@@ -202,6 +202,12 @@ D-CON-10 POST /api/console/reset-password
 D-CON-8 POST /api/console/profile/totp/begin
 D-CON-8 POST /api/console/profile/totp/confirm
 D-CON-8 POST /api/console/profile/totp/remove
+D-CON-11 GET /api/console/profile/passkeys
+D-CON-11 POST /api/console/profile/passkeys/begin
+D-CON-11 POST /api/console/profile/passkeys
+D-CON-11 POST /api/console/profile/passkeys/{passkeyId}/remove
+D-CON-11 POST /api/console/sign-in/passkey/begin
+D-CON-11 POST /api/console/sign-in/passkey
 D-MTA-24 GET /api/client/tls-results
 domains GET /api/client/domains
 domains POST /api/client/domains

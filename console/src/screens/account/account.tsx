@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { PageHead } from '../../parts/page.tsx'
 import { useSession } from '../../session/index.ts'
+import { Passkeys } from './passkeys.tsx'
 import { Password } from './password.tsx'
 import { Profile } from './profile.tsx'
 import { SecondFactor } from './second-factor.tsx'
@@ -20,6 +21,7 @@ export function Account() {
         </div>
         <div className="stack">
           <SecondFactor />
+          <Passkeys />
         </div>
       </div>
       <Sessions />

@@ -16,6 +16,7 @@ export type Member = {
   projects: { project_id: number; role: MemberRole }[]
   is_invited: boolean
   has_totp: boolean
+  has_passkey: boolean
   active_at: string | null
 }
 

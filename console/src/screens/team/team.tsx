@@ -70,7 +70,7 @@ function useColumns(session: Session, onOpen: (open: Open) => void): Column<Memb
       label: t('column.state'),
       cell: ({ is_invited }) => <Chip state={t(is_invited ? 'state.invited' : 'state.joined')} tone={is_invited ? 'wait' : 'good'} />,
     },
-    { id: 'totp', label: t('column.totp'), cell: ({ has_totp }) => t(has_totp ? 'yes' : 'no'), isExtra: true },
+    { id: 'totp', label: t('column.totp'), cell: ({ has_totp, has_passkey }) => t(has_totp || has_passkey ? 'yes' : 'no'), isExtra: true },
     {
       id: 'active',
       label: t('column.active'),

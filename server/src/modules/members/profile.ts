@@ -1,6 +1,7 @@
 /** What members change about themselves: the name, the password and the second factor; and a password that was lost (D-CON-8, D-CON-10). */
 import { type Ctx, type InTx, inTx, type MemberCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
+import { MINUTE_MS } from '../../lib/times.ts'
 import { recordAction } from '../audit/index.ts'
 import { deleteLinksOf } from './links.queries.ts'
 import { createLink, useLink } from './links.ts'
@@ -8,8 +9,8 @@ import { sendLater } from './mails.ts'
 import { hashPassword, isPassword, requireGoodPassword } from './passwords.ts'
 import { findByEmail, findMember, setPasswordHash } from './queries.ts'
 import type { MemberRow, PasswordChange, Profile, ProfileChanges } from './schema.ts'
-import { beginTotp, removeTotp, secondFactorOf } from './second-factor.ts'
-import { deleteSessions, requireRenewal } from './sessions.queries.ts'
+import { beginTotp, removeSecondFactors, removeTotp, secondFactorOf } from './second-factor.ts'
+import { deleteSessions, findOwnSession, requireRenewal } from './sessions.queries.ts'
 import { normalEmail } from './sign-in.ts'
 import { updateMember } from './team.queries.ts'
 import { clearFailuresOf, throttled } from './throttle.ts'
@@ -42,6 +43,20 @@ async function requirePassword(ctx: MemberCtx, password: string): Promise<Member
   })
 }
 
+/** A member without a password proves with a sign-in, which is at most this old. */
+const FRESH_MS = 10 * MINUTE_MS
+
+/**
+ * Asks for the password again; of a member who has none, for a sign-in that was just now. Throws 403, and 429 after ten wrong passwords.
+ */
+export async function requireProof(ctx: MemberCtx, password: string | undefined): Promise<MemberRow> {
+  const member = await self(ctx)
+  if (member.password_hash !== null) return requirePassword(ctx, password ?? '')
+  const { created_at } = await findOwnSession(ctx)
+  if (created_at.getTime() > ctx.clock.now().getTime() - FRESH_MS) return member
+  throw new ApiError('permission_denied', 'Sign out and in again, then do this within ten minutes.', { param: 'current_password' })
+}
+
 /** Changes the password. The other sessions of the member end, and this one gets a new token with the next request. */
 export async function changePassword(ctx: MemberCtx, { current_password, password }: PasswordChange): Promise<void> {
   const member = await requirePassword(ctx, current_password)
@@ -58,11 +73,11 @@ export async function changePassword(ctx: MemberCtx, { current_password, passwor
 }
 
 /** Begins to set up one-time codes. */
-export const beginOwnTotp = async (ctx: MemberCtx, password: string) => beginTotp(ctx, await requirePassword(ctx, password))
+export const beginOwnTotp = async (ctx: MemberCtx, password: string | undefined) => beginTotp(ctx, await requireProof(ctx, password))
 
-/** Removes the own second factor. */
-export async function removeOwnTotp(ctx: MemberCtx, password: string): Promise<void> {
-  const member = await requirePassword(ctx, password)
+/** Removes the own one-time codes. */
+export async function removeOwnTotp(ctx: MemberCtx, password: string | undefined): Promise<void> {
+  const member = await requireProof(ctx, password)
   await inTx(ctx, async (ctx) => {
     await removeTotp(ctx, member)
     await recordAction(ctx, null, 'member.second_factor_removed', ctx.memberId, {})
@@ -91,13 +106,13 @@ export async function resetPassword(ctx: Ctx, { token, password }: { token: stri
   await clearFailuresOf(ctx, email)
 }
 
-/** For the operator: a link that sets a new password, without the second factor. Null for an address of no member. */
+/** For the operator: a link that sets a new password, without second factors. Null for an address of no member. */
 export const operatorLink = (ctx: Ctx, email: string): Promise<string | null> =>
   inTx(ctx, async (ctx) => {
     const member = await findByEmail(ctx, normalEmail(email))
     if (!member) return null
     const { id, organization_id: organisationId } = member
-    await removeTotp(ctx, member)
+    await removeSecondFactors(ctx, member)
     const by: InTx<Ctx> = { ...ctx, origin: { via: 'cli', requestId: null, organisationId } }
     await recordAction(by, null, 'member.reset', id, {})
     return createLink(ctx, 'password', organisationId, id)

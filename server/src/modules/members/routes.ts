@@ -4,6 +4,8 @@ import type { SessionId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { canMail } from './mails.ts'
+import { passkeyRoutes, passkeySignInRoutes } from './passkey-routes.ts'
+import { passkeyOrigin } from './passkeys.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignInInput, WaysIn } from './schema.ts'
 import { getSession, type ProjectsWithProvider } from './service.ts'
@@ -20,6 +22,8 @@ export type Verbs = { projectsWithProvider: ProjectsWithProvider }
 export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
   ...teamRoutes,
   ...profileRoutes,
+  ...passkeyRoutes,
+  ...passkeySignInRoutes(projectsWithProvider),
   route({
     method: 'GET',
     path: '/api/console/sign-in',
@@ -27,7 +31,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     description: 'For the page on which members sign in.',
     access: { open: 'It says nothing about members' },
     reply: WaysIn,
-    run: async (ctx) => ({ can_mail: canMail(ctx) }),
+    run: async (ctx) => ({ can_mail: canMail(ctx), passkey_origin: passkeyOrigin(ctx) }),
   }),
   route({
     method: 'POST',
@@ -60,7 +64,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     path: '/api/console/sign-in',
     summary: 'Sign in to the console.',
     description:
-      'The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`.',
+      'The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`. With `passkey_required`, sign in with the passkey, or send a recovery code.',
     access: { open: 'The password; after ten failures an address waits before the next attempt' },
     body: SignInInput,
     reply: ConsoleSession,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { MemberId, OrganisationId, ProjectId, SessionId } from '../../lib/ids.ts'
+import type { MemberId, OrganisationId, PasskeyId, ProjectId, SessionId } from '../../lib/ids.ts'
 import { ORGANISATION_ROLES, ROLES } from '../../lib/roles.ts'
 import { Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
@@ -112,7 +112,8 @@ export const Member = Exact(
     ...member,
     projects: MemberProjects,
     is_invited: Type.Boolean({ description: 'Whether the invitation was not accepted yet.' }),
-    has_totp: Type.Boolean({ description: 'Whether a second factor is set up.' }),
+    has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
+    has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
     joined_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the invitation was accepted.' })),
     active_at: Nullable(
       Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the console was last used, to the minute.' }),
@@ -142,7 +143,8 @@ export const Profile = Exact(
   {
     ...member,
     has_password: Type.Boolean({ description: 'Whether there is a password to sign in with.' }),
-    has_totp: Type.Boolean({ description: 'Whether a sign-in needs a one-time code.' }),
+    has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
+    has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
     recovery_codes_left: Type.Integer({ description: 'How many recovery codes were not used.' }),
   },
   { title: 'Profile' },
@@ -155,7 +157,12 @@ export type ProfileChanges = Static<typeof ProfileChanges>
 export const PasswordChange = Exact({ ...Passwords, password: NewPassword })
 export type PasswordChange = Static<typeof PasswordChange>
 
-export const PasswordProof = Exact(Passwords)
+export const PasswordProof = Exact({
+  current_password: Type.Optional({
+    ...Passwords.current_password,
+    description: 'The password that you have. Members without one must have signed in within the last ten minutes.',
+  }),
+})
 export const CodeInput = Exact({ code: Line(64, { minLength: 1, description: 'A code of the authenticator app.' }) })
 export const LostPassword = Exact({ email: Email })
 export const PasswordReset = Exact({ token: LinkToken, password: NewPassword })
@@ -167,8 +174,69 @@ export const TotpSecret = Exact({
 export const RecoveryCodes = Exact({
   recovery_codes: Type.Array(Type.String(), { description: 'Each can be used once instead of a code. They are shown once.' }),
 })
+const Base64Url = (maxLength: number, description: string) => Line(maxLength, { minLength: 1, description: `${description} In base64url.` })
+
+const CREDENTIAL_LENGTH_MAX = 1400
+const CLIENT_DATA_LENGTH_MAX = 8192
+
+const fromBrowser = {
+  credential_id: Base64Url(CREDENTIAL_LENGTH_MAX, 'The id of the credential.'),
+  client_data: Base64Url(CLIENT_DATA_LENGTH_MAX, 'The `clientDataJSON` of the browser.'),
+}
+
+/** What an authenticator made, in the words of WebAuthn. */
+export const PasskeyInput = Exact({
+  name: Name({ description: 'A name for the list of passkeys.' }),
+  ...fromBrowser,
+  attestation: Base64Url(65_536, 'The `attestationObject` of the authenticator.'),
+  transports: Type.Optional(Type.Array(Line(32), { maxItems: 10, description: 'How the browser reaches the authenticator.' })),
+})
+export type PasskeyInput = Static<typeof PasskeyInput>
+
+/** What an authenticator signed. */
+export const PasskeyAnswer = Exact({
+  ...fromBrowser,
+  authenticator_data: Base64Url(8192, 'The `authenticatorData`.'),
+  signature: Base64Url(8192, 'The signature.'),
+  user_handle: Base64Url(128, 'The `userHandle` that the authenticator stores.'),
+})
+export type PasskeyAnswer = Static<typeof PasskeyAnswer>
+
+export const PasskeyOptions = Exact({
+  options: Type.Unsafe<object>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Options for `navigator.credentials`, as JSON of WebAuthn.',
+  }),
+})
+export type PasskeyOptions = Static<typeof PasskeyOptions>
+
+export const Passkey = Exact(
+  {
+    id: IdOf<PasskeyId>(),
+    name: Type.String(),
+    created_at: Timestamp,
+    used_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it last signed in.' })),
+  },
+  { title: 'Passkey' },
+)
+export type Passkey = Static<typeof Passkey>
+
+export const NewPasskey = Exact({
+  ...Passkey.properties,
+  recovery_codes: Type.Array(Type.String(), {
+    description: 'Each can be used once when the passkey is lost. They are shown once, and only with the first second factor.',
+  }),
+})
+export type NewPasskey = Static<typeof NewPasskey>
+
 export const WaysIn = Exact({
   can_mail: Type.Boolean({ description: 'Whether the server can send a link to a member who lost the password.' }),
+  passkey_origin: Nullable(
+    Type.String({
+      description: 'The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost.',
+    }),
+  ),
 })
 
 export const MemberRow = Type.Object({

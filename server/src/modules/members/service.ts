@@ -55,7 +55,7 @@ export async function getSession(ctx: MemberCtx, projectsWithProvider: ProjectsW
   const { organisationId, memberId, role } = ctx
   const member = await queries.findMember(ctx, organisationId, memberId)
   const session = await findOwnSession(ctx)
-  if (!member || !session) throw new Error('The session of the request has no member.')
+  if (!member) throw new Error('The session of the request has no member.')
   return {
     id: ctx.sessionId,
     member: { id: memberId, email: member.email, name: member.name },

@@ -56,13 +56,13 @@ export const renewSession = (ctx: Ctx, organisationId: OrganisationId, id: Sessi
 export const requireRenewal = (ctx: Ctx, organisationId: OrganisationId, memberId: MemberId) =>
   ctx.db.run(sql`update member_sessions set is_renewal_due = true where organization_id = ${organisationId} and member_id = ${memberId}`)
 
-const Times = Type.Object({ used_at: Instant, expires_at: Instant })
+const Times = Type.Object({ created_at: Instant, used_at: Instant, expires_at: Instant })
 
 /** The times of the session of a request. */
 export const findOwnSession = (ctx: MemberCtx) =>
-  ctx.db.first(
+  ctx.db.one(
     Times,
-    sql`select used_at, expires_at from member_sessions where organization_id = ${ctx.organisationId} and id = ${ctx.sessionId}`,
+    sql`select created_at, used_at, expires_at from member_sessions where organization_id = ${ctx.organisationId} and id = ${ctx.sessionId}`,
   )
 
 const ListedRow = Type.Object({

@@ -12,13 +12,15 @@ const TeamRow = Type.Object({
   role: Type.Unsafe<OrganisationRole>({ type: 'string' }),
   projects: Type.Unsafe<{ project_id: ProjectId; role: Role }[]>({}),
   has_totp: Type.Boolean(),
+  has_passkey: Type.Boolean(),
   joined_at: Nullable(Instant),
   active_at: Nullable(Instant),
   created_at: Instant,
 })
 export type TeamRow = Static<typeof TeamRow>
 
-const columns = sql`m.id, m.email, m.name, m.role, m.totp_confirmed_at is not null as has_totp, m.joined_at, m.active_at, m.created_at,
+const columns = sql`m.id, m.email, m.name, m.role, m.totp_confirmed_at is not null as has_totp,
+  exists (select from member_passkeys p where p.member_id = m.id) as has_passkey, m.joined_at, m.active_at, m.created_at,
   coalesce((select json_agg(json_build_object('project_id', r.project_id, 'role', r.role) order by r.project_id)
             from member_roles r where r.member_id = m.id), '[]') as projects`
 

@@ -40,6 +40,7 @@ describe('an invitation', () => {
         projects: [{ project_id: w.projectId, role: 'editor' }],
         is_invited: true,
         has_totp: false,
+        has_passkey: false,
         joined_at: null,
         active_at: null,
         created_at: expect.any(String),

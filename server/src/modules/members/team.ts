@@ -9,6 +9,7 @@ import { findOrganisation, projectsOf } from '../projects/index.ts'
 import { deleteLinksOf } from './links.queries.ts'
 import { createLink, useLink } from './links.ts'
 import { canMail, sendLater } from './mails.ts'
+import { deletePasskeys } from './passkeys.queries.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { findMember, insertMember, lockMembers } from './queries.ts'
 import type { AcceptInput, Invitation, Member, MemberChanges, MemberInput } from './schema.ts'
@@ -131,6 +132,7 @@ export const removeMember = (ctx: MemberCtx, id: MemberId): Promise<void> =>
     await deleteSessions(ctx, organisationId, id, null)
     for (const kind of ['invitation', 'password'] as const) await deleteLinksOf(ctx, organisationId, kind, id)
     await queries.setRoles(ctx, organisationId, id, [])
+    await deletePasskeys(ctx, { id, organization_id: organisationId })
     await archiveMemberKeys(ctx, organisationId, id)
     await queries.removeMember(ctx, organisationId, id)
   })

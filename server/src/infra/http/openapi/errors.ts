@@ -138,6 +138,8 @@ export const REASONS: Record<ErrorReason, string> = {
   sign_in_failed: 'The email address or the password is wrong.',
   code_required: 'The sign-in needs a code of the second factor.',
   code_invalid: 'The code of the second factor is wrong or was used before.',
+  passkey_required: 'The password is right, and the member signs in with a passkey, or enters a recovery code.',
+  passkey_invalid: 'The passkey is unknown or was removed, or its signature is wrong.',
   link_invalid: 'The link was used, has expired or never existed.',
   key_kind: 'The operation needs another kind of key.',
   not_publishable: 'A publishable key cannot be used here.',

@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { route } from '../../infra/http/route.ts'
+import type { PasskeyId } from '../../lib/ids.ts'
+import { pathId } from '../../lib/path-params.ts'
+import { Exact } from '../../lib/shapes.ts'
+import { addPasskey, beginPasskey, beginPasskeySignIn, listPasskeys, removePasskey, signInWithPasskey } from './passkeys.ts'
+import { ConsoleSession, NewPasskey, Passkey, PasskeyAnswer, PasskeyInput, PasskeyOptions, PasswordProof } from './schema.ts'
+import { getSession, type ProjectsWithProvider } from './service.ts'
+
+const UNANSWERED = 'nothing changes before the challenge is answered'
+
+/** The passkeys of a member. */
+export const passkeyRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/console/profile/passkeys',
+    summary: 'List your own passkeys.',
+    description: 'The oldest first.',
+    access: { member: 'member' },
+    reply: Exact({ results: Type.Array(Passkey) }),
+    run: (ctx) => listPasskeys(ctx),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/profile/passkeys/begin',
+    summary: 'Begin to add a passkey.',
+    description: 'The reply has the options for the browser. They hold for five minutes, once.',
+    access: { member: 'member' },
+    audit: { none: UNANSWERED },
+    body: PasswordProof,
+    reply: PasskeyOptions,
+    errors: ['quota_exceeded', 'rate_limited'],
+    run: (ctx, { body }) => beginPasskey(ctx, body.current_password),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/profile/passkeys',
+    summary: 'Add a passkey.',
+    description:
+      'With what the authenticator made. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.',
+    access: { member: 'member' },
+    audit: { none: 'the verb records it, with the name of the passkey' },
+    body: PasskeyInput,
+    reply: NewPasskey,
+    errors: ['resource_already_exists'],
+    run: (ctx, { body }) => addPasskey(ctx, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/profile/passkeys/{passkeyId}/remove',
+    summary: 'Remove one of your own passkeys.',
+    description: 'It cannot sign in any more. With the last second factor, the recovery codes are deleted.',
+    access: { member: 'member' },
+    params: { passkeyId: pathId<PasskeyId>() },
+    audit: { none: 'the verb records it, with the name of the passkey' },
+    body: PasswordProof,
+    status: 204,
+    errors: ['rate_limited'],
+    run: (ctx, { params, body }) => removePasskey(ctx, params.passkeyId, body.current_password),
+  }),
+]
+
+/** The sign-in with a passkey. */
+export const passkeySignInRoutes = (projectsWithProvider: ProjectsWithProvider) => [
+  route({
+    method: 'POST',
+    path: '/api/console/sign-in/passkey/begin',
+    summary: 'Begin to sign in with a passkey.',
+    description: 'The reply has the options for the browser. They hold for five minutes, once, and name no member.',
+    access: { open: 'It says nothing about members' },
+    audit: { none: UNANSWERED },
+    reply: PasskeyOptions,
+    errors: ['validation_failed'],
+    run: (ctx) => beginPasskeySignIn(ctx),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/console/sign-in/passkey',
+    summary: 'Sign in to the console with a passkey.',
+    description: 'The reply sets the session cookie. No code is asked for, because the authenticator has verified its user.',
+    access: { open: 'The signature of the authenticator over a challenge that holds once' },
+    body: PasskeyAnswer,
+    reply: ConsoleSession,
+    audit: { none: 'a session is no configuration; members list their own' },
+    errors: ['authentication_required'],
+    run: async (ctx, { body, browser }) => getSession(await signInWithPasskey(ctx, body, browser), projectsWithProvider),
+  }),
+]
