@@ -21,10 +21,12 @@ export default defineConfig({
     // Node loads the sources itself, as in production, from its compile cache.
     server: { deps: { external: [/server\/src\/(?!.*\.test\.ts$)/] } },
     globalSetup: ['server/test/database.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     // What a test waits for may take a while on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+    // Where a whole change waits for the result, a test that failed is run once more, and listed with `retry x1`: that is a fault to mend.
+    retry: process.env.CI ? 1 : 0,
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     pool: 'forks',

@@ -6,7 +6,7 @@ import { launchBrowser } from './browser.ts'
 export const OWNER = { name: 'Mia Tan', email: 'mia@bellbird.test', password: `${randomBytes(9).toString('hex')} bell` }
 
 /** How long a page may take to show something on a busy machine. */
-const WAIT_MS = 20_000
+const WAIT_MS = 60_000
 
 export type Site = AsyncDisposable & {
   url: string

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
-const SAVED_MS = 20_000
+const SAVED_MS = 60_000
 /** Every key waits for what the last one did. */
-const STORY_MS = 90_000
+const STORY_MS = 180_000
 
 /** Presses keys one after another. */
 async function press(page: Page, ...keys: string[]) {
@@ -31,6 +31,7 @@ async function setByKeys(page: Page, label: string, text: string) {
   const field = page.getByLabel(label, { exact: true })
   await field.first().focus()
   await page.keyboard.type(text)
+  await expect.poll(() => field.first().inputValue()).toContain(text)
 }
 
 export const journeys = (site: () => Site) =>
@@ -53,6 +54,7 @@ export const journeys = (site: () => Site) =>
         await addByKeys(page, 'entrance', /Enter/)
         await press(page, 'Enter')
         await setByKeys(page, 'Trigger', 'event')
+        await page.getByRole('option').first().waitFor()
         await press(page, 'ArrowDown', 'Enter')
         await setByKeys(page, 'Event name', 'signed_up')
         await press(page, 'Escape')
