@@ -38,10 +38,6 @@ begin
     insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
     select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
     from after group by project_id, campaign_id, variant, state, reason;
-  elsif tg_op = 'DELETE' then
-    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, -count(*), -count(opened_at), -count(clicked_at)
-    from before group by project_id, campaign_id, variant, state, reason;
   else
     insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
     select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
@@ -1528,6 +1524,17 @@ create table rate_queues (
   constraint rate_queues_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX rate_queues_due ON rate_queues USING btree (priority, next_at);
+
+create table retention_progress (
+  project_id bigint not null,
+  store text not null,
+  looked_to bigint not null default 0,
+  removed_to bigint not null default 0,
+  removed_before timestamp(3) with time zone,
+  passed_at timestamp(3) with time zone,
+  constraint retention_progress_pkey PRIMARY KEY (project_id, store),
+  constraint retention_progress_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
 
 create table sandbox_messages (
   id bigint not null,

@@ -24,6 +24,7 @@ import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, nextWorkAt } from './pipeline.ts'
+import { removeOld } from './retention.ts'
 
 /** The longest delay of memberships that change because time passes. */
 const DUE_GATHER_MS = 250
@@ -53,6 +54,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,
+  job({ name: 'retention', idleMs: HOUR_MS, run: removeOld }),
   job({ name: 'traces.purge', idleMs: HOUR_MS, run: purgeTraced }),
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),
 ]

@@ -37,6 +37,7 @@ export const INFRA_TABLES = [
   'introduced_names',
   'mta_sts_policies',
   'traced_messages',
+  'retention_progress',
 ]
 
 export const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)

@@ -9,6 +9,7 @@ import {
   count,
   credential,
   databaseUrl,
+  daysKept,
   emailAddress,
   flag,
   level,
@@ -149,6 +150,11 @@ export const settings = {
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Events that are older, in hours, are stored but trigger no messages.'),
   EVENT_RETENTION_MONTHS: count(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),
   AUDIT_RETENTION_DAYS: wholeCount(400, 'Age in days at which entries of the audit log are deleted. 0 keeps them forever.'),
+  MESSAGE_RETENTION_DAYS: daysKept(
+    400,
+    'Age in days at which messages that ended are deleted. Counts are kept. 0 keeps them forever, else 91 or more.',
+  ),
+  SANDBOX_RETENTION_DAYS: wholeCount(90, 'Age in days at which messages in the sandbox are deleted. 0 keeps them forever.'),
   JOURNEY_HISTORY_DAYS: count(90, 'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept.'),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,

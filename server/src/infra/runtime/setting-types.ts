@@ -43,6 +43,14 @@ export const count = setting<number>('number', (raw) =>
 export const wholeCount = setting<number>('whole number', (raw) =>
   /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
 )
+
+/** Caps count messages of up to 90 days, and an event is known by its id for 30. */
+const MESSAGE_DAYS_MIN = 91
+export const daysKept = setting<number>('whole number', (raw) =>
+  /^\d{1,6}$/.test(raw) && (Number(raw) === 0 || Number(raw) >= MESSAGE_DAYS_MIN)
+    ? ok(Number(raw))
+    : { problem: `must be 0, or a whole number of ${MESSAGE_DAYS_MIN} or more` },
+)
 export const numbers = setting<number[]>('comma-separated numbers', (raw) => {
   const parts = raw.split(',').map((part) => part.trim())
   return parts.every((part) => /^\d+$/.test(part)) ? ok(parts.map(Number)) : { problem: 'must be a comma-separated list of whole numbers' }

@@ -7,6 +7,7 @@
  */
 export { campaignJobs } from './jobs.ts'
 export { reportBlasts } from './progress/for-operators.ts'
+export { blastsNotOver } from './progress/queries.ts'
 export { campaignListing, campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'

@@ -42,6 +42,7 @@ export { findContents, insertContent } from './requests/queries.ts'
 export { pathsWithoutValue, split as splitRedacted } from './requests/redact.ts'
 export type { RequestedMessage } from './requests/schema.ts'
 export { type AskedOutcome, askFor, createRequested, sealValues, withdrawAsked } from './requests/service.ts'
+export { type FindNeeded, messageStore, messagesRemovedBefore, sandboxStore } from './retention.ts'
 export { messageRoutes } from './routes.ts'
 export {
   BULK,

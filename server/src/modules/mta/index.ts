@@ -39,6 +39,7 @@ export {
   mailsToSite,
   untriedBulk,
 } from './queue/reading.queries.ts'
+export { mailStore } from './queue/retention.ts'
 export {
   type ClaimedRecipient,
   DELIVER_JOBS,

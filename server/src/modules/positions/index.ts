@@ -25,6 +25,7 @@ export {
   entriesSince,
   insertEntrances,
   insertTimers,
+  insideAmong,
   journeysOfUsers,
   journeyUsersOf,
   saveJourneyUsers,

@@ -177,3 +177,12 @@ export const endedAmong = (ctx: InTx, keys: EntranceKey[]) =>
         from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ entrance_id }) => entrance_id)}::bigint[]) as k(user_id, entrance_id)
         join journey_past p on p.project_id = ${ctx.projectId} and p.user_id = k.user_id and p.entrance_id = k.entrance_id`,
   )
+
+/** The entrances among these that have not ended. */
+export const insideAmong = (ctx: InTx, keys: EntranceKey[]) =>
+  ctx.db.many(
+    EndedRow,
+    sql`select e.user_id, e.entrance_id
+        from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ entrance_id }) => entrance_id)}::bigint[]) as k(user_id, entrance_id)
+        join journey_entrances e on e.project_id = ${ctx.projectId} and e.user_id = k.user_id and e.entrance_id = k.entrance_id`,
+  )

@@ -85,6 +85,15 @@ export const findOver = (ctx: ProjectCtx, ids: CampaignId[]) =>
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (state in ('finished', 'aborted') or archived_at is not null)`,
   )
 
+/** The blasts among these that may still send. */
+export const blastsNotOver = (ctx: InTx, ids: CampaignId[]) =>
+  ctx.db.many(
+    OverRow,
+    sql`select id from campaigns
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and type = 'blast'
+          and (pending_action is not null or (state not in ('finished', 'aborted') and archived_at is null))`,
+  )
+
 /** Finishes blasts whose messages are all final. */
 export const finish = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.run(

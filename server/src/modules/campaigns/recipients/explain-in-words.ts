@@ -41,7 +41,7 @@ type ListMembership = { name: string; is_member: boolean }
 
 /** What is known about a user and a campaign. */
 export type Facts = {
-  campaign: Pick<CampaignRow, 'type' | 'state' | 'variants' | 'paused_at' | 'paused_reason' | 'started_at'>
+  campaign: Pick<CampaignRow, 'type' | 'state' | 'variants' | 'paused_at' | 'paused_reason' | 'started_at' | 'created_at'>
   lists: ListMembership[]
   exclusions: ListMembership[]
   suppression: string | null
@@ -51,6 +51,8 @@ export type Facts = {
   variant: number | null
   /** Newest first. */
   messages: Pick<Recipient, 'state' | 'reason' | 'detail' | 'provider' | 'due_at' | 'settled_at' | 'opened_at' | 'clicked_at'>[]
+  /** The instant before which messages were deleted when they had ended; null if none was. */
+  removedBefore: Date | null
 }
 
 export function explainInWords(facts: Facts): string {
@@ -115,8 +117,12 @@ const named = (lists: ListMembership[]) => lists.map(({ name }) => `â€œ${name}â€
 
 function describeAbsence(facts: Facts): string {
   const { campaign, lists } = facts
-  if (campaign.type === 'trigger')
-    return `The user has got no message of this campaign. If it were sent now, ${describeForecast(facts)}${describePause(facts)}.`
+  if (campaign.type === 'trigger') {
+    const forecast = `If it were sent now, ${describeForecast(facts)}${describePause(facts)}.`
+    if (isExpired(facts, campaign.created_at)) return `${describeExpiry(facts)} ${forecast}`
+    return `The user has got no message of this campaign. ${forecast}`
+  }
+  if (isExpired(facts, campaign.started_at)) return `The campaign was sent at ${at(campaign.started_at)}. ${describeExpiry(facts)}`
   if (!lists.some(({ is_member }) => is_member)) {
     return `The user is not in the audience, because ${lists.length === 0 ? 'the campaign has no lists' : `the user is on none of its lists: ${named(lists)}`}.`
   }
@@ -127,6 +133,13 @@ function describeAbsence(facts: Facts): string {
   if (campaign.started_at === null) return 'The user got nothing, because the campaign was stopped before it started.'
   return `The user is on a list of the campaign now, but was not when the audience was loaded at ${at(campaign.started_at)}.`
 }
+
+/** Whether messages of a campaign that began then can have been deleted. */
+const isExpired = ({ removedBefore }: Facts, since: Date | null): boolean =>
+  removedBefore !== null && since !== null && since < removedBefore
+
+const describeExpiry = ({ removedBefore }: Facts): string =>
+  `Messages that ended before ${at(removedBefore)} have been deleted, so it is no longer known whether the user got one.`
 
 function describeForecast(facts: Facts): string {
   const { reason, campaign, variant } = facts

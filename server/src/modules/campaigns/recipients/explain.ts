@@ -2,7 +2,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, ListId } from '../../../lib/ids.ts'
 import { membersAmong, membershipsIn } from '../../lists/index.ts'
-import { messagesOf } from '../../messages/index.ts'
+import { messagesOf, messagesRemovedBefore } from '../../messages/index.ts'
 import { foldAddress, usersWithAddress } from '../../subscriptions/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { requireUser } from '../../users/index.ts'
@@ -22,12 +22,13 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
   const exclusions = await membershipsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
   const [member] = await membersOf(ctx, campaign, [user.id])
   const messages = await messagesOf(ctx, id, user.id)
+  const removedBefore = messages.length === 0 ? await messagesRemovedBefore(ctx) : null
   const reason = member ? (skipReason(campaign, member) ?? (await duplicateReason(ctx, campaign, member))) : 'user_gone'
   const variant = reason === null ? variantFor(campaign, user) : null
   const suppression = member?.suppression ?? null
   return {
     user: { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' },
-    summary: explainInWords({ campaign, lists, exclusions, suppression, reason, variant, messages }),
+    summary: explainInWords({ campaign, lists, exclusions, suppression, reason, variant, messages, removedBefore }),
     in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
     lists: lists.map(presentList),
     exclusion_lists: exclusions.map(presentList),

@@ -238,14 +238,16 @@ describe('a trigger campaign', () => {
 describe('the explanation in words', () => {
   const at = new Date('2026-11-23T09:00:00.000Z')
   const blast: Facts = {
-    campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, paused_reason: null, started_at: at },
+    campaign: { type: 'blast', state: 'running', variants: [], paused_at: null, paused_reason: null, started_at: at, created_at: at },
     lists: [{ name: 'All', is_member: true }],
     exclusions: [{ name: 'VIP', is_member: true }],
     suppression: null,
     reason: null,
     variant: null,
     messages: [],
+    removedBefore: null,
   }
+  const later = new Date('2026-11-24T09:00:00.000Z')
   const message = (
     state: Facts['messages'][number]['state'],
     reason: Reason | null = null,
@@ -300,5 +302,17 @@ describe('the explanation in words', () => {
     [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it started.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
     [when('running', { type: 'trigger' }), 'The user has got no message of this campaign. If it were sent now, the user would get it.'],
+    [
+      { ...when('running', { type: 'trigger' }), removedBefore: later },
+      'Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one. If it were sent now, the user would get it.',
+    ],
+    [
+      { ...when('finished'), removedBefore: later },
+      'The campaign was sent at 2026-11-23T09:00:00.000Z. Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one.',
+    ],
+    [
+      { ...when('finished'), removedBefore: at },
+      'The user is on a list of the campaign now, but was not when the audience was loaded at 2026-11-23T09:00:00.000Z.',
+    ],
   ])('of %j is: %s', (more, sentence) => expect(explainInWords({ ...blast, ...more })).toBe(sentence))
 })

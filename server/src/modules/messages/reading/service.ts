@@ -1,7 +1,6 @@
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
-import { missing } from '../../../lib/errors.ts'
 import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { parseTime } from '../../../lib/times.ts'
@@ -9,6 +8,7 @@ import { findInboxContent } from '../../inbox/index.ts'
 import { attemptsOf } from '../../mta/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { findUsers, resolveIds } from '../../users/index.ts'
+import { missingMessage } from '../retention.ts'
 import { findSandboxMessage } from '../sandbox/queries.ts'
 import { ATTEMPTED_STATES } from '../schema.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
@@ -70,7 +70,7 @@ const present = (
 /** A message with its content, as far as that is kept, and its timeline. Throws 404. */
 export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<MessageWhole> {
   const row = await queries.findMessage(ctx, id, onlyOfKey(ctx))
-  if (!row) throw missing('message')
+  if (!row) throw await missingMessage(ctx, id)
   const left = await queries.leftStates(ctx, id)
   const content = row.is_erased ? null : await contentOf(ctx, findSendingCampaigns, row)
   const deliveries = row.provider === 'mta' ? { deliveries: await deliveriesOf(ctx, id) } : {}

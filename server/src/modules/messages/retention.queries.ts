@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox'
+import { sql } from '../../infra/postgres/db.ts'
+import type { InTx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId, MessageId, UserId } from '../../lib/ids.ts'
+import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
+import { PENDING_STATES } from './schema.ts'
+
+const OldMessage = Type.Object({
+  id: IdOf<MessageId>(),
+  user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
+  entrance_id: Nullable(Type.Integer()),
+  created_at: Instant,
+  /** When the last thing happened to it; null while something can. */
+  ended_at: Nullable(Instant),
+})
+export type OldMessage = Static<typeof OldMessage>
+
+/** The next messages after an id. */
+export const nextMessages = (ctx: InTx, after: number, limit: number) =>
+  ctx.db.many(
+    OldMessage,
+    sql`select id, user_id, campaign_id, entrance_id, created_at,
+               case when not state = any(${PENDING_STATES}::text[]) then greatest(created_at, settled_at, acted_at, opened_at, clicked_at) end as ended_at
+        from messages
+        where project_id = ${ctx.projectId} and id > ${after}
+        order by id
+        limit ${limit}`,
+  )
+
+const IdRow = Type.Object({ id: IdOf<MessageId>() })
+
+/** Deletes messages, except for those that are being changed. Counts stay as they are. */
+export const deleteMessages = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.many(
+    IdRow,
+    sql`delete from messages
+        where project_id = ${ctx.projectId} and id = any(array(
+          select id from messages
+          where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and not state = any(${PENDING_STATES}::text[])
+          order by id
+          for update skip locked))
+        returning id`,
+  )
+
+/** Deletes the states that these messages left. */
+export const deleteStates = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(sql`delete from message_states where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
+
+/** Deletes the files of these messages. */
+export const deleteFiles = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(sql`delete from message_attachments where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
+
+/** Deletes what requests gave for these messages, with content that no other message has. */
+export const deleteRequestsOf = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(
+    sql`with gone as (
+          delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[]) returning content_id
+        )
+        delete from message_contents c
+        where c.project_id = ${ctx.projectId} and c.id in (select content_id from gone)
+          and not exists (select from message_requests r
+                          where r.project_id = c.project_id and r.content_id = c.id and not r.message_id = any(${ids}::bigint[]))`,
+  )
+
+const OldSandboxMessage = Type.Object({ id: IdOf<MessageId>(), created_at: Instant })
+
+/** The next sandbox messages after an id. */
+export const nextSandboxMessages = (ctx: InTx, after: number, limit: number) =>
+  ctx.db.many(
+    OldSandboxMessage,
+    sql`select id, created_at from sandbox_messages where project_id = ${ctx.projectId} and id > ${after} order by id limit ${limit}`,
+  )
+
+/** Deletes sandbox messages. */
+export const deleteFromSandbox = (ctx: InTx, ids: number[]) =>
+  ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)

@@ -1,0 +1,58 @@
+/** What is deleted of messages when they are old. Totals stay, and nothing is sent again because its message is gone (D-MSG-8). */
+import { removedFrom, type Store, store } from '../../infra/queue/retention.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { ApiError, missing } from '../../lib/errors.ts'
+import type { MessageId } from '../../lib/ids.ts'
+import type { OldMessage } from './retention.queries.ts'
+import * as queries from './retention.queries.ts'
+
+const MESSAGES = 'messages'
+
+/** The messages among these that something still reads to know that they were sent. */
+export type FindNeeded = (ctx: InTx, messages: OldMessage[]) => Promise<ReadonlySet<MessageId>>
+
+/** Messages that ended long ago, with their states, requests and files. */
+export const messageStore = (findNeeded: FindNeeded): Store =>
+  store<OldMessage>({
+    name: MESSAGES,
+    days: ({ MESSAGE_RETENTION_DAYS }) => MESSAGE_RETENTION_DAYS,
+    nextRows: queries.nextMessages,
+    async remove(ctx, messages, before) {
+      const ended = messages.filter(({ ended_at }) => ended_at !== null && ended_at < before)
+      if (ended.length === 0) return []
+      const needed = await findNeeded(ctx, ended)
+      const ids = ended.map(({ id }) => id).filter((id) => !needed.has(id))
+      const removed = (await queries.deleteMessages(ctx, ids)).map(({ id }) => id)
+      if (removed.length === 0) return []
+      await queries.deleteStates(ctx, removed)
+      await queries.deleteFiles(ctx, removed)
+      await queries.deleteRequestsOf(ctx, removed)
+      return removed
+    },
+  })
+
+/** Messages that the sandbox caught, with their files. */
+export const sandboxStore: Store = store({
+  name: 'sandbox_messages',
+  days: ({ SANDBOX_RETENTION_DAYS }) => SANDBOX_RETENTION_DAYS,
+  nextRows: queries.nextSandboxMessages,
+  async remove(ctx, messages) {
+    const ids = messages.map(({ id }) => id as MessageId)
+    await queries.deleteFromSandbox(ctx, ids)
+    await queries.deleteFiles(ctx, ids)
+    return ids
+  },
+})
+
+/** The instant before which messages of the project were deleted when they had ended; null if none was. */
+export const messagesRemovedBefore = async (ctx: ProjectCtx): Promise<Date | null> => (await removedFrom(ctx, MESSAGES))?.before ?? null
+
+/** The error for a message that is not there, which says so if it can have been deleted by its age. */
+export async function missingMessage(ctx: ProjectCtx, id: MessageId): Promise<ApiError> {
+  const removed = await removedFrom(ctx, MESSAGES)
+  if (!removed || id > removed.to) return missing('message')
+  return new ApiError(
+    'resource_missing',
+    `The message does not exist. Messages of its time that ended before ${removed.before.toISOString()} have been deleted, because they had expired.`,
+  )
+}

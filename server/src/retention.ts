@@ -1,0 +1,41 @@
+/** Deleting what is old, in every store, and what has to stay although it is. */
+
+import { oldBefore, projectsWithOld, removeNext, type Store } from './infra/queue/retention.ts'
+import type { Ctx } from './infra/runtime/ctx.ts'
+import type { ProjectId } from './lib/ids.ts'
+import { distinct } from './lib/shapes.ts'
+import { blastsNotOver } from './modules/campaigns/index.ts'
+import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
+import { mailStore } from './modules/mta/index.ts'
+import { insideAmong } from './modules/positions/index.ts'
+import { inEachProject } from './modules/projects/index.ts'
+
+/**
+ * A blast that is not over knows by its messages who has got it, and an entrance that has not ended what became of the messages of its
+ * steps.
+ */
+const findNeeded: FindNeeded = async (ctx, messages) => {
+  const blasts = new Set((await blastsNotOver(ctx, distinct(messages.map(({ campaign_id }) => campaign_id)))).map(({ id }) => id))
+  const sent = messages.flatMap(({ user_id, entrance_id }) => (entrance_id === null ? [] : [{ user_id, entrance_id }]))
+  const inside = sent.length === 0 ? [] : await insideAmong(ctx, sent)
+  const entrances = new Set(inside.map(({ entrance_id }) => entrance_id))
+  return new Set(
+    messages
+      .filter(({ campaign_id, entrance_id }) => blasts.has(campaign_id) || (entrance_id !== null && entrances.has(entrance_id)))
+      .map(({ id }) => id),
+  )
+}
+
+export const STORES: readonly Store[] = [messageStore(findNeeded), sandboxStore, mailStore]
+
+/** Does one turn of each project that has something old. Returns how many rows it looked at. */
+export async function removeOld(ctx: Ctx): Promise<number> {
+  let looked = 0
+  for (const store of STORES) {
+    const before = oldBefore(ctx, store)
+    if (before === null) continue
+    const due = (await projectsWithOld(ctx, store, before)).map(({ project_id }) => ({ project_id: project_id as ProjectId }))
+    looked += await inEachProject(ctx, due, (ctx) => removeNext(ctx, store, before))
+  }
+  return looked
+}

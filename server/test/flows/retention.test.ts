@@ -1,0 +1,173 @@
+/** Old messages are deleted: totals stay, nothing is sent again, and what is gone is said to be gone. */
+import { describe, expect, test } from 'vitest'
+import { BULK, SEND_JOBS } from '../../src/modules/messages/index.ts'
+import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../blasts.ts'
+import { createJourney } from '../journeys.ts'
+import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
+import { openRelay } from '../relay.ts'
+import { select } from '../select.ts'
+import { type World, world } from '../world.ts'
+
+const MESSAGES = '/api/client/messages'
+
+/** Deletes what is old, without running anything else. */
+const tidy = async (w: World) => {
+  while ((await run(w, 'retention')) > 0);
+}
+
+const countOf = async (w: World, table: string): Promise<number> =>
+  Number((await select(w, `select count(*) as count from ${table} where project_id = $1`, [w.projectId]))[0]?.count)
+
+const ask = (w: World, subscription_id: number, more: object = {}) =>
+  w.post(MESSAGES, {
+    subscription_id,
+    content: { from: 'App <app@example.com>', subject: 'Code', html: '<p>{{ event.data.code }}</p>' },
+    user: { external_id: 'ana', email: 'ana@example.com' },
+    data: { code: '1' },
+    ...more,
+  })
+
+describe('old messages', () => {
+  test('leave totals as they are, and are said to have expired', async () => {
+    await using w = await world()
+    const blast = await blastTo(w, [await listOf(w, 'ana', 'bo')])
+    await schedule(w, blast)
+    await w.drain()
+    const before = (await w.get(pathOf(blast))).body.delivery
+    expect(before).toMatchObject({ total: 2, sent: 2 })
+    const [{ id }] = (await w.get(`${pathOf(blast)}/recipients`)).body.results
+
+    w.advance('399 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(2)
+    expect((await w.get(`${MESSAGES}/999999999`)).body.error.message).toBe('No message with that identifier exists in this project.')
+
+    w.advance('2 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(0)
+    await run(w, 'messages.fold-counts')
+    expect((await w.get(pathOf(blast))).body.delivery).toEqual(before)
+    const gone = await w.get(`${MESSAGES}/${id}`)
+    expect(gone.status).toBe(404)
+    expect(gone.body.error).toMatchObject({ code: 'resource_missing', message: expect.stringContaining('have been deleted') })
+    expect((await w.get(`${pathOf(blast)}/recipients/ana/explain`)).body.summary).toMatch(
+      /^The campaign was sent at \S+\. Messages that ended before \S+ have been deleted, so it is no longer known whether the user got one\.$/,
+    )
+    const other = (await w.other()).keys.secret
+    expect((await w.get(`${MESSAGES}/${id}`, { key: other })).body.error.message).not.toContain('deleted')
+  })
+
+  test('are kept with MESSAGE_RETENTION_DAYS=0', async () => {
+    await using w = await world({ env: { MESSAGE_RETENTION_DAYS: '0', SANDBOX_RETENTION_DAYS: '0' } })
+    await ask(w, await subscriptionTo(w))
+    await w.drain()
+    w.advance('4000 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(1)
+    expect(await countOf(w, 'sandbox_messages')).toBe(1)
+  })
+
+  test('go with their states, requests, content and files, and their keys are new again; younger ones stay', async () => {
+    await using w = await world()
+    const subscription_id = await subscriptionTo(w)
+    const attachments = [{ name: 'a.txt', content: Buffer.from('a').toString('base64'), content_type: 'text/plain' }]
+    expect(await ask(w, subscription_id, { key: 'old', attachments })).toMatchObject({ status: 202 })
+    await w.drain()
+    w.advance('200 days')
+    expect((await ask(w, subscription_id, { key: 'old', attachments })).body).toMatchObject({ duplicate: true })
+    expect(
+      await ask(w, subscription_id, { key: 'young', content: { from: 'App <app@example.com>', subject: 'Young', html: '<p>y</p>' } }),
+    ).toMatchObject({
+      status: 202,
+    })
+    await w.drain()
+    w.advance('201 days')
+    await tidy(w)
+    for (const table of ['messages', 'message_requests', 'message_contents']) expect([table, await countOf(w, table)]).toEqual([table, 1])
+    for (const table of ['message_attachments', 'sandbox_messages']) expect([table, await countOf(w, table)]).toEqual([table, 0])
+    expect((await ask(w, subscription_id, { key: 'old', attachments })).body).toMatchObject({ duplicate: false })
+  })
+
+  test('stay while they wait', async () => {
+    await using w = await world()
+    const campaign = await answerOrders(w)
+    await w.users('ana')
+    await w.post(`${pathOf(campaign)}/pause`)
+    await order(w, 'ana')
+    await w.drain()
+    w.advance('500 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(1)
+  })
+
+  test('stay while their blast is not over, so that nobody gets it twice', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const blast = await blastTo(w, [await listOf(w, 'ana')], { expires_after_hours: 720 })
+    await schedule(w, blast)
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    // As if the audience had begun to load and its process had stopped, for as long as that.
+    await select(w, `update campaigns set state = 'loading' where project_id = $1`, [w.projectId])
+    await select(w, `update campaign_audiences set is_complete = false, loaded_to = 0 where project_id = $1`, [w.projectId])
+    w.advance('500 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(1)
+    await run(w, 'campaigns.load', 3)
+    await run(w, SEND_JOBS[BULK].name, 3)
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    await write(w, blast, { state: 'aborted' })
+    await run(w, 'campaigns.pending-actions', 3)
+    w.advance('2 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(0)
+  })
+
+  test('stay while their user is in the journey', async () => {
+    await using w = await world()
+    const campaign = await answerOrders(w)
+    await w.users('ana')
+    const journey = await createJourney(
+      w,
+      { status: 'live' },
+      {
+        start: { type: 'entrance', x: 0, y: 0, data: { trigger: 'event', event_name: 'cart' }, children: [{ external_id: 'mail' }] },
+        mail: {
+          type: 'action',
+          x: 0,
+          y: 1,
+          data: { campaign_id: campaign.id, wait: 'sent', wait_hours: 1 },
+          children: [{ external_id: 'w' }],
+        },
+        w: { type: 'delay', x: 0, y: 2, data: { format: 'duration', days: 600 }, children: [{ external_id: 'out' }] },
+        out: { type: 'exit', x: 0, y: 3 },
+      },
+    )
+    await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+    await w.drain()
+    w.advance('500 days')
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(1)
+    w.advance('102 days')
+    await w.drain()
+    expect((await w.get(journey.path)).body).toBeTruthy()
+    await tidy(w)
+    expect(await countOf(w, 'messages')).toBe(0)
+  })
+})
+
+test('a pass reads a part at a time, and the next begins a day later', async () => {
+  await using w = await world()
+  const campaign = await answerOrders(w)
+  await w.users('ana')
+  await order(w, 'ana', 'ana', 'ana')
+  await w.drain()
+  w.advance('401 days')
+  expect(await run(w, 'retention')).toBe(6)
+  expect(await run(w, 'retention')).toBe(0)
+  await order(w, 'ana')
+  await w.drain()
+  expect((await w.get(`${CAMPAIGNS}/${campaign.id}`)).body.delivery).toMatchObject({ total: 4 })
+  expect((await w.get(`${CAMPAIGNS}/${campaign.id}/recipients`)).body.results).toHaveLength(1)
+})
