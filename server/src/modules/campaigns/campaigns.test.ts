@@ -222,7 +222,12 @@ describe('create and read', () => {
     expect(names((await w.get(`${CAMPAIGNS}?q=SALE&sort=name`)).body)).toEqual(['A', 'C sale'])
     expect((await w.get(`${CAMPAIGNS}?sort=delivery`)).status).toBe(400)
     const provider = (await w.post('/api/client/providers', { name: 'Out', kind: 'sandbox', channel: 'email', settings: {} })).body.id
-    for (const name of ['E', 'F']) await make(w, { name, provider_id: provider })
+    for (const [name, body] of [
+      ['E', { provider_id: provider }],
+      ['F', { provider_id: provider }],
+      ['G', {}],
+    ] as const)
+      await make(w, { name, ...body })
     const using = (await w.get(`${CAMPAIGNS}?provider_id=${provider}&limit=1`)).body
     expect(names(using)).toEqual(['F'])
     expect(names((await w.get(`${CAMPAIGNS}?provider_id=${provider}&limit=1&cursor=${using.nextCursor}`)).body)).toEqual(['E'])
