@@ -2399,6 +2399,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream what changes in the project
+         * @description Server-sent events for each topic of `topics`: its state as it is, and whenever it has changed, looked at every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         */
+        get: operations["getStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/search": {
         parameters: {
             query?: never;
@@ -27363,6 +27383,40 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStream: {
+        parameters: {
+            query: {
+                /** @description What to watch, separated by commas, such as `campaign:12,sandbox`. */
+                topics: string;
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

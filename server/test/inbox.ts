@@ -114,7 +114,8 @@ function checkReply(route: Route, status: number, body: unknown): void {
   if (problem) throw new Error(`${route.method} ${route.path} sent an undocumented reply: ${problem}`)
 }
 
-async function openStream(w: World, url: string, headers: Record<string, string>): Promise<Stream> {
+/** Opens a stream of server-sent events. */
+export async function openStream(w: World, url: string, headers: Record<string, string>): Promise<Stream> {
   const leaving = new AbortController()
   const reply = await fetch(url, { headers, signal: leaving.signal })
   const events: StreamEvent[] = []

@@ -13,6 +13,7 @@ const REGISTRIES: [folder: string, others: string[]][] = [
   ['channels/providers', []],
   ['channels/providers/recorded', []],
   ['journeys/steps', STEP_PARTS],
+  ['overview/live/topics', ['topic.ts']],
   ['rules/conditions', CONDITION_PARTS],
   ['rules/operators', ['operator.ts', 'duration.ts', 'span.ts']],
   ['subscriptions/keywords', ['keyword.ts']],

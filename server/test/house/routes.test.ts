@@ -150,6 +150,7 @@ D-CON-24 GET /api/client/overview
 D-CON-25 GET /api/client/search
 D-CON-26 GET /api/client/users/{userId}/reachability
 D-CON-27 GET /api/client/users/{userId}/timeline
+D-CON-29 GET /api/client/stream
 D-MSG-3 GET /api/client/messages
 D-MSG-3 GET /api/client/messages/{messageId}
 consent GET /api/client/page-theme

@@ -487,7 +487,8 @@ describe('reads', () => {
   test('every read without parameters returns data of the project of its key', async () => {
     const { w } = await onStage()
     for (const { path, access } of routes.filter(({ method, params }) => method === 'GET' && params === undefined)) {
-      if (!('secret' in access)) continue
+      // The tests of the stream cover it: it does not end.
+      if (!('secret' in access) || path === '/api/client/stream') continue
       const reply = await w.get(path === '/api/client/search' ? `${path}?q=${MARK}` : path)
       expect([path, reply.status, reply.text.includes(MARK)]).toEqual([path, 200, false])
     }

@@ -8,7 +8,8 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { LIVE_MS } from '../../parts/live.ts'
+import { useLiveCampaign } from '../../parts/live/campaign.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
@@ -30,7 +31,8 @@ export function CampaignPage() {
   const { campaignId } = route.useParams()
   const { user } = route.useSearch()
   const path = { campaignId: Number(campaignId) }
-  const { data: campaign, error, refetch } = useRead(CAMPAIGN, { path }, { refetchInterval: LIVE_MS })
+  const isLive = useLiveCampaign(path.campaignId)
+  const { data: campaign, error, refetch } = useRead(CAMPAIGN, { path }, { refetchInterval: isLive ? false : LIVE_MS })
   useFreshParts(campaign?.state)
   if (error && !campaign) return <Failed error={error} onRetry={() => void refetch()} />
   if (!campaign) return <Loading />
@@ -39,7 +41,7 @@ export function CampaignPage() {
       <Head campaign={campaign} />
       <div className={user === undefined ? 'cols' : 'cols main-side'}>
         <div className="stack">
-          <Progress campaign={campaign} isMoving={MOVING.has(campaign.state)}>
+          <Progress campaign={campaign} isReadAgain={!isLive && MOVING.has(campaign.state)}>
             <Controls campaign={campaign} />
           </Progress>
           {campaign.delivery.total > 0 && <Engagement campaign={campaign} />}

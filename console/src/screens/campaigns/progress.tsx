@@ -2,23 +2,28 @@ import { type ReactNode, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { LIVE_MS } from '../../parts/live.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Tally } from '../../parts/tally.tsx'
 import { instant } from '../../parts/time.tsx'
 import type { Campaign } from './search.ts'
 
-type Props = { campaign: Campaign; isMoving: boolean; children: ReactNode }
+type Props = {
+  campaign: Campaign
+  /** Whether to read again every few seconds. */
+  isReadAgain: boolean
+  children: ReactNode
+}
 
 /** Every message of the campaign by its state, the rate and the time left. */
-export function Progress({ campaign, isMoving, children }: Props) {
+export function Progress({ campaign, isReadAgain, children }: Props) {
   const { t, i18n } = useTranslation('campaigns')
   const { id, state, type, send_at } = campaign
   const { data, error, refetch } = useRead(
     '/api/client/campaigns/{campaignId}/delivery',
     { path: { campaignId: id } },
-    { refetchInterval: isMoving ? LIVE_MS : false },
+    { refetchInterval: isReadAgain ? LIVE_MS : false },
   )
   const pace = usePace(data ? data.total - data.pending : 0)
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />

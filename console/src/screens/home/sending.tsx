@@ -1,7 +1,8 @@
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import { LIVE_MS } from '../../parts/live.ts'
+import { useLiveCampaign } from '../../parts/live/campaign.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Card } from '../../parts/page.tsx'
 import { Tally } from '../../parts/tally.tsx'
 
@@ -35,7 +36,9 @@ export function Sending() {
 }
 
 function Progress({ id }: { id: number }) {
-  const { data } = useRead('/api/client/campaigns/{campaignId}/delivery', { path: { campaignId: id } }, { refetchInterval: LIVE_MS })
+  const isLive = useLiveCampaign(id)
+  const path = { campaignId: id }
+  const { data } = useRead('/api/client/campaigns/{campaignId}/delivery', { path }, { refetchInterval: isLive ? false : LIVE_MS })
   if (!data) return null
   const counts: Record<string, number> = {}
   for (const { state, messages } of data.states) counts[state] = (counts[state] ?? 0) + messages

@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Button, Progress } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
@@ -8,7 +8,8 @@ import { Code } from '../../parts/code.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { LIVE_MS } from '../../parts/live.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
+import { useLive } from '../../parts/live/use-live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -25,13 +26,22 @@ const SHOWN_MAX = 20
 /** Whether the server still works on an import. */
 export const isBusy = ({ state }: Pick<Import, 'state'>): boolean => ['queued', 'running', 'undoing'].includes(state)
 
-/** An import, read again while it is going on. */
+/** An import, as it is while it is going on. */
 export function useImport(listId: number, importId: number) {
-  return useRead(
-    PATH,
-    { path: { listId, importId } },
-    { refetchInterval: ({ state }) => (state.data === undefined || isBusy(state.data) ? LIVE_MS / 2 : false) },
-  )
+  const { id } = useProject()
+  const client = useQueryClient()
+  const path = { path: { listId, importId } }
+  const isLive = useLive<{ import: Import } | null>(`import:${importId}`, (state) => {
+    if (state === null) return
+    const key = keyOf(id, PATH, path)
+    const wasBusy = isBusy(client.getQueryData<Import>(key) ?? state.import)
+    client.setQueryData(key, (known: Import | undefined) => known && { ...known, ...state.import })
+    // The first rows of a trial are not part of what is watched.
+    if (wasBusy && !isBusy(state.import)) void client.invalidateQueries({ queryKey: keyOf(id, PATH) })
+  })
+  return useRead(PATH, path, {
+    refetchInterval: ({ state }) => (!isLive && (state.data === undefined || isBusy(state.data)) ? LIVE_MS / 2 : false),
+  })
 }
 
 /** What became of an import: its progress, its rows by outcome, what was refused and why. */

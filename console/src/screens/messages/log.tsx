@@ -6,7 +6,8 @@ import { useRead } from '../../parts/data.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { LIVE_MS } from '../../parts/live.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
+import { useLiveReads } from '../../parts/live/use-live.ts'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
@@ -30,6 +31,8 @@ export function MessageLog() {
   const { period, ...rest } = shown
   const since = useSince(period)
   const query = { ...rest, ...(since && { since }), limit: 50 }
+  useLiveReads('messages', PATH)
+  // States change without a new message, so that it is read again in either case.
   const messages = useRead(PATH, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   const close = () => {
     void navigate({ search: ({ message: _, ...others }) => others, replace: true })

@@ -9,7 +9,8 @@ import { Pages } from '../../parts/data-table.tsx'
 import { Empty, NoMatch } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { SearchBox } from '../../parts/filters.tsx'
-import { LIVE_MS } from '../../parts/live.ts'
+import { LIVE_MS } from '../../parts/live/interval.ts'
+import { useLiveReads } from '../../parts/live/use-live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
@@ -27,7 +28,9 @@ export function Inbox() {
   const navigate = useNavigate({ from: '/p/$project/sandbox' })
   const mayEmpty = useMay('editor')
   const [isEmptying, setEmptying] = useState(false)
-  const { data, error, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, { keepsPrevious: true, refetchInterval: LIVE_MS })
+  const isLive = useLiveReads('sandbox', PATH)
+  const again = { keepsPrevious: true, refetchInterval: isLive ? false : LIVE_MS } as const
+  const { data, error, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, again)
   const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
   const open = (id: number) => void navigate({ search: (search) => ({ ...search, message: id }), replace: message !== undefined })
   const shown = message ?? data?.results[0]?.id

@@ -95,3 +95,10 @@ export async function authenticateAgain(ctx: Ctx, authenticator: Authenticator, 
   if (token === undefined || !('projectId' in credential)) throw unauthenticated('user_token_missing')
   return authenticator.userOf(ctx, credential, token.trim())
 }
+
+/** Looks up the key or the session of an earlier request again. Spends no rate limit and keeps no session from ending. */
+export async function credentialAgain(ctx: Ctx, authenticator: Authenticator, request: FastifyRequest): Promise<Credential> {
+  const token = hasKey(request) ? undefined : sessionTokenOf(ctx, request)
+  if (token === undefined) return authenticator.authenticate(ctx, keyOf(request))
+  return authenticator.memberCredential(ctx, await authenticator.peekSession(ctx, token), projectOf(request))
+}

@@ -66,6 +66,8 @@ export type Authenticator = {
   userOf(ctx: Ctx, credential: Credential & { projectId: ProjectId }, token: string): Promise<UserId>
   /** Looks up the session of a member. */
   sessionOf(ctx: Ctx, token: string): Promise<MemberSession>
+  /** Looks up a session without using it: it is neither renewed nor kept from ending. */
+  peekSession(ctx: Ctx, token: string): Promise<MemberSession>
   /** What the member may do in a project, or without one in the organisation. Throws 403 without a role there. */
   memberCredential(ctx: Ctx, session: MemberSession, projectId: ProjectId | null): Promise<Credential>
 }
@@ -166,7 +168,7 @@ export type LiveEvent = { event: string; id: number; data: unknown } | 'heartbea
 /** A live reply: Server-Sent Events. It ends when there are no more. */
 export type Live = { events: AsyncIterable<LiveEvent> }
 
-/** The schema of a live reply. Only for routes that require a user token. */
+/** The schema of a live reply. */
 export const LiveOf = (description: string) => Type.Unsafe<Live>({ type: 'string', contentMediaType: 'text/event-stream', description })
 
 /** What a live reply can use. */
@@ -177,6 +179,8 @@ export type LiveCall = {
   lastEventId: string | undefined
   /** Checks the credentials again and returns the user. Throws 401 if the token has expired, or if its user or either key is gone. */
   again(): Promise<UserId>
+  /** Checks that the key or the session still permits the route, for routes without users. Throws 401 and 403. */
+  requireStill(): Promise<void>
 }
 
 /** The browser of a request to the console. */

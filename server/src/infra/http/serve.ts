@@ -9,7 +9,7 @@ import { CLI_USER_AGENT } from '../../lib/versions.ts'
 import type { Caller, Ctx, Origin } from '../runtime/ctx.ts'
 import { childWhenUsed } from '../runtime/log.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
-import { authenticate, authenticateAgain, counted } from './authenticate.ts'
+import { authenticate, authenticateAgain, counted, credentialAgain } from './authenticate.ts'
 import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
 import { type Exchange, type Serving, single } from './exchange.ts'
@@ -42,7 +42,7 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const body = await bodyOf(ctx, route, request)
   const inner = contextOf(ctx, credential, caller, exchange)
   if (route.replies === 'file') return serveDownload(inner, route, exchange)
-  if (route.replies === 'live') return serveLive(inner, authenticator, route, exchange)
+  if (route.replies === 'live') return serveLive(inner, authenticator, limits, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
   await using received =
     body.open && (await receive(inner, route, { ...inputOf(route, exchange), stream: body.open.stream, charset: body.open.charset }))
@@ -168,10 +168,16 @@ const serveDownload = async (ctx: Ctx, route: CompiledRoute, exchange: Exchange)
 })
 
 /** Checks the parameters at once. The events start when the caller passes a signal to end them. */
-function serveLive(ctx: Ctx, authenticator: Authenticator, route: CompiledRoute, exchange: Exchange): Served {
+function serveLive(ctx: Ctx, authenticator: Authenticator, limits: RateLimits, route: CompiledRoute, exchange: Exchange): Served {
   const { request } = exchange
   const input = inputOf(route, exchange)
-  const call = { lastEventId: single(request, 'last-event-id'), again: () => authenticateAgain(ctx, authenticator, request) }
+  const call = {
+    lastEventId: single(request, 'last-event-id'),
+    again: () => authenticateAgain(ctx, authenticator, request),
+    requireStill: async () => {
+      await authorise(ctx, authenticator, limits, route, await credentialAgain(ctx, authenticator, request), exchange)
+    },
+  }
   return {
     live: (signal) =>
       (route.def.run as unknown as (ctx: Ctx, input: object) => Promise<Live>)(ctx, {

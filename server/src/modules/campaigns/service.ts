@@ -181,8 +181,8 @@ const NOTHING_SENT: Delivery = { sent: 0, total: 0, opens: 0, clicks: 0, bounced
 
 const deliveryOf = ({ sent, total, opens, clicks, bounced }: Delivery): Delivery => ({ sent, total, opens, clicks, bounced })
 
-/** Leaves out members that are not set. */
-const present = ({ winner_variant, is_direct, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
+/** A campaign for replies, with its counts. Leaves out members that are not set. */
+export const present = ({ winner_variant, is_direct, ...row }: CampaignRow, counts: Counts | undefined): Campaign => ({
   ...(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Omit<Campaign, 'delivery'>),
   ...(is_direct && { is_direct }),
   ...(row.paused_at !== null && { is_paused: true }),

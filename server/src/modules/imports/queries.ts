@@ -37,6 +37,14 @@ export const findImport = (ctx: ProjectCtx, listId: ListId, id: ImportId) =>
         where project_id = ${ctx.projectId} and list_id = ${listId} and id = ${id} and state <> 'receiving'`,
   )
 
+/** The imports among these ids, in no order. */
+export const findImports = (ctx: ProjectCtx, ids: ImportId[]) =>
+  ctx.db.many(
+    ImportRow,
+    sql`select ${columns} from imports
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and state <> 'receiving'`,
+  )
+
 const FirstRowsRow = Type.Object({ first_rows: Nullable(Type.Unsafe<FirstRow[]>({ type: 'array' })) })
 
 /** The first rows of a dry run; null for other imports, and after they were deleted. */

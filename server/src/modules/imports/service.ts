@@ -138,6 +138,9 @@ export async function startImport(ctx: ProjectCtx, { id, ...file }: Upload): Pro
   return present(row)
 }
 
+/** The imports among these ids, as they are when they are watched. */
+export const importsOf = async (ctx: ProjectCtx, ids: ImportId[]): Promise<Import[]> => (await queries.findImports(ctx, ids)).map(present)
+
 export async function listImports(ctx: ProjectCtx, listId: ListId, page: PageRequest): Promise<PageOf<Import>> {
   await requireList(ctx, listId)
   return mapPage(await queries.listImports(ctx, listId, page), present)

@@ -45,13 +45,29 @@ export async function beginSession(
 
 /** Looks up a session. Throws 401, the same for a token that is unknown, has expired or was revoked. */
 export async function sessionOf(ctx: Ctx, token: string): Promise<MemberSession> {
+  const session = await findLive(ctx, token)
+  const { id, organization_id: organisationId } = session
+  if (session.used_at <= before(ctx, NOTED_EVERY_MS)) await queries.noteUse(ctx, organisationId, id, before(ctx, NOTED_EVERY_MS))
+  const renewed = session.is_renewal_due ? await renew(ctx, session) : undefined
+  return { ...memberOf(session), ...(renewed && { renewed }) }
+}
+
+/** Looks up a session for a stream that stays open, which is not a use of it. Throws 401. */
+export const peekSession = async (ctx: Ctx, token: string): Promise<MemberSession> => memberOf(await findLive(ctx, token))
+
+async function findLive(ctx: Ctx, token: string): Promise<SessionRow> {
   const session = await queries.findSession(ctx, sha256(token), usedAfter(ctx))
   if (!session) throw unauthenticated('session_invalid')
-  const { id: sessionId, member_id: memberId, organization_id: organisationId, name, role } = session
-  if (session.used_at <= before(ctx, NOTED_EVERY_MS)) await queries.noteUse(ctx, organisationId, sessionId, before(ctx, NOTED_EVERY_MS))
-  const renewed = session.is_renewal_due ? await renew(ctx, session) : undefined
-  return { sessionId, memberId, organisationId, name, role, ...(renewed && { renewed }) }
+  return session
 }
+
+const memberOf = ({ id, member_id, organization_id, name, role }: SessionRow): MemberSession => ({
+  sessionId: id,
+  memberId: member_id,
+  organisationId: organization_id,
+  name,
+  role,
+})
 
 async function renew(ctx: Ctx, session: SessionRow): Promise<SessionToken | undefined> {
   const { id, organization_id: organisationId, expires_at: expiresAt } = session

@@ -31,6 +31,7 @@ export {
   skipJourneyMessages,
   statesByCause,
 } from './messages.queries.ts'
+export { latestMessage } from './reading/queries.ts'
 export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
 export { inboundProtocol } from './reports/inbound.ts'
@@ -44,6 +45,7 @@ export type { RequestedMessage } from './requests/schema.ts'
 export { type AskedOutcome, askFor, createRequested, sealValues, withdrawAsked } from './requests/service.ts'
 export { type FindNeeded, messageStore, messagesRemovedBefore, sandboxStore } from './retention.ts'
 export { messageRoutes } from './routes.ts'
+export { latestInSandbox } from './sandbox/queries.ts'
 export {
   BULK,
   MESSAGE_STATES,

@@ -1,10 +1,11 @@
-import { route } from '../../infra/http/route.ts'
+import { LiveOf, route } from '../../infra/http/route.ts'
 import { pathUser } from '../../lib/path-params.ts'
 import { Page } from '../../lib/shapes.ts'
 import { timelineListing } from '../events/index.ts'
 import { getOverview } from './home.ts'
+import { listen, topicsInWords, topicsOf } from './live/listen.ts'
 import { reachabilityOf } from './reachability.ts'
-import { Overview, Reachability, SearchQuery, SearchResults, UserTimelineItem } from './schema.ts'
+import { Overview, Reachability, SearchQuery, SearchResults, StreamQuery, UserTimelineItem } from './schema.ts'
 import { searchByName } from './search.ts'
 import { readUserTimeline } from './timeline.ts'
 
@@ -20,6 +21,19 @@ export const overviewRoutes = [
     access: { secret: 'support' },
     reply: Overview,
     run: (ctx) => getOverview(ctx),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/stream',
+    summary: 'Stream what changes in the project.',
+    description: `Server-sent events for each topic of \`topics\`: its state as it is, and whenever it has changed, looked at every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
+    access: { secret: 'support' },
+    query: StreamQuery,
+    reply: LiveOf(
+      'Each event has an `id`, the kind of topic in `event`, and in `data` JSON with `topic` and `state`; null if the object does not exist. A comment every 20 seconds shows that the connection is alive.',
+    ),
+    errors: ['rate_limited'],
+    run: async (ctx, { query, live }) => ({ events: listen(ctx, topicsOf(query.topics), live) }),
   }),
   route({
     method: 'GET',

@@ -88,6 +88,11 @@ export const Overview = Exact(
 export type Overview = Static<typeof Overview>
 export type Counts = Overview['channels'][number]['last_7_days']
 
+const TOPICS_LENGTH_MAX = 500
+export const StreamQuery = Exact({
+  topics: Line(TOPICS_LENGTH_MAX, { description: 'What to watch, separated by commas, such as `campaign:12,sandbox`.' }),
+})
+
 const QUERY_LENGTH_MAX = 255
 export const SearchQuery = Exact({ q: Line(QUERY_LENGTH_MAX, { description: 'A part of a name, in upper or lower case.' }) })
 

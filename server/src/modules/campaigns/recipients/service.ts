@@ -1,7 +1,7 @@
 import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
-import { type MessageState, messageCountsOf, type Recipient, recipientsOf } from '../../messages/index.ts'
+import { type Counts, type MessageState, messageCountsOf, type Recipient, recipientsOf } from '../../messages/index.ts'
 import { variantName } from '../../templates/index.ts'
 import { findUsers } from '../../users/index.ts'
 import { findWinnerNumbers } from '../progress/queries.ts'
@@ -50,8 +50,7 @@ export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<D
   const counts = (await messageCountsOf(ctx, [id])).get(id)
   const numbers = winner_variant === null ? null : await findWinnerNumbers(ctx, id)
   return {
-    ...(counts ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
-    states: (counts?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
+    ...reportOf(counts),
     ...(winner_variant !== null && {
       winner: {
         variant: variantName(winner_variant),
@@ -60,3 +59,9 @@ export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<D
     }),
   }
 }
+
+/** The counts as a report, without the winner of a test. */
+export const reportOf = (counts: Counts | undefined): DeliveryReport => ({
+  ...(counts ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
+  states: (counts?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
+})

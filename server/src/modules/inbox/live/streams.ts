@@ -2,8 +2,8 @@
  * The open inbox streams of this process. One loop polls for all of them and notifies the streams that wait at a position of the changes
  * after it. Positions are polled only while a stream waits there, so that nothing accumulates for slow clients.
  */
+import { createStreamLimits } from '../../../infra/http/stream-limits.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
-import { ApiError } from '../../../lib/errors.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { InboxMessage, StreamPosition } from '../schema.ts'
 import { type ChangedRow, type ChangeRow, findChanged, findChanges } from './queries.ts'
@@ -16,7 +16,6 @@ const CHANGES_AT_ONCE = 20
 
 const STREAMS_MAX = 10_000
 const STREAMS_OF_USER_MAX = 5
-const RETRY_AFTER_SECONDS = 5
 
 /** The changes after a position, up to a number. `isAll` means that there are no more changes yet. */
 export type InboxChange = { changes: { seq: number; message: InboxMessage }[]; upTo: number; unread: number; isAll: boolean }
@@ -38,7 +37,7 @@ type Waiter = StreamPosition & { update: InboxUpdate; notified: AbortController 
 /** Creates the streams of a process. */
 export function createInboxStreams(): InboxStreams {
   const waiters = new Set<Waiter>()
-  const limits = createLimits()
+  const open = createStreamLimits<UserId>({ max: STREAMS_MAX, maxOfEach: STREAMS_OF_USER_MAX, who: 'A user' })
   let isPolling = false
   let alarm = new AbortController()
 
@@ -67,7 +66,7 @@ export function createInboxStreams(): InboxStreams {
   }
 
   return {
-    open: limits.open,
+    open,
     async nextUpdate(ctx, position, waitMs, signal) {
       const waiter: Waiter = { ...position, update: 'none', notified: new AbortController() }
       const leave = () => waiter.notified.abort()
@@ -82,31 +81,6 @@ export function createInboxStreams(): InboxStreams {
     wake: () => alarm.abort(),
   }
 }
-
-/** Limits the number of streams, in total and for each user. */
-function createLimits(): Pick<InboxStreams, 'open'> {
-  const ofUser = new Map<UserId, number>()
-  let all = 0
-  return {
-    open(userId, signal) {
-      if (signal.aborted) return
-      const own = ofUser.get(userId) ?? 0
-      if (own >= STREAMS_OF_USER_MAX) throw tooMany(`A user may have at most ${STREAMS_OF_USER_MAX} streams open. Close one first.`)
-      if (all >= STREAMS_MAX) throw tooMany(`Too many streams are open. Retry after ${RETRY_AFTER_SECONDS} seconds.`)
-      ofUser.set(userId, own + 1)
-      all++
-      const leave = () => {
-        const left = (ofUser.get(userId) ?? 1) - 1
-        if (left === 0) ofUser.delete(userId)
-        else ofUser.set(userId, left)
-        all--
-      }
-      signal.addEventListener('abort', leave, { once: true })
-    },
-  }
-}
-
-const tooMany = (message: string) => new ApiError('rate_limited', message, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } })
 
 const keyOf = ({ user_id, position }: { user_id: UserId; position: number }) => `${user_id}:${position}`
 const positionKey = ({ userId, position }: StreamPosition) => keyOf({ user_id: userId, position })

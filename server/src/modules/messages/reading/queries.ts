@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/h
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
-import { type Channel, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { type Channel, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { mailsToSite } from '../../mta/index.ts'
 import { MESSAGE_STATES, type MessageState } from '../schema.ts'
 import { MessageRow } from './schema.ts'
@@ -79,3 +79,9 @@ export const leftStates = (ctx: ProjectCtx, id: MessageId) =>
         order by id
         limit ${STATES_MAX}`,
   )
+
+const Latest = Type.Object({ id: Nullable(IdOf<MessageId>()) })
+
+/** The newest message of the project; null before the first. */
+export const latestMessage = async (ctx: ProjectCtx): Promise<MessageId | null> =>
+  (await ctx.db.first(Latest, sql`select max(id) as id from messages where project_id = ${ctx.projectId}`))?.id ?? null

@@ -1,8 +1,10 @@
+import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { likePattern } from '../../../infra/http/search.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
+import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import type { Rendered } from '../../channels/index.ts'
 import { SandboxMessageRow, SandboxMessageWholeRow, type SandboxQuery } from './schema.ts'
 
@@ -98,3 +100,9 @@ export const deleteSandboxMessages = (ctx: ProjectCtx) =>
     sql`with deleted as (delete from sandbox_messages where project_id = ${ctx.projectId} returning id)
         delete from message_attachments where project_id = ${ctx.projectId} and message_id in (select id from deleted)`,
   )
+
+const Latest = Type.Object({ id: Nullable(IdOf<MessageId>()) })
+
+/** The newest message that the sandbox captured; null when it is empty. */
+export const latestInSandbox = async (ctx: ProjectCtx): Promise<MessageId | null> =>
+  (await ctx.db.first(Latest, sql`select max(id) as id from sandbox_messages where project_id = ${ctx.projectId}`))?.id ?? null

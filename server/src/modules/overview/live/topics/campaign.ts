@@ -1,0 +1,10 @@
+import type { CampaignId } from '../../../../lib/ids.ts'
+import { progressOf } from '../../../campaigns/index.ts'
+import type { TopicKind } from './topic.ts'
+
+export const campaign: TopicKind = {
+  about:
+    'A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner.',
+  of: 'object',
+  look: (ctx, ids) => progressOf(ctx, ids as CampaignId[]),
+}
