@@ -33,7 +33,6 @@ import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
 import { withDatabase } from './database.ts'
-import { rowsOf } from './statements.ts'
 import { type WakeCheck, wakeCheckOf } from './wake-check.ts'
 
 export type GroundOptions = {
@@ -144,13 +143,28 @@ export async function createDatabase(like = ''): Promise<string> {
   return withDatabase(inject('databaseUrl'), name)
 }
 
+/** The tables that ever had rows. Those of others take no part: to open a table costs more than to delete the rows of most. */
 const TABLES = `select string_agg(format('delete from %I', relname), ';') as statements from pg_class
-  where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`
+  where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations' and pg_relation_size(oid) > 0`
+
+let emptying: { url: string; pool: pg.Pool } | undefined
+
+/** A connection that is kept: each new one would open every table for the first time. */
+async function connectionFor(url: string): Promise<pg.Pool> {
+  if (emptying?.url !== url) {
+    await emptying?.pool.end()
+    emptying = { url, pool: new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true }) }
+    emptying.pool.on('error', () => undefined)
+  }
+  return emptying.pool
+}
 
 /** Deletes all rows. Sequences continue, so that a cached id never belongs to another row. */
 async function empty(databaseUrl: string): Promise<void> {
-  const [tables] = await rowsOf<{ statements: string }>(databaseUrl, TABLES)
-  await rowsOf(databaseUrl, `begin; set local session_replication_role = replica; ${tables?.statements}; commit`)
+  const connection = await connectionFor(databaseUrl)
+  const { rows } = await connection.query<{ statements: string | null }>(TABLES)
+  const statements = rows[0]?.statements
+  if (statements) await connection.query(`begin; set local session_replication_role = replica; ${statements}; commit`)
 }
 
 async function openGround(

@@ -7,6 +7,8 @@ import type { Ctx, JobName } from '../src/infra/runtime/ctx.ts'
 
 export type WakeCheck = {
   wake(job: JobName): void
+  /** Forgets when jobs are due: another world has another clock. */
+  restart(): void
   /** Call it before the jobs run. Disposing of the result ends the drain. */
   begin(): Disposable
   /** Whether a job found no work the last time, has not been woken since, and is not due. */
@@ -37,6 +39,7 @@ function createWakeCheck(): WakeCheck {
   }
   return {
     wake: ({ name }) => void woken.add(name),
+    restart: () => asleep.clear(),
     begin() {
       drains++
       // What several do at once cannot be told apart.
