@@ -5,7 +5,8 @@ import { corpus, filterCases, SCOPE } from '../../../test/liquid-cases.ts'
 import { type Output, outcomesOf } from '../../../test/liquid-engines.ts'
 import { createEngine } from './engine.ts'
 
-const RUNS = Number(process.env.LIQUID_RUNS ?? 400)
+/** More with `LIQUID_RUNS`. */
+const RUNS = Number(process.env.LIQUID_RUNS ?? 150)
 
 // The filter `sample` shuffles.
 beforeAll(() => void vi.spyOn(Math, 'random').mockReturnValue(0.3))
