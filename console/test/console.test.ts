@@ -5,6 +5,7 @@ import type { Site } from './site.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
 import { domains } from './stories/domains.ts'
+import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { lists } from './stories/lists.ts'
@@ -33,4 +34,5 @@ domains(site)
 webhooks(site)
 providers(site)
 campaigns(site)
+editing(site)
 journeys(site)

@@ -17,6 +17,8 @@ export type Site = AsyncDisposable & {
   ownerLink: string
   /** Opens a browser profile of its own, without a session. */
   context(): Promise<BrowserContext>
+  /** Kills the server, waits for what happens while it is away, and starts another one in its place. */
+  restarted(meanwhile: () => Promise<void>): Promise<void>
   /** Calls the API with the key. */
   api(method: string, path: string, body?: unknown): Promise<any>
 }
@@ -34,7 +36,8 @@ export type SiteOptions = {
 /** Starts the server and the browser. */
 export async function openSite({ start, key }: SiteOptions): Promise<Site> {
   await using opening = new AsyncDisposableStack()
-  const server = opening.use(await start({ BOOTSTRAP_SECRET_KEY: key }))
+  let server = await start({ BOOTSTRAP_SECRET_KEY: key })
+  opening.defer(() => server[Symbol.asyncDispose]())
   const browser = await launchBrowser()
   opening.defer(() => browser.close())
   const url = server.url
@@ -57,6 +60,11 @@ export async function openSite({ start, key }: SiteOptions): Promise<Site> {
       })
       context.setDefaultTimeout(WAIT_MS)
       return context
+    },
+    async restarted(meanwhile) {
+      await server[Symbol.asyncDispose]()
+      await meanwhile()
+      server = await start({ BOOTSTRAP_SECRET_KEY: key, PORT: new URL(url).port })
     },
     async api(method, path, body) {
       const reply = await fetch(`${url}/api/client/${path}`, {

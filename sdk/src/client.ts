@@ -85,6 +85,11 @@ function search(query: object): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
 
+const etags = new WeakMap<object, string>()
+
+/** The version of the object in a reply, for the header `If-Match` of a change. Only the reply itself has it, and no copy of it. */
+export const etagOf = (reply: object): string | undefined => etags.get(reply)
+
 async function send(options: ClientOptions, method: Method, url: string, given: AnyOptions): Promise<unknown> {
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers, ...given.headers }
   if (options.apiKey !== undefined) headers.authorization = `Bearer ${options.apiKey}`
@@ -106,5 +111,9 @@ async function send(options: ClientOptions, method: Method, url: string, given: 
   const requestId = reply.headers.get('x-request-id')
   if (!reply.ok) throw new CarillonError({ status: reply.status, body: isJson ? (JSON.parse(text) as ErrorBody) : null, requestId })
   if (text === '') return null
-  return isJson ? JSON.parse(text) : text
+  if (!isJson) return text
+  const body = JSON.parse(text) as unknown
+  const etag = reply.headers.get('etag')
+  if (etag !== null && typeof body === 'object' && body !== null) etags.set(body, etag)
+  return body
 }

@@ -1,23 +1,28 @@
 /** Drafts that save themselves. */
-import { CarillonError } from '@carillon/sdk'
+import { CarillonError, etagOf } from '@carillon/sdk'
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { type Clash, isSame, merge, withAt } from './merge.ts'
+import { said } from './toast.ts'
 
 const AFTER_MS = 800
 const AGAIN_MS = 5000
 
 export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed'
 
+/** An object as the server has it, with its version; null if there is none yet. */
+export type Stored<T> = { value: T; version: string | null }
+
 type Options<T> = {
   /** Names the draft in this browser: project, kind, id. */
   key: string
-  /** The object as the server has it, and its version: `updated_at`, where the API has no other. */
-  stored: { value: T; version: string }
-  /** Saves the draft over the version that it began with. Rejects with a 409 or a 412 if the server has another one. */
-  save: (value: T, version: string) => Promise<{ value: T; version: string }>
-  /** Reads what the server has now, after a conflict. */
-  reload: () => Promise<{ value: T; version: string }>
+  /** The object as it was read. */
+  stored: T
+  /** Saves the draft over the version that it began with: with `ifVersion`. */
+  save: (value: T, version: string | null) => Promise<Stored<T>>
+  /** Reads what the server has now. */
+  reload: () => Promise<Stored<T>>
 }
 
 export type Autosave<T> = {
@@ -25,18 +30,38 @@ export type Autosave<T> = {
   change: (value: T) => void
   state: SaveState
   error: CarillonError | null
-  /** What the server has, after a conflict. */
-  theirs: { value: T; version: string } | null
-  /** Ends a conflict with this value, which is saved over theirs. */
-  resolve: (value: T) => void
+  /** What another member has changed too. The draft has what was entered here, until one of both is chosen. */
+  clashes: Clash[]
+  /** Ends some clashes with one of both. */
+  choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
   saveNow: () => Promise<void>
 }
 
-type Local<T> = { value: T; version: string }
+/** The version of an object that was just read or saved. */
+export const versionOf = (reply: object): string | null => etagOf(reply) ?? null
 
-const isConflict = (error: unknown) => error instanceof CarillonError && (error.status === 409 || error.status === 412)
-const isUnreachable = (error: unknown) =>
-  error instanceof CarillonError && (error.status === 0 || error.status === 401 || error.status >= 500)
+/** The headers of a write that must not replace another version than this one. */
+export const ifVersion = (version: string | null): Record<string, string> =>
+  version === null ? { 'if-none-match': '*' } : { 'if-match': version }
+
+/** A draft in this browser, and what the server had when it began. */
+type Local<T> = { value: T; base: T }
+
+/** What is known of the server. */
+type Known<T> = {
+  /** What it had when it was last read. */
+  base: T
+  /** What the draft in this browser began with: another one while a choice is open, which is then asked again when the page is opened again. */
+  begun: T
+  /** Unknown before the first save, and after one that failed. */
+  version: string | null | undefined
+  /** What was sent and not answered. It may have been saved all the same. */
+  sent: T | undefined
+  isClashing: boolean
+}
+
+const isConflict = (error: CarillonError) => error.status === 412
+const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 401 || status >= 500
 
 function readLocal<T>(key: string): Local<T> | null {
   const text = localStorage.getItem(key)
@@ -45,23 +70,56 @@ function readLocal<T>(key: string): Local<T> | null {
 
 /**
  * Keeps each change in this browser at once, saves it 0.8 s later, and again every few seconds while the server cannot be reached. What
- * was not saved when the page was closed is found again when it is opened.
+ * was not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where
+ * both have changed the same, one of both is to be chosen.
  */
 export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>): Autosave<T> {
+  const { t } = useTranslation()
   const key = `carillon.draft.${name}`
-  const [draft, setDraft] = useState<T>(() => readLocal<T>(key)?.value ?? stored.value)
-  const [state, setState] = useState<SaveState>(() => (readLocal<T>(key) ? 'changed' : 'saved'))
+  const [first] = useState<Local<T>>(() => readLocal<T>(key) ?? { value: stored, base: stored })
+  const [draft, setDraft] = useState<T>(first.value)
+  const [state, setState] = useState<SaveState>(first.value === first.base ? 'saved' : 'changed')
   const [error, setError] = useState<CarillonError | null>(null)
-  const [theirs, setTheirs] = useState<{ value: T; version: string } | null>(null)
-  const version = useRef(readLocal<T>(key)?.version ?? stored.version)
+  const [clashes, setClashes] = useState<Clash[]>([])
+  const known = useRef<Known<T>>({ base: first.base, begun: first.base, version: undefined, sent: undefined, isClashing: false })
   const latest = useRef(draft)
+  const running = useRef<Promise<void>>(Promise.resolve())
+  const keep = useCallback(
+    (value: T) => {
+      latest.current = value
+      setDraft(value)
+      localStorage.setItem(key, JSON.stringify({ value, base: known.current.begun } satisfies Local<T>))
+    },
+    [key],
+  )
 
-  const saveNow = useCallback(async () => {
-    const value = latest.current
+  const meet = useCallback(
+    ({ value, version }: Stored<T>) => {
+      const met = merge(known.current.base, latest.current, value)
+      const isClashing = met.clashes.length > 0
+      known.current = { base: value, begun: isClashing ? known.current.begun : value, version, sent: undefined, isClashing }
+      keep(met.value)
+      setClashes(met.clashes)
+      if (!isClashing) said(t('autosave.merged'))
+      setState(isClashing ? 'conflict' : 'changed')
+    },
+    [keep, t],
+  )
+
+  const saveOnce = useCallback(async () => {
+    if (known.current.isClashing) return
     setState('saving')
     try {
-      const saved = await save(value, version.current)
-      version.current = saved.version
+      if (known.current.version === undefined) {
+        const now = await reload()
+        const { base, sent } = known.current
+        if (!isSame(now.value, base) && !isSame(now.value, sent)) return meet(now)
+        known.current = { ...known.current, base: now.value, begun: now.value, version: now.version }
+      }
+      const value = latest.current
+      known.current.sent = value
+      const saved = await save(value, known.current.version ?? null)
+      known.current = { base: saved.value, begun: saved.value, version: saved.version, sent: undefined, isClashing: false }
       setError(null)
       if (latest.current !== value) return setState('changed')
       localStorage.removeItem(key)
@@ -69,41 +127,52 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
     } catch (thrown) {
       if (!(thrown instanceof CarillonError)) throw thrown
       setError(thrown)
-      if (isConflict(thrown)) setTheirs(await reload())
-      setState(isConflict(thrown) ? 'conflict' : isUnreachable(thrown) ? 'offline' : 'failed')
+      known.current.version = undefined
+      setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
     }
-  }, [key, save, reload])
+  }, [key, save, reload, meet])
+
+  // One after the other, so that none meets the version of the one before.
+  const saveNow = useCallback(() => {
+    running.current = running.current.catch(() => undefined).then(saveOnce)
+    return running.current
+  }, [saveOnce])
 
   const change = useCallback(
     (value: T) => {
-      latest.current = value
-      setDraft(value)
-      localStorage.setItem(key, JSON.stringify({ value, version: version.current }))
+      keep(value)
       setState((state) => (state === 'conflict' ? state : 'changed'))
     },
-    [key],
+    [keep],
   )
 
-  const resolve = useCallback(
-    (value: T) => {
-      if (theirs) version.current = theirs.version
-      setTheirs(null)
+  const choose = useCallback(
+    (chosen: Clash[], side: 'mine' | 'theirs') => {
+      if (side === 'theirs') keep(chosen.reduce((value, { path, theirs }) => withAt(value, path, theirs), latest.current))
+      const left = clashes.filter((clash) => !chosen.includes(clash))
+      setClashes(left)
+      if (left.length > 0) return
+      known.current = { ...known.current, begun: known.current.base, isClashing: false }
+      keep(latest.current)
       setState('changed')
-      change(value)
     },
-    [theirs, change],
+    [clashes, keep],
   )
 
+  useSaveSoon(saveNow, state, draft)
+  useSaveKey(saveNow, state)
+  useGuard(state)
+  return { draft, change, state, error, clashes, choose, saveNow }
+}
+
+/** Saves a moment after the last change, and what the server did not get a while later. */
+function useSaveSoon(saveNow: () => Promise<void>, state: SaveState, draft: unknown) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the draft begins the wait anew.
   useEffect(() => {
     if (state !== 'changed' && state !== 'offline') return
     const timer = setTimeout(() => void saveNow(), state === 'offline' ? AGAIN_MS : AFTER_MS)
     return () => clearTimeout(timer)
   }, [state, draft, saveNow])
-
-  useSaveKey(saveNow, state)
-  useGuard(state)
-  return { draft, change, state, error, theirs, resolve, saveNow }
 }
 
 /** ⌘S saves at once. */

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Autosave } from './autosave.ts'
 import { Failed } from './failed.tsx'
+import type { Clash } from './merge.ts'
 
 /** “Saved”, “Saving”, “Offline – kept on this device”. It is announced politely. */
 export function SaveState<T>({ autosave: { state } }: { autosave: Autosave<T> }) {
@@ -10,12 +10,15 @@ export function SaveState<T>({ autosave: { state } }: { autosave: Autosave<T> })
   return <output className={`savestate sm ${state}`}>{t(`autosave.${state}`)}</output>
 }
 
-/** What stands above an editor when saving failed, or when another member saved in the meantime. */
-export function SaveProblem<T>({ autosave, describe }: { autosave: Autosave<T>; describe?: (mine: T, theirs: T) => ReactNode }) {
+/**
+ * What stands above an editor when saving failed, or when another member has changed the same. `nameOf` gives the name of a field as the
+ * editor shows it.
+ */
+export function SaveProblem<T>({ autosave, nameOf = pathOf }: { autosave: Autosave<T>; nameOf?: (path: string[]) => string }) {
   const { t } = useTranslation()
-  const { state, error, theirs, draft, resolve } = autosave
+  const { state, error, clashes, choose } = autosave
   if (state === 'failed' && error) return <Failed error={error} kept={t('autosave.kept')} />
-  if (state !== 'conflict' || !theirs) return null
+  if (state !== 'conflict') return null
   return (
     <div className="say warn" role="alert">
       <div>
@@ -23,16 +26,50 @@ export function SaveProblem<T>({ autosave, describe }: { autosave: Autosave<T>; 
           <b>{t('autosave.conflictTitle')}</b>
         </p>
         <p>{t('autosave.conflictAbout')}</p>
-        {describe?.(draft, theirs.value)}
-        <div className="acts">
-          <Button variant="default" size="xs" onClick={() => resolve(draft)}>
-            {t('autosave.mine')}
-          </Button>
-          <Button variant="default" size="xs" onClick={() => resolve(theirs.value)}>
-            {t('autosave.theirs')}
-          </Button>
-        </div>
+        {clashes.map((clash) => (
+          <ClashOf key={clash.path.join('.')} clash={clash} name={nameOf(clash.path)} onChoose={(side) => choose([clash], side)} />
+        ))}
+        {clashes.length > 1 && (
+          <div className="acts">
+            <Button variant="default" size="xs" onClick={() => choose(clashes, 'mine')}>
+              {t('autosave.mine')}
+            </Button>
+            <Button variant="default" size="xs" onClick={() => choose(clashes, 'theirs')}>
+              {t('autosave.theirs')}
+            </Button>
+          </div>
+        )}
       </div>
     </div>
   )
 }
+
+const pathOf = (path: string[]) => path.join(' › ')
+
+type ClashProps = { clash: Clash; name: string; onChoose: (side: 'mine' | 'theirs') => void }
+
+/** A field in both versions. */
+function ClashOf({ clash: { mine, theirs }, name, onChoose }: ClashProps) {
+  const { t } = useTranslation()
+  return (
+    <section className="clash" aria-label={name}>
+      <h3>{name}</h3>
+      <dl>
+        <dt>{t('autosave.yours')}</dt>
+        <dd dir="auto">{textOf(mine) ?? t('autosave.removed')}</dd>
+        <dt>{t('autosave.others')}</dt>
+        <dd dir="auto">{textOf(theirs) ?? t('autosave.removed')}</dd>
+      </dl>
+      <div className="acts">
+        <Button variant="default" size="xs" onClick={() => onChoose('mine')}>
+          {t('autosave.keepMine', { name })}
+        </Button>
+        <Button variant="default" size="xs" onClick={() => onChoose('theirs')}>
+          {t('autosave.takeTheirs', { name })}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
@@ -52,20 +52,5 @@ export const campaigns = (site: () => Site) =>
         .frameLocator('iframe[title="Preview of the email"]')
         .getByRole('heading', { name: /Wilhelmina/ })
         .waitFor()
-    })
-
-    test('what another member changed meanwhile is not overwritten', async () => {
-      const [{ id: subscription_id }] = (await site().api('GET', 'subscriptions?q=email')).results
-      const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Shared draft', subscription_id })
-      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit`)
-      const { page } = opened
-      await page.getByLabel('Name', { exact: true }).waitFor()
-      await site().api('PATCH', `campaigns/${id}`, { name: 'Renamed elsewhere' })
-      await page.getByLabel('Name', { exact: true }).fill('Renamed here')
-      await page.getByText('Another member changed this meanwhile').waitFor()
-      expect((await site().api('GET', `campaigns/${id}`)).name).toBe('Renamed elsewhere')
-      await page.getByRole('button', { name: 'Save mine over theirs' }).click()
-      await page.getByText('Saved', { exact: true }).waitFor()
-      expect((await site().api('GET', `campaigns/${id}`)).name).toBe('Renamed here')
     })
   })

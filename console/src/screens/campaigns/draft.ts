@@ -1,7 +1,6 @@
-import { CarillonError } from '@carillon/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
-import { type Autosave, useAutosave } from '../../parts/autosave.ts'
+import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/autosave.ts'
 import { keyOf } from '../../parts/data.ts'
 import { useApi, useProject } from '../../session/project.tsx'
 import { CAMPAIGN, type Campaign } from './search.ts'
@@ -13,9 +12,6 @@ export type Draft = Pick<Campaign, 'name' | 'subscription_id' | 'expires_after_h
     event_name?: string | null
   }
 
-/** What another member has saved meanwhile. */
-export const changedElsewhere = () => new CarillonError({ status: 409, body: null, requestId: null })
-
 function draftOf(campaign: Campaign): Draft {
   const { name, subscription_id, expires_after_hours, type } = campaign
   const shared = { name, subscription_id, expires_after_hours }
@@ -25,10 +21,7 @@ function draftOf(campaign: Campaign): Draft {
   return { ...shared, list_ids, exclusion_list_ids, send_in_user_timezone, send_at }
 }
 
-const storedOf = (campaign: Campaign) => {
-  const value = draftOf(campaign)
-  return { value, version: JSON.stringify(value) }
-}
+const storedOf = (campaign: Campaign) => ({ value: draftOf(campaign), version: versionOf(campaign) })
 
 /** The settings of a campaign, saved as they change. */
 export function useDraft(campaign: Campaign): Autosave<Draft> {
@@ -38,13 +31,12 @@ export function useDraft(campaign: Campaign): Autosave<Draft> {
   const { id } = campaign
   const reload = useCallback(async () => storedOf(await api.get(CAMPAIGN, { path: { campaignId: id } })), [api, id])
   const save = useCallback(
-    async (body: Draft, version: string) => {
-      if ((await reload()).version !== version) throw changedElsewhere()
-      const saved = await api.patch(CAMPAIGN, { path: { campaignId: id }, body })
+    async (body: Draft, version: string | null) => {
+      const saved = await api.patch(CAMPAIGN, { path: { campaignId: id }, body, headers: ifVersion(version) })
       client.setQueryData(keyOf(project.id, CAMPAIGN, { path: { campaignId: id } }), saved)
       return storedOf(saved)
     },
-    [api, id, client, project.id, reload],
+    [api, id, client, project.id],
   )
-  return useAutosave({ key: `${project.id}.campaign.${id}`, stored: storedOf(campaign), save, reload })
+  return useAutosave({ key: `${project.id}.campaign.${id}`, stored: draftOf(campaign), save, reload })
 }

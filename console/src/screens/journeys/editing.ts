@@ -1,7 +1,6 @@
-import { CarillonError } from '@carillon/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
-import { type Autosave, useAutosave } from '../../parts/autosave.ts'
+import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/autosave.ts'
 import { keyOf, useRead } from '../../parts/data.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
@@ -38,10 +37,7 @@ const plain = ({ type, name, x, y, data, children }: Step): Step => ({ type, nam
 const graphOf = (steps: Readonly<Record<string, object>>): Graph =>
   Object.fromEntries(Object.entries(steps).map(([key, step]) => [key, plain(step as Step)]))
 
-const storedOf = (steps: Readonly<Record<string, object>>) => {
-  const value = graphOf(steps)
-  return { value, version: JSON.stringify(value) }
-}
+const storedOf = (steps: Readonly<Record<string, object>>) => ({ value: graphOf(steps), version: versionOf(steps) })
 
 /** The draft of a journey, saved as it changes. */
 function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Autosave<Graph> {
@@ -50,17 +46,15 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Aut
   const client = useQueryClient()
   const reload = useCallback(async () => storedOf(await api.get(STEPS, { path: { journeyId: id } })), [api, id])
   const save = useCallback(
-    async (graph: Graph, version: string) => {
-      // What another member has saved meanwhile is not overwritten.
-      if ((await reload()).version !== version) throw new CarillonError({ status: 409, body: null, requestId: null })
-      const saved = await api.put(STEPS, { path: { journeyId: id }, body: graph as never })
+    async (graph: Graph, version: string | null) => {
+      const saved = await api.put(STEPS, { path: { journeyId: id }, body: graph as never, headers: ifVersion(version) })
       client.setQueryData(keyOf(project.id, STEPS, { path: { journeyId: id } }), saved)
       void client.invalidateQueries({ queryKey: keyOf(project.id, VERSIONS) })
       return storedOf(saved)
     },
-    [api, id, client, project.id, reload],
+    [api, id, client, project.id],
   )
-  return useAutosave({ key: `${project.id}.journey.${id}`, stored: storedOf(steps), save, reload })
+  return useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload })
 }
 
 /** Settings that a new step begins with: those of the example where it has no ways out without them. */
@@ -75,7 +69,7 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
   const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')
   const autosave = useDraft(journey, steps)
   const [history, setHistory] = useState(() => begin(autosave.draft))
-  // After a conflict the draft can be that of another member.
+  // What another member has changed meanwhile comes into the draft.
   if (autosave.draft !== history.now && JSON.stringify(autosave.draft) !== JSON.stringify(history.now)) setHistory(begin(autosave.draft))
   const words = useWords(meta)
   const { data: newest } = useRead(VERSIONS, { path: { journeyId: journey.id }, query: { limit: 1 } })

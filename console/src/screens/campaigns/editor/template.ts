@@ -1,13 +1,13 @@
-import type { components } from '@carillon/sdk'
+import { CarillonError, type components } from '@carillon/sdk'
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
-import { type Autosave, useAutosave } from '../../../parts/autosave.ts'
+import { type Autosave, ifVersion, type Stored as StoredDraft, useAutosave, versionOf } from '../../../parts/autosave.ts'
 import { keyOf } from '../../../parts/data.ts'
 import { useApi, useProject } from '../../../session/project.tsx'
-import { changedElsewhere } from '../draft.ts'
 import type { Campaign } from '../search.ts'
 
 const TEMPLATES = '/api/client/campaigns/{campaignId}/templates'
+const TEMPLATE = '/api/client/campaigns/{campaignId}/templates/{locale}'
 
 /** The members of a template, of whatever channel. Every text may contain Liquid. */
 export type Template = Record<string, unknown>
@@ -47,10 +47,7 @@ const isAt =
   (template: Stored[number]) =>
     template.locale === locale && template.variant === variant
 
-const storedOf = (template: Stored[number] | undefined, start: Template) => ({
-  value: (template?.data as Template | undefined) ?? start,
-  version: template === undefined ? '' : JSON.stringify(template.data),
-})
+const storedOf = (template: Stored[number]): StoredDraft<Template> => ({ value: template.data as Template, version: versionOf(template) })
 
 /** The template of a place, saved as it changes. */
 export function useTemplate({ id, channel }: Campaign, place: Place, stored: Stored): Autosave<Template> {
@@ -59,22 +56,26 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
   const client = useQueryClient()
   const { locale, variant } = place
   const reload = useCallback(async () => {
-    const { results } = await api.get(TEMPLATES, { path: { campaignId: id } })
-    return storedOf(results.find(isAt({ locale, variant })), STARTS[channel])
+    try {
+      return storedOf(await api.get(TEMPLATE, { path: { campaignId: id, locale }, query: { variant } }))
+    } catch (error) {
+      if (error instanceof CarillonError && error.status === 404) return { value: STARTS[channel], version: null }
+      throw error
+    }
   }, [api, id, channel, locale, variant])
   const save = useCallback(
-    async (data: Template, version: string) => {
-      if ((await reload()).version !== version) throw changedElsewhere()
-      const saved = await api.put('/api/client/campaigns/{campaignId}/templates/{locale}', {
+    async (data: Template, version: string | null) => {
+      const saved = await api.put(TEMPLATE, {
         path: { campaignId: id, locale },
         query: { variant },
         body: data as components['schemas']['CampaignTemplateInput'],
+        headers: ifVersion(version),
       })
       await client.invalidateQueries({ queryKey: keyOf(project.id, TEMPLATES) })
-      return storedOf(saved, {})
+      return storedOf(saved)
     },
-    [api, id, locale, variant, client, project.id, reload],
+    [api, id, locale, variant, client, project.id],
   )
   const key = `${project.id}.template.${id}.${locale}.${variant}`
-  return useAutosave({ key, stored: storedOf(stored.find(isAt(place)), STARTS[channel]), save, reload })
+  return useAutosave({ key, stored: (stored.find(isAt(place))?.data as Template | undefined) ?? STARTS[channel], save, reload })
 }

@@ -1,0 +1,49 @@
+/** What two members made of the same object, brought together. */
+import { mergeTexts } from './lines.ts'
+
+/** A member that both have changed, each into something else. `undefined` stands for one that was removed. */
+export type Clash = { path: string[]; mine: unknown; theirs: unknown }
+
+type Members = Record<string, unknown>
+
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
+const namesOf = (...objects: Members[]) => [...new Set(objects.flatMap(Object.keys))]
+
+/** Whether two values are the same JSON, in whatever order their members are. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSame(item, b[index]))
+  if (isObject(a) && isObject(b)) return namesOf(a, b).every((name) => isSame(a[name], b[name]))
+  return a === b
+}
+
+/**
+ * Mine, with what they have changed since `base` and I have not. Where both have changed the same, mine stays, and it is a clash. Long texts are
+ * merged by lines.
+ */
+export function merge<T>(base: T, mine: T, theirs: T): { value: T; clashes: Clash[] } {
+  const clashes: Clash[] = []
+  return { value: merged(base, mine, theirs, [], clashes) as T, clashes }
+}
+
+function merged(base: unknown, mine: unknown, theirs: unknown, path: string[], clashes: Clash[]): unknown {
+  if (isSame(base, mine)) return theirs
+  if (isSame(base, theirs) || isSame(mine, theirs)) return mine
+  if (isObject(mine) && isObject(theirs)) {
+    const before = isObject(base) ? base : {}
+    const members = namesOf(mine, theirs).map((name) => [name, merged(before[name], mine[name], theirs[name], [...path, name], clashes)])
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+  }
+  const text = [base, mine, theirs].every((value) => typeof value === 'string')
+    ? mergeTexts(base as string, mine as string, theirs as string)
+    : undefined
+  if (text === undefined) clashes.push({ path, mine, theirs })
+  return text ?? mine
+}
+
+/** The object with another value at this place. */
+export function withAt<T>(object: T, [name, ...rest]: string[], value: unknown): T {
+  if (name === undefined) return value as T
+  const { [name]: inner, ...others } = object as Members
+  const given = rest.length === 0 ? value : withAt(inner ?? {}, rest, value)
+  return (given === undefined ? others : { ...(object as Members), [name]: given }) as T
+}

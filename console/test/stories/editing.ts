@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const address = (id: number) => `/p/1/campaigns/${id}/edit?step=content`
+
+/** Waits until the editor has saved. The wizard around it says the same of its own. */
+const saved = (page: Page) => page.locator('.editor output.saved').waitFor()
+
+export const editing = (site: () => Site) =>
+  describe('editing', () => {
+    twoMembers(site)
+    restarts(site)
+  })
+
+const twoMembers = (site: () => Site) =>
+  test('of two members who edit one template, each keeps what the other has written', async () => {
+    const { id, path } = await draftWithTemplate(site(), 'Shared draft')
+    await using mia = await memberPage(site(), address(id))
+    await using leo = await memberPage(site(), address(id))
+    const [hers, his] = [mia.page, leo.page]
+    await Promise.all([hers, his].map((page) => page.getByLabel('Subject').waitFor()))
+    await hers.getByLabel('Subject').fill('Written by Mia')
+    await saved(hers)
+    // He has not seen that, and changes something else.
+    await his.getByLabel('Preheader').fill('Written by Leo')
+    await his.getByText('Their changes and yours are both kept.').waitFor()
+    await saved(his)
+    expect(await his.getByLabel('Subject').inputValue()).toBe('Written by Mia')
+    expect((await site().api('GET', path)).data).toMatchObject({ subject: 'Written by Mia', preheader: 'Written by Leo' })
+    // Where both have changed the same, nothing is saved before one of both is chosen.
+    await hers.getByLabel('Subject').fill('Mia again')
+    await saved(hers)
+    await his.getByLabel('Subject').fill('Leo again')
+    const clash = his.getByRole('region', { name: 'subject' })
+    await clash.getByText('Mia again', { exact: true }).waitFor()
+    await clash.getByText('Leo again', { exact: true }).waitFor()
+    expect((await site().api('GET', path)).data.subject).toBe('Mia again')
+    await clash.getByRole('button', { name: 'Keep mine: subject' }).click()
+    await saved(his)
+    expect((await site().api('GET', path)).data).toMatchObject({ subject: 'Leo again', preheader: 'Written by Leo' })
+  })
+
+const restarts = (site: () => Site) =>
+  test('what was written while the server was restarted is saved when it is back, also after the page was closed', async () => {
+    const { id, path } = await draftWithTemplate(site(), 'Restarted')
+    const subject = async () => (await site().api('GET', path)).data.subject
+    await using first = await memberPage(site(), address(id))
+    await using second = await memberPage(site(), address(id))
+    await first.page.getByLabel('Subject').waitFor()
+    await second.page.getByLabel('Preheader').waitFor()
+    await site().restarted(async () => {
+      await first.page.getByLabel('Subject').fill('Written while it was away')
+      await first.page.getByText('Offline: kept on this device').waitFor()
+      await first.page.close()
+    })
+    await using again = await memberPage(site(), address(id))
+    await saved(again.page)
+    expect(await again.page.getByLabel('Subject').inputValue()).toBe('Written while it was away')
+    expect(await subject()).toBe('Written while it was away')
+    // The page that stayed open goes on, with what was saved elsewhere.
+    await second.page.getByLabel('Preheader').fill('Written afterwards')
+    await saved(second.page)
+    expect((await site().api('GET', path)).data).toMatchObject({ subject: 'Written while it was away', preheader: 'Written afterwards' })
+  })
+
+/** A draft with a template, and the path of that. */
+async function draftWithTemplate(site: Site, name: string): Promise<{ id: number; path: string }> {
+  const [{ id: subscription_id }] = (await site.api('GET', 'subscriptions?q=email')).results
+  const { id } = await site.api('POST', 'campaigns', { type: 'blast', name, subscription_id })
+  const path = `campaigns/${id}/templates/en-AU`
+  await site.api('PUT', path, { subject: 'First', html: '<p>Hello <a href="{{ unsubscribe_url }}">x</a></p>' })
+  return { id, path }
+}
