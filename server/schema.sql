@@ -1660,6 +1660,20 @@ create table template_attachments (
   constraint template_attachments_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES campaign_templates(project_id, id) ON DELETE CASCADE
 );
 
+create table template_versions (
+  project_id bigint not null,
+  template_id bigint not null,
+  number integer not null,
+  data jsonb not null,
+  actor_type text,
+  actor_id bigint,
+  actor_name text,
+  begun_at timestamp(3) with time zone not null,
+  saved_at timestamp(3) with time zone not null,
+  constraint template_versions_pkey PRIMARY KEY (project_id, template_id, number),
+  constraint template_versions_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES campaign_templates(project_id, id) ON DELETE CASCADE
+);
+
 create table tls_reports (
   project_id bigint not null,
   day timestamp(3) with time zone not null,

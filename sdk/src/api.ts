@@ -1623,6 +1623,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/campaigns/{campaignId}/templates/{locale}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a template
+         * @description The newest first; it has the present content. The last 50 are kept. What a member saves in the console within five minutes is one version.
+         */
+        get: operations["listCampaignTemplateVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a version of a template with its content
+         * @description The content is as it was saved.
+         */
+        get: operations["getCampaignTemplateVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of a template
+         * @description Its content is saved again as the newest version, so that the one it replaces is kept too.
+         */
+        post: operations["restoreCampaignTemplateVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/campaigns/{campaignId}/templates/{locale}/attachments": {
         parameters: {
             query?: never;
@@ -5695,6 +5755,51 @@ export interface components {
                 /** @description An explanation for developers. It may change. */
                 message: string;
             }[];
+        };
+        /**
+         * @example {
+         *       "number": 3,
+         *       "saved_at": "2026-11-21T22:10:05.120Z",
+         *       "saved_by": {
+         *         "type": "member",
+         *         "id": 4,
+         *         "name": "Mia Tan"
+         *       }
+         *     }
+         */
+        CampaignTemplateVersion: {
+            /** @description Counts the versions of the template. */
+            number: number;
+            /** Format: date-time */
+            saved_at: string;
+            saved_by: {
+                /** @enum {string} */
+                type: "key" | "member" | "system";
+                /** @description Of the API key or the member. */
+                id: number | null;
+                /** @description The name. */
+                name: string | null;
+            } | null;
+        };
+        CampaignTemplateVersionList: {
+            /** @description The items. */
+            results: components["schemas"]["CampaignTemplateVersion"][];
+        };
+        CampaignTemplateVersionReply: {
+            /** @description Counts the versions of the template. */
+            number: number;
+            /** Format: date-time */
+            saved_at: string;
+            saved_by: {
+                /** @enum {string} */
+                type: "key" | "member" | "system";
+                /** @description Of the API key or the member. */
+                id: number | null;
+                /** @description The name. */
+                name: string | null;
+            } | null;
+            /** @description The members depend on the channel of the campaign. Every string may contain Liquid. */
+            data: components["schemas"]["CampaignTemplateInput"];
         };
         /**
          * @example {
@@ -23864,6 +23969,195 @@ export interface operations {
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCampaignTemplateVersions: {
+        parameters: {
+            query?: {
+                /** @description A variant of an A/B test. A campaign without variants has only `A`. */
+                variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+                /**
+                 * @description A BCP 47 language tag.
+                 * @example en-AU
+                 */
+                locale: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "number": 3,
+                     *           "saved_at": "2026-11-21T22:10:05.120Z",
+                     *           "saved_by": {
+                     *             "type": "member",
+                     *             "id": 4,
+                     *             "name": "Mia Tan"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignTemplateVersionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCampaignTemplateVersion: {
+        parameters: {
+            query?: {
+                /** @description A variant of an A/B test. A campaign without variants has only `A`. */
+                variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+                /**
+                 * @description A BCP 47 language tag.
+                 * @example en-AU
+                 */
+                locale: string;
+                /**
+                 * @description The id of the version.
+                 * @example 3
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignTemplateVersionReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreCampaignTemplateVersion: {
+        parameters: {
+            query?: {
+                /** @description A variant of an A/B test. A campaign without variants has only `A`. */
+                variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            };
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+                /**
+                 * @description A BCP 47 language tag.
+                 * @example en-AU
+                 */
+                locale: string;
+                /**
+                 * @description The id of the version.
+                 * @example 3
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 31,
+                     *       "campaign_id": 7,
+                     *       "locale": "en-AU",
+                     *       "variant": "A",
+                     *       "data": {
+                     *         "subject": "Spring sale: 20% off",
+                     *         "html": "<p>Hello {{ user.data.first_name }}</p><p><a href=\"https://shop.example.com/sale\">See the sale</a></p><p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>"
+                     *       },
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "updated_at": "2026-11-20T02:56:21.664Z",
+                     *       "findings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignTemplateReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Changed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];

@@ -58,6 +58,9 @@ D-CAMP-2 GET /api/client/campaigns/{campaignId}/templates
 D-HTTP-11 GET /api/client/campaigns/{campaignId}/templates/{locale}
 D-CAMP-2 PUT /api/client/campaigns/{campaignId}/templates/{locale}
 D-CAMP-2 DELETE /api/client/campaigns/{campaignId}/templates/{locale}
+D-TPL-5 GET /api/client/campaigns/{campaignId}/templates/{locale}/versions
+D-TPL-5 GET /api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}
+D-TPL-5 POST /api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}/restore
 D-TPL-4 GET /api/client/campaigns/{campaignId}/templates/{locale}/attachments
 D-TPL-4 GET /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}
 D-TPL-4 PUT /api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}

@@ -48,6 +48,7 @@ const NAMING: Record<string, string> = {
   message_contents: 'content without values of the user; deleted with the last message that has it',
   journey_steps: 'what authors wrote',
   campaign_templates: 'what authors wrote',
+  template_versions: 'what authors wrote, with the key or member',
   template_attachments: 'files of authors, the same for every user',
   attribute_profiles: 'samples of values, made again every hour while they are asked for',
 }

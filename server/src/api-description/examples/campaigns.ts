@@ -106,6 +106,7 @@ export const campaignExamples = {
   },
   CampaignLint: { locale: 'en-AU', variant: 'A', findings: [finding] },
   CampaignTemplate: template,
+  CampaignTemplateVersion: { number: 3, saved_at: CHANGED, saved_by: { type: 'member', id: 4, name: 'Mia Tan' } },
   CampaignTemplateReply: { ...template, findings: [] },
   TemplateAttachment: { ...image, updated_at: SENT },
   TemplateAttachmentWhole: { ...image, content: PNG, updated_at: SENT },

@@ -7,6 +7,7 @@ import {
   countTemplates,
   deleteTemplate,
   findingsOf,
+  keepVersion,
   lintContextOf,
   type SavedTemplate,
   saveTemplate,
@@ -32,7 +33,7 @@ export async function getTemplate(ctx: ProjectCtx, { campaignId, locale, variant
   return present(row)
 }
 
-type PreparedTemplate = Awaited<ReturnType<typeof checkAndCompile>> & Pick<SavedTemplate, 'findings'>
+export type PreparedTemplate = Awaited<ReturnType<typeof checkAndCompile>> & Pick<SavedTemplate, 'findings'>
 
 /**
  * Compiles and checks a template that is to be saved. That is slow, so it comes before the transaction; the channel of a campaign never
@@ -53,7 +54,9 @@ export async function prepareTemplate(
 export function putTemplate(ctx: ProjectCtx, place: TemplatePlace, { data, compiled, findings }: PreparedTemplate): Promise<SavedTemplate> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
-    return { ...present(await saveTemplate(ctx, place, data, compiled)), findings }
+    const saved = await saveTemplate(ctx, place, data, compiled)
+    await keepVersion(ctx, saved.id, data)
+    return { ...present(saved), findings }
   })
 }
 

@@ -25,6 +25,7 @@ import {
   updateCampaign,
 } from './service.ts'
 import { templateRoutes } from './template-routes.ts'
+import { versionRoutes } from './version-routes.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
@@ -179,6 +180,7 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...ofCampaigns(verbs),
   ...ofProgress,
   ...templateRoutes,
+  ...versionRoutes,
   ...attachmentRoutes,
   ...recipientRoutes,
   ...preflightRoutes,

@@ -5,7 +5,7 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId, ProviderId } from '../../lib/ids.ts'
 import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
-import { copyAttachments, copyTemplates, variantName, variantsWithTemplate } from '../templates/index.ts'
+import { copyAttachments, copyTemplates, keepFirstVersions, variantName, variantsWithTemplate } from '../templates/index.ts'
 import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
@@ -151,6 +151,7 @@ export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<Camp
     const copy = await savingSlug(() => queries.insertCampaign(ctx, original, copyOf(fieldsOf(original), slug)), false)
     await copyTemplates(ctx, original.id, copy.id)
     await copyAttachments(ctx, original.id, copy.id)
+    await keepFirstVersions(ctx, copy.id)
     return copy
   })
 }

@@ -23,13 +23,13 @@ import { sendTests } from './test-sends.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
 
-const templateAudit = audits('template', {
+export const templateAudit = audits('template', {
   keyOf: ({ params, query }) => placeIn(params, query),
   idOf: templateIdOf,
   read: getTemplate,
 })
 
-const versioned = { of: ({ data }: Template) => data }
+export const versionedTemplate = { of: ({ data }: Template) => data }
 
 /** The templates of a campaign: reading, writing, previewing, checking and testing them. */
 export const templateRoutes = [
@@ -49,7 +49,7 @@ export const templateRoutes = [
     summary: 'Read the template of a locale.',
     description: 'It is the one of this locale and variant, and no other that fits.',
     access: { secret: 'support' },
-    versioned,
+    versioned: versionedTemplate,
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     reply: Template,
@@ -63,7 +63,7 @@ export const templateRoutes = [
       'Saving compiles MJML and generates the plain text. A template that does not compile is refused; other problems are listed in `findings`.',
     access: { secret: 'editor' },
     audit: templateAudit('updated'),
-    versioned,
+    versioned: versionedTemplate,
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     body: Content,
@@ -78,7 +78,7 @@ export const templateRoutes = [
     description: 'Messages that were sent do not change.',
     access: { secret: 'editor' },
     audit: templateAudit('deleted'),
-    versioned,
+    versioned: versionedTemplate,
     params: { ...params, locale: templateLocale },
     query: templateQuery,
     status: 204,

@@ -1,5 +1,5 @@
 /**
- * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates` and `template_attachments`. They are checked, compiled and
+ * Templates: what an author wrote for each locale and variant of a campaign. Owns `campaign_templates`, `template_versions` and `template_attachments`. They are checked, compiled and
  * linted when they are saved, previewed for a user or a sample, chosen by locale and variant, and rendered for each message. Promises:
  * a saved template renders unless a finding says that it does not; compiling loses no Liquid tag.
  */
@@ -53,8 +53,11 @@ export {
   type SendableTemplate,
   Template,
   type TemplateRow,
+  TemplateVersion,
+  TemplateVersionWhole,
   TestInput,
   TestReport,
 } from './schema.ts'
 export { scopeOf } from './scope.ts'
 export { VariantName, variantName, variantNumber } from './variants.ts'
+export { findVersion, keepFirstVersions, keepVersion, listVersions } from './versions.queries.ts'

@@ -57,6 +57,33 @@ export const TemplateRow = Type.Object({
 })
 export type TemplateRow = Static<typeof TemplateRow>
 
+/** Who saved a version; null before versions were kept. */
+const SavedBy = Nullable(
+  Exact({
+    type: OneOf(['key', 'member', 'system']),
+    id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
+    name: Nullable(Type.String()),
+  }),
+)
+
+export const TemplateVersion = Exact({
+  number: Type.Integer({ minimum: 1, description: 'Counts the versions of the template.' }),
+  saved_at: Timestamp,
+  saved_by: SavedBy,
+})
+export type TemplateVersion = Static<typeof TemplateVersion>
+
+export const TemplateVersionWhole = Exact({ ...TemplateVersion.properties, data: Content })
+export type TemplateVersionWhole = Static<typeof TemplateVersionWhole>
+
+export const VersionRow = Type.Object({
+  number: Type.Integer(),
+  actor_type: Nullable(OneOf(['key', 'member', 'system'])),
+  actor_id: Nullable(Type.Integer()),
+  actor_name: Nullable(Type.String()),
+  saved_at: Instant,
+})
+
 /** A problem that a check found in a template. */
 export const Finding = Exact({
   kind: OneOf([...LINT_KINDS, 'render_failed'], {

@@ -1,0 +1,75 @@
+/** What templates contained before (D-TPL-5). */
+import { expect, test } from 'vitest'
+import { blastTo, CAMPAIGNS, pathOf } from '../../../test/blasts.ts'
+import { type World, world } from '../../../test/world.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import { keepVersion } from '../templates/index.ts'
+
+const content = (subject: string) => ({ from: 'shop@example.com', subject, html: '<p>Hi <a href="{{ unsubscribe_url }}">x</a></p>' })
+
+async function saved(w: World, path: string, ...subjects: string[]) {
+  for (const subject of subjects) {
+    w.advance(1000)
+    const reply = await w.put(path, content(subject))
+    expect(reply.status, reply.text).toBe(200)
+  }
+}
+
+const numbers = async (w: World, path: string) =>
+  (await w.get(`${path}/versions`)).body.results.map(({ number }: { number: number }) => number)
+
+test('a template can be read as it was, and restored', async () => {
+  await using w = await world()
+  const campaign = await blastTo(w, [])
+  const path = `${pathOf(campaign)}/templates/de`
+  await saved(w, path, 'First', 'Second', 'Second', 'Third')
+  const { results } = (await w.get(`${path}/versions`)).body
+  expect(results).toMatchObject([
+    { number: 3, saved_at: w.clock.now().toISOString(), saved_by: { type: 'key', name: 'admin' } },
+    { number: 2 },
+    { number: 1 },
+  ])
+  expect((await w.get(`${path}/versions/1`)).body).toMatchObject({ number: 1, data: content('First') })
+  const restored = await w.post(`${path}/versions/1/restore`)
+  expect([restored.status, restored.body.data.subject]).toEqual([200, 'First'])
+  expect((await w.get(path)).headers.etag).toBe(restored.headers.etag)
+  expect(await numbers(w, path)).toEqual([4, 3, 2, 1])
+  expect((await w.get('/api/client/audit?limit=1')).body.results[0]).toMatchObject({ action: 'template.restored' })
+  for (const missing of [`${path}/versions/9`, `${path}/versions/9/restore`, `${pathOf(campaign)}/templates/fr/versions`]) {
+    expect((await w.request(missing.endsWith('restore') ? 'POST' : 'GET', missing)).status).toBe(404)
+  }
+  // A copy begins with what it was copied with, and a deleted template takes its versions along.
+  const copy = (await w.post(`${pathOf(campaign)}/duplicate`)).body
+  expect((await w.get(`${CAMPAIGNS}/${copy.id}/templates/de/versions/1`)).body.data.subject).toBe('First')
+  expect((await w.delete(path)).status).toBe(204)
+  await saved(w, path, 'Anew')
+  expect(await numbers(w, path)).toEqual([1])
+})
+
+test('the saves of an editor are one version, until somebody else saves or five minutes have passed', async () => {
+  await using w = await world()
+  const path = `${pathOf(await blastTo(w, []))}/templates/en`
+  const { id } = (await w.get(path)).body
+  const by = (memberId: number, subject: string) =>
+    inTx({ ...w.ctx, actor: { kind: 'member', id: memberId, name: `m${memberId}` } } as typeof w.ctx & Ctx, (ctx) =>
+      keepVersion(ctx, id, { subject }),
+    )
+  await by(1, 'H')
+  await by(1, 'He')
+  w.advance('4 minutes')
+  await by(1, 'Hell')
+  expect(await numbers(w, path)).toEqual([2, 1])
+  await by(2, 'Help')
+  await by(1, 'Hello')
+  w.advance('5 minutes')
+  await by(1, 'Hello!')
+  expect(await numbers(w, path)).toEqual([5, 4, 3, 2, 1])
+  expect((await w.get(`${path}/versions/2`)).body).toMatchObject({
+    data: { subject: 'Hell' },
+    saved_by: { type: 'member', id: 1, name: 'm1' },
+  })
+  // The oldest goes when there are more than fifty.
+  for (let at = 0; at < 50; at++) await by(3 + at, `Version ${at}`)
+  expect(await numbers(w, path)).toEqual(Array.from({ length: 50 }, (_, at) => 55 - at))
+})
