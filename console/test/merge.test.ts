@@ -1,6 +1,6 @@
 /** What becomes of an object, or of a text, that two members have changed. */
 import { describe, expect, test } from 'vitest'
-import { changesOf, mergeTexts } from '../src/parts/lines.ts'
+import { changesOf, comparedLines, mergeTexts } from '../src/parts/lines.ts'
 import { isSame, merge, withAt } from '../src/parts/merge.ts'
 
 const text = (letters: string) => [...letters].join('\n')
@@ -44,6 +44,24 @@ describe('texts', () => {
   ])('%s as %s and as %s is %s', (base, mine, theirs, expected) => {
     expect(mergeTexts(text(base), text(mine), text(theirs))?.replaceAll('\n', '')).toBe(expected)
     expect(mergeTexts(text(base), text(theirs), text(mine))?.replaceAll('\n', '')).toBe(expected)
+  })
+
+  test('a comparison shows the lines around each change, and how many others there are', () => {
+    const shown = comparedLines(text('abcdefghijklm'), text('abcdXefghijklZ'))
+    expect(shown.map(({ is, text }) => `${is} ${text}`)).toEqual([
+      'skipped 2',
+      'kept c',
+      'kept d',
+      'new X',
+      'kept e',
+      'kept f',
+      'skipped 4',
+      'kept k',
+      'kept l',
+      'left m',
+      'new Z',
+    ])
+    expect(comparedLines('a', 'a')).toEqual([{ is: 'kept', text: 'a' }])
   })
 
   test('a change of everything in a long text takes no more memory than its lines', () => {

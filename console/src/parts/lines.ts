@@ -66,3 +66,34 @@ export function mergeTexts(base: string, mine: string, theirs: string): string |
   }
   return [...merged, ...lines.slice(done)].join('\n')
 }
+
+/** A line of a comparison: in both texts, only in the old or only in the new one, or how many lines in both are not shown. */
+export type ComparedLine = { is: 'kept' | 'left' | 'new' | 'skipped'; text: string }
+
+/** So many lines are shown around a change. */
+const AROUND = 2
+
+/** The lines of two texts, those that are in both only around the changes. */
+export function comparedLines(before: string, after: string): ComparedLine[] {
+  const lines = before.split('\n')
+  const changes = changesOf(lines, after.split('\n'))
+  const found: ComparedLine[] = []
+  const keep = (from: number, to: number) => found.push(...lines.slice(from, to).map((text): ComparedLine => ({ is: 'kept', text })))
+  const between = (from: number, to: number, first: boolean, last: boolean) => {
+    const start = first ? from : Math.min(from + AROUND, to)
+    const end = last ? to : Math.max(to - AROUND, start)
+    if (end - start <= 1) return keep(from, to)
+    keep(from, start)
+    found.push({ is: 'skipped', text: String(end - start) })
+    keep(end, to)
+  }
+  let done = 0
+  for (const [index, { from, to, lines: added }] of changes.entries()) {
+    between(done, from, index === 0, false)
+    found.push(...lines.slice(from, to).map((text): ComparedLine => ({ is: 'left', text })))
+    found.push(...added.map((text): ComparedLine => ({ is: 'new', text })))
+    done = to
+  }
+  between(done, lines.length, changes.length === 0, true)
+  return found
+}

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { expectNoFaults } from './looks.ts'
 import { memberPage } from './member-page.ts'
 
 const address = (id: number) => `/p/1/campaigns/${id}/edit?step=content`
@@ -12,6 +13,7 @@ export const editing = (site: () => Site) =>
   describe('editing', () => {
     twoMembers(site)
     restarts(site)
+    versions(site)
   })
 
 const twoMembers = (site: () => Site) =>
@@ -63,6 +65,26 @@ const restarts = (site: () => Site) =>
     await second.page.getByLabel('Preheader').fill('Written afterwards')
     await saved(second.page)
     expect((await site().api('GET', path)).data).toMatchObject({ subject: 'Written while it was away', preheader: 'Written afterwards' })
+  })
+
+const versions = (site: () => Site) =>
+  test('an earlier version of a template is compared and restored, and what it replaces is kept', async () => {
+    const { id, path } = await draftWithTemplate(site(), 'Versions')
+    await using opened = await memberPage(site(), address(id))
+    const { page } = opened
+    await page.getByLabel('Subject').fill('Second')
+    await saved(page)
+    const card = page.getByRole('region', { name: 'Versions' })
+    await card.getByText('Version 2', { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Compare version 1 with what is here now' }).click()
+    const difference = card.getByRole('region', { name: 'subject' })
+    await difference.getByText('First', { exact: true }).waitFor()
+    await difference.getByText('Second', { exact: true }).waitFor()
+    await expectNoFaults(page)
+    await card.getByRole('button', { name: 'Restore version 1' }).click()
+    await card.getByText('It is what is here now.').waitFor()
+    await saved(page)
+    expect((await site().api('GET', path)).data.subject).toBe('First')
   })
 
 /** A draft with a template, and the path of that. */

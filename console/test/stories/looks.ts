@@ -27,6 +27,19 @@ async function show(page: Page, { colorScheme, viewport }: (typeof MODES)[number
   await page.setViewportSize(viewport)
 }
 
+/** Looks at the page as it is now, in each mode. */
+export async function expectNoFaults(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  for (const mode of MODES) {
+    const { colorScheme, viewport } = mode
+    await show(page, mode)
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor({ state: 'attached' })
+    expect(await faultsOf(page, 'rules' in mode ? mode.rules : undefined), `${colorScheme} ${viewport.width}`).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${viewport.width}`).toBeLessThanOrEqual(0)
+  }
+  await show(page, MODES[0])
+}
+
 export const looks = (site: () => Site) =>
   describe('every screen', () => {
     // A page for all screens: a new one would compile the console again.
@@ -46,13 +59,6 @@ export const looks = (site: () => Site) =>
       await page.goto(await addressOf(site(), screen))
       await page.getByRole('heading', { level: 1, name: screen.heading }).waitFor()
       await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-      await page.evaluate(AXE)
-      for (const mode of MODES) {
-        const { colorScheme, viewport } = mode
-        await show(page, mode)
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor({ state: 'attached' })
-        expect(await faultsOf(page, 'rules' in mode ? mode.rules : undefined), `${colorScheme} ${viewport.width}`).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), `${viewport.width}`).toBeLessThanOrEqual(0)
-      }
+      await expectNoFaults(page)
     })
   })

@@ -14,9 +14,10 @@ import { Fields } from './fields.tsx'
 import { PreviewPane } from './preview-pane.tsx'
 import { HardUsers, UserPicker } from './preview-users.tsx'
 import { Problems } from './problems.tsx'
-import { type Place, type Template, useTemplate, type Variant } from './template.ts'
+import { isAt, type Place, type Template, useTemplate, type Variant } from './template.ts'
 import { TestSend } from './test-send.tsx'
 import { usePreview } from './use-preview.ts'
+import { Versions } from './versions.tsx'
 
 const TYPED_MS = 250
 
@@ -107,6 +108,9 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
             <PreviewPane channel={campaign.channel} preview={preview.data} />
           </Card>
           <Problems preview={preview.data} error={preview.error} />
+          {stored.some(isAt(place)) && (
+            <Versions campaignId={campaign.id} place={place} draft={draft} onRestore={mayWrite ? change : undefined} />
+          )}
         </div>
       </div>
     </>

@@ -8,6 +8,8 @@ import type { Campaign } from '../search.ts'
 
 const TEMPLATES = '/api/client/campaigns/{campaignId}/templates'
 const TEMPLATE = '/api/client/campaigns/{campaignId}/templates/{locale}'
+export const TEMPLATE_VERSIONS = '/api/client/campaigns/{campaignId}/templates/{locale}/versions'
+export const TEMPLATE_VERSION = '/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}'
 
 /** The members of a template, of whatever channel. Every text may contain Liquid. */
 export type Template = Record<string, unknown>
@@ -42,7 +44,7 @@ const STARTS: Record<Campaign['channel'], Template> = {
   webhook: { method: 'POST', endpoint: '', body: '' },
 }
 
-const isAt =
+export const isAt =
   ({ locale, variant }: Place) =>
   (template: Stored[number]) =>
     template.locale === locale && template.variant === variant
@@ -72,6 +74,7 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
         headers: ifVersion(version),
       })
       await client.invalidateQueries({ queryKey: keyOf(project.id, TEMPLATES) })
+      for (const path of [TEMPLATE_VERSIONS, TEMPLATE_VERSION]) void client.invalidateQueries({ queryKey: keyOf(project.id, path) })
       return storedOf(saved)
     },
     [api, id, locale, variant, client, project.id],
