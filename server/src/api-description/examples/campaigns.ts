@@ -95,6 +95,8 @@ const preflight = {
   finished_at: null,
 }
 
+const version = { number: 3, saved_at: CHANGED, saved_by: { type: 'member', id: 4, name: 'Mia Tan' } }
+
 export const campaignExamples = {
   Campaign: running,
   CampaignInput: input,
@@ -106,7 +108,7 @@ export const campaignExamples = {
   },
   CampaignLint: { locale: 'en-AU', variant: 'A', findings: [finding] },
   CampaignTemplate: template,
-  CampaignTemplateVersion: { number: 3, saved_at: CHANGED, saved_by: { type: 'member', id: 4, name: 'Mia Tan' } },
+  CampaignTemplateVersion: version,
   CampaignTemplateReply: { ...template, findings: [] },
   TemplateAttachment: { ...image, updated_at: SENT },
   TemplateAttachmentWhole: { ...image, content: PNG, updated_at: SENT },
@@ -172,5 +174,6 @@ export const campaignOperations: Words['operations'] = {
   duplicateCampaign: { reply: { ...draft, id: 8 } },
   pauseCampaign: { reply: { ...running, paused_at: OPENED } },
   setCampaignTemplate: { body: content },
+  getCampaignTemplateVersion: { reply: { ...version, data: content } },
   createCampaignPreflight: { reply: preflight },
 }

@@ -6,7 +6,7 @@ import type { TemplatePlace } from './queries.ts'
 import { Content, VersionRow } from './schema.ts'
 
 /** The oldest version is deleted when there are more. */
-export const VERSIONS_MAX = 50
+const VERSIONS_MAX = 50
 
 /** Saves of a member within this time are one version, because an editor saves while its member types. */
 const ONE_EDIT_MINUTES = 5
