@@ -24076,6 +24076,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "number": 3,
+                     *       "saved_at": "2026-11-21T22:10:05.120Z",
+                     *       "saved_by": {
+                     *         "type": "member",
+                     *         "id": 4,
+                     *         "name": "Mia Tan"
+                     *       },
+                     *       "data": {
+                     *         "subject": "Spring sale: 20% off",
+                     *         "html": "<p>Hello {{ user.data.first_name }}</p><p><a href=\"https://shop.example.com/sale\">See the sale</a></p><p><a href=\"{{ unsubscribe_url }}\">Unsubscribe</a></p>"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["CampaignTemplateVersionReply"];
                 };
             };
