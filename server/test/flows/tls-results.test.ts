@@ -75,7 +75,12 @@ test('a domain with a policy that asks for reports gets one a day, signed, altho
     'report-id': `${day}.${domain}@example.com`,
     policies: [
       {
-        policy: { 'policy-type': 'tlsa', 'policy-domain': domain },
+        policy: {
+          'policy-type': 'tlsa',
+          'policy-string': [`_25._tcp.mx.${domain}. IN TLSA 3 1 1 ${'00'.repeat(32)}`],
+          'mx-host': [`mx.${domain}`],
+          'policy-domain': domain,
+        },
         summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 1 },
         'failure-details': [{ 'result-type': 'validation-failure', 'failed-session-count': 1 }],
       },

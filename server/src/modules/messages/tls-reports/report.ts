@@ -1,11 +1,15 @@
 /** A report about TLS, and the email that carries it (RFC 8460 §4 and §5.3). Pure. */
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import type { TlsaRecord } from '../../../lib/dane.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import type { ReportedCount } from '../../mta/index.ts'
 
-/** What a report is about. `submitter` is the sending domain that reports. `policy` is the one that the domain has now. */
+/**
+ * What a report is about. `submitter` is the sending domain that reports. `policy` and `tlsa`, the TLSA records of its mail hosts, are those that the
+ * domain has now.
+ */
 export type ReportFacts = {
   day: Date
   domain: string
@@ -13,7 +17,11 @@ export type ReportFacts = {
   contact: string
   counts: readonly ReportedCount[]
   policy: MtaStsPolicy | null
+  tlsa: readonly HostRecords[]
 }
+
+/** The TLSA records of a mail host, and their name. */
+export type HostRecords = { host: string; name: string; records: readonly TlsaRecord[] }
 
 /** The same for each attempt to send the report, so that a receiver knows a second copy. */
 const reportId = ({ day, domain, submitter }: ReportFacts) => `${day.toISOString().slice(0, 10)}.${domain}@${submitter}`
@@ -35,13 +43,18 @@ export function compressedReport(facts: ReportFacts): Buffer {
 const secondsOf = (at: Date) => at.toISOString().replace(/\.\d{3}Z$/, 'Z')
 const lastSecondOf = (day: Date) => new Date(day.getTime() + DAY_MS - 1)
 
-function resultsUnder(type: ReportedCount['policy'], { domain, counts, policy }: ReportFacts) {
+function resultsUnder(type: ReportedCount['policy'], { domain, counts, policy, tlsa }: ReportFacts) {
   const own = counts.filter((count) => count.policy === type)
   const failures = own.filter(({ result }) => result !== 'success')
   const sum = (some: readonly ReportedCount[]) => some.reduce((total, { count }) => total + count, 0)
-  const sts = type === 'sts' && policy ? { 'policy-string': linesOf(policy), 'mx-host': policy.mx } : {}
+  const text =
+    type === 'sts' && policy
+      ? { 'policy-string': linesOf(policy), 'mx-host': policy.mx }
+      : type === 'tlsa' && tlsa.length > 0
+        ? { 'policy-string': tlsa.flatMap(recordsOf), 'mx-host': tlsa.map(({ host }) => host) }
+        : {}
   return {
-    policy: { 'policy-type': type, ...sts, 'policy-domain': domain },
+    policy: { 'policy-type': type, ...text, 'policy-domain': domain },
     summary: { 'total-successful-session-count': sum(own) - sum(failures), 'total-failure-session-count': sum(failures) },
     ...(failures.length > 0 && {
       'failure-details': failures.map(({ result, count }) => ({ 'result-type': result, 'failed-session-count': count })),
@@ -55,6 +68,13 @@ const linesOf = ({ mode, mx, maxAgeS }: MtaStsPolicy) => [
   ...mx.map((host) => `mx: ${host}`),
   `max_age: ${maxAgeS}`,
 ]
+
+/** The records as zone files have them (RFC 6698 §2.2). */
+const recordsOf = ({ name, records }: HostRecords): string[] =>
+  records.map(
+    ({ usage, selector, matchingType, data }) =>
+      `${name}. IN TLSA ${usage} ${selector} ${matchingType} ${data.toString('hex').toUpperCase()}`,
+  )
 
 const LINE = /.{1,76}/g
 

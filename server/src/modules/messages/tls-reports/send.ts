@@ -1,6 +1,7 @@
 /** Sends the daily reports about TLS to the domains that ask for them (D-MTA-25, RFC 8460): by email, and to HTTPS URLs. */
 import { job } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { tlsaNameOf } from '../../../lib/dane.ts'
 import { signMail } from '../../../lib/dkim/sign.ts'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { type SendingDomain, verifiedSender } from '../../domains/index.ts'
@@ -20,7 +21,7 @@ import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import { BULK } from '../schema.ts'
 import { type ReportTargets, targetsOf } from './record.ts'
-import { compressedReport, type ReportFacts, reportMail } from './report.ts'
+import { compressedReport, type HostRecords, type ReportFacts, reportMail } from './report.ts'
 
 const AT_ONCE = 200
 const POSTS_AT_ONCE = 20
@@ -66,7 +67,16 @@ async function report(ctx: ProjectCtx, key: TlsReportKey): Promise<number> {
 async function factsOf(ctx: ProjectCtx, key: TlsReportKey, { domain: submitter }: SendingDomain): Promise<ReportFacts> {
   const [counts, policy] = await Promise.all([countsToReport(ctx, key), ctx.mail.resolver.policy(key.domain)])
   const contact = ctx.config.TLS_REPORT_CONTACT ?? `postmaster@${submitter}`
-  return { day: key.day, domain: key.domain, submitter, contact, counts, policy }
+  const tlsa = counts.some(({ policy }) => policy === 'tlsa') ? await tlsaOf(ctx, key.domain) : []
+  return { day: key.day, domain: key.domain, submitter, contact, counts, policy, tlsa }
+}
+
+/** The TLSA records of the mail hosts of a domain. */
+async function tlsaOf({ mail: { resolver } }: ProjectCtx, domain: string): Promise<HostRecords[]> {
+  const mx = await resolver.mx(domain)
+  const hosts = mx.is === 'hosts' && mx.isSecure ? mx.hosts.map(({ host }) => host).sort() : []
+  const answers = await Promise.all(hosts.map(async (host) => ({ host, answer: await resolver.tlsa(tlsaNameOf(host)) })))
+  return answers.flatMap(({ host, answer }) => (answer.is === 'records' ? [{ host, name: tlsaNameOf(host), records: answer.records }] : []))
 }
 
 async function mailsOf(ctx: ProjectCtx, facts: ReportFacts, sender: SendingDomain, { addresses: to }: ReportTargets) {
