@@ -9,19 +9,37 @@ export type Cached<K extends string | number, V> = {
   forget(): void
 }
 
-/** Creates a cache. `load` reads an entry that is missing or older than `forMs`. Null and undefined are not cached. */
+/**
+ * Creates a cache. `load` reads an entry that is missing or older than `forMs`; those who ask meanwhile share what it reads, unless they are in a
+ * transaction, which sees other things. Null and undefined are not cached.
+ */
 export function cached<K extends string | number, V>(max: number, forMs: number, load: (ctx: Ctx, key: K) => Promise<V>): Cached<K, V> {
   const known = new LRUCache<K, { value: V & {}; readAt: number }>(atMost(max))
+  const loading = new Map<K, { db: Ctx['db']; value: Promise<V> }>()
+  const read = async (ctx: Ctx, key: K, readAt: number): Promise<V> => {
+    const current = { db: ctx.db, value: load(ctx, key) }
+    loading.set(key, current)
+    try {
+      const value = await current.value
+      // What was read before a change is not kept.
+      if (value !== undefined && value !== null && loading.get(key) === current) known.set(key, { value, readAt })
+      return value
+    } finally {
+      if (loading.get(key) === current) loading.delete(key)
+    }
+  }
   return {
     async get(ctx, key) {
       const now = ctx.clock.now().getTime()
       const entry = known.get(key)
       // The absolute value, because a clock that moved back would make an entry seem newer than it is.
       if (entry && Math.abs(now - entry.readAt) < forMs) return entry.value
-      const value = await load(ctx, key)
-      if (value !== undefined && value !== null) known.set(key, { value, readAt: now })
-      return value
+      const shared = loading.get(key)
+      return shared?.db === ctx.db ? shared.value : read(ctx, key, now)
     },
-    forget: () => known.clear(),
+    forget() {
+      known.clear()
+      loading.clear()
+    },
   }
 }

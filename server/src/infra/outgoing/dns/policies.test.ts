@@ -12,6 +12,7 @@ let clock: TestClock
 let kept: Map<string, KeptPolicy>
 let domain: string
 let number = 0
+const reads: string[] = []
 
 beforeAll(async () => {
   internet = await openInternet(inject('authorityDir'))
@@ -33,7 +34,10 @@ const open = () =>
     openFetch: (lookup) =>
       createSafeFetch({ policy: egressPolicy(['127.0.0.0/8']), ca: [internet.certificates.ca], userAgent: 'test', lookup }),
     store: {
-      find: async (name) => kept.get(name) ?? null,
+      find: async (name) => {
+        reads.push(name)
+        return kept.get(name) ?? null
+      },
       save: async (name, policy) => void kept.set(name, policy),
     },
     onError: (error) => {
@@ -71,6 +75,7 @@ test('many ask for it once', async () => {
   const found = await Promise.all(Array.from({ length: 20 }, () => resolver.policy(domain)))
   expect(found.every((policy) => policy?.mode === 'enforce')).toBe(true)
   expect(requests()).toBe(1)
+  expect(reads.filter((name) => name === domain)).toHaveLength(1)
 })
 
 describe('a policy is not taken from', () => {

@@ -50,15 +50,20 @@ export function openPolicies(options: PoliciesOptions): (domain: string) => Prom
   const gate = createGate(FETCHES_MAX)
   const known = new LRUCache<string, Entry>(atMost(DOMAINS_MAX))
   const underWay = new Map<string, Promise<void>>()
+  const reading = new Map<string, Promise<Entry>>()
 
   const entryOf = async (domain: string): Promise<Entry> => {
     const entry = known.get(domain)
     if (entry) return entry
-    const kept = await store.find(domain)
     // Calls at the same time share one entry.
-    const shared = known.get(domain) ?? { kept, triedId: null, triedAtMs: Number.NEGATIVE_INFINITY }
-    known.set(domain, shared)
+    const shared = reading.get(domain) ?? read(domain).finally(() => reading.delete(domain))
+    reading.set(domain, shared)
     return shared
+  }
+  const read = async (domain: string): Promise<Entry> => {
+    const entry = { kept: await store.find(domain), triedId: null, triedAtMs: Number.NEGATIVE_INFINITY }
+    known.set(domain, entry)
+    return entry
   }
   /** Fetches a policy and keeps it. If that fails, the one before stays. */
   const refresh = (domain: string, id: string, entry: Entry): Promise<void> => {
