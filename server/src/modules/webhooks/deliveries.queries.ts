@@ -244,7 +244,7 @@ export type DeliveryResult = {
 
 /**
  * Saves attempts. A worker that lost its lease is recognised by the number of earlier attempts. A delivery that was cancelled meanwhile
- * stays so, unless it succeeded.
+ * stays so, unless it succeeded. The deliveries are named once more, so that no other one is read.
  */
 export const saveDeliveryResults = (ctx: Ctx, results: DeliveryResult[]) =>
   ctx.db.run(
@@ -263,7 +263,8 @@ export const saveDeliveryResults = (ctx: Ctx, results: DeliveryResult[]) =>
               last_error = o.error,
               lease_until = null
           from outcomes o
-          where d.project_id = o.project_id and d.id = o.id and d.attempts = o.attempts
+          where d.project_id = any(${results.map(({ project_id }) => project_id)}::bigint[]) and d.id = any(${results.map(({ id }) => id)}::bigint[])
+            and d.project_id = o.project_id and d.id = o.id and d.attempts = o.attempts
           returning d.project_id, d.id
         )
         insert into webhook_attempts (project_id, delivery_id, attempted_at, elapsed_ms, status_code, error, response_body)
