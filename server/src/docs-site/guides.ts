@@ -34,6 +34,7 @@ const GUIDES = {
   'operate/running': 'Running a server',
   'operate/containers': 'Containers and services',
   'operate/monitoring': 'Monitoring',
+  'operate/retention': 'How long data is kept',
   'operate/tools': 'The command line',
   'reference/access': 'Access',
   'reference/configuration': 'Configuration',
