@@ -58,6 +58,7 @@ const BY_AGE: Record<string, string> = {
   message_counts: 'added up: messages.fold-counts',
   list_versions: 'until a newer one has taken their place',
   dkim_keys: '7 days after they were replaced',
+  template_versions: 'the last fifty of each template',
 }
 
 /** Rows that are as many as something which users of the product make by hand. */
