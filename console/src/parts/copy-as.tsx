@@ -21,7 +21,7 @@ export function CopyAs({ request, children, label }: { request: ShownRequest; ch
       </Menu.Target>
       <Menu.Dropdown>
         {children}
-        {samplesOf(request).map(({ language, text }) => (
+        {samplesOf(request, location.origin).map(({ language, text }) => (
           <Menu.Item key={language} onClick={() => void copy(text, language)}>
             {t('copyAs', { language })}
           </Menu.Item>

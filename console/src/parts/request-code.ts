@@ -1,4 +1,4 @@
-/** A request of the console as code for others: with curl and in TypeScript. */
+/** A request of the console as code for others: with curl, on the command line and in TypeScript. */
 
 export type ShownRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,6 +32,14 @@ function curlOf(request: ShownRequest, origin: string): string {
   return lines.join(' \\\n  ')
 }
 
+/** The request on the command line of the server, which takes the key from the environment too. */
+function commandOf(request: ShownRequest, origin: string): string {
+  const { method, body } = request
+  const lines = [`carillon api ${method} ${quoted(addressOf(request))} --url ${quoted(origin)}`]
+  if (body !== undefined) lines.push(`--data ${quoted(json(body))}`)
+  return lines.join(' \\\n  ')
+}
+
 const member = (name: string, value: unknown) => `  ${name}: ${json(value).replaceAll('\n', '\n  ')},\n`
 
 /** The request with the client of `sdk`. */
@@ -50,7 +58,8 @@ function typescriptOf(request: ShownRequest, origin: string): string {
 }
 
 /** The request in every language. */
-export const samplesOf = (request: ShownRequest, origin = location.origin): { language: string; text: string }[] => [
+export const samplesOf = (request: ShownRequest, origin: string): { language: string; text: string }[] => [
   { language: 'curl', text: curlOf(request, origin) },
+  { language: 'CLI', text: commandOf(request, origin) },
   { language: 'TypeScript', text: typescriptOf(request, origin) },
 ]

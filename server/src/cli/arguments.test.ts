@@ -1,5 +1,6 @@
 /** How the command line is read: which command it names, what it refuses, and what its help says. */
 import { describe, expect, test } from 'vitest'
+import { requestOf } from './api.ts'
 import { readArguments, UsageError } from './command.ts'
 import { findCommand } from './index.ts'
 import { OPTIONS } from './options.ts'
@@ -43,12 +44,24 @@ describe('arguments', () => {
     [() => readArguments(['a', 'b'], OPTIONS.json, 1), 'Unexpected argument: b.'],
     [() => seedOptions(['--users', '0']), '--users must be'],
     [() => seedOptions(['--seed', 'x']), '--seed must be'],
+    [() => requestOf(['/api/client/users'], {}), 'Name the method first'],
+    [() => requestOf(['GET', 'users'], {}), 'Name the path'],
+    [() => requestOf(['POST', '/api/client/lists', '--data', '{'], {}), '--data must be'],
+    [() => requestOf(['POST', '/api/client/lists', '--data', '7'], {}), '--data must be'],
     [() => replayOptions([]), 'Name the id of a webhook endpoint'],
     [() => replayOptions(['7']), '--since is required'],
   ])('are refused: %#', (read, message) => {
     expect(read).toThrow(UsageError)
     expect(read).toThrow(message)
   })
+
+  test.each([
+    [['get', '/api/client/lists?limit=1'], { method: 'GET', path: '/api/client/lists?limit=1', key: 'sk_environment' }],
+    [
+      ['POST', '/api/client/lists', '--data', '{"name":"All"}', '--key', 'sk_given', '--url', 'http://localhost:1'],
+      { method: 'POST', path: '/api/client/lists', body: { name: 'All' }, key: 'sk_given', url: 'http://localhost:1' },
+    ],
+  ])('%j are a request', (args, request) => expect(requestOf(args, { SECRET_KEY: 'sk_environment' })).toEqual(request))
 
   test('of a replay become the body of the request', () =>
     expect(

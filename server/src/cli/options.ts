@@ -48,6 +48,11 @@ export const OPTIONS = {
     locale: { type: 'string', value: 'LOCALE', default: 'en', description: 'The locale of a template. Default: en.' },
     'dry-run': { type: 'boolean', default: false, description: 'Read the file and send nothing.' },
   },
+  api: {
+    data: { type: 'string', value: 'JSON', description: 'The body of the request.' },
+    ...server,
+    key: { ...server.key, description: 'A key. Default: SECRET_KEY of the environment, or that of credentials.json in DATA_DIR.' },
+  },
   replay: {
     since: { type: 'string', value: 'TIME', description: 'Events from this time on, such as 2026-11-20T09:00:00Z. Required.' },
     until: { type: 'string', value: 'TIME', description: 'Events up to this time. Default: now.' },

@@ -121,7 +121,7 @@ function StepLine({ step, number, isNext }: { step: Step; number: number; isNext
       {isNext && (
         <div className="how">
           <p className="quiet">{t(`setup.${id}.how`)}</p>
-          <CodeTabs samples={samplesOf(request)} />
+          <CodeTabs samples={samplesOf(request, location.origin)} />
         </div>
       )}
     </li>
