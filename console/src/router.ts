@@ -9,6 +9,7 @@ import { importRoutes } from './screens/imports/routes.ts'
 import { journeyRoutes } from './screens/journeys/routes.ts'
 import { keyRoutes } from './screens/keys/routes.ts'
 import { listRoutes } from './screens/lists/routes.ts'
+import { mailRoutes } from './screens/mail/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
 import { providerRoutes } from './screens/providers/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
@@ -35,6 +36,7 @@ const tree = rootRoute.addChildren([
       ...messageRoutes,
       ...subscriptionRoutes,
       ...domainRoutes,
+      ...mailRoutes,
       ...suppressionRoutes,
       ...inboxRoutes,
       ...keyRoutes,

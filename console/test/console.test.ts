@@ -9,6 +9,7 @@ import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { lists } from './stories/lists.ts'
+import { mail } from './stories/mail.ts'
 import { messages } from './stories/messages.ts'
 import { providers } from './stories/providers.ts'
 import { sandbox } from './stories/sandbox.ts'
@@ -36,3 +37,4 @@ providers(site)
 campaigns(site)
 editing(site)
 journeys(site)
+mail(site)

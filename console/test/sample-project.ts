@@ -50,6 +50,7 @@ export async function fillProject(site: Site): Promise<void> {
   await site.api('POST', 'suppressions', [{ channel: 'email', address: 'lee@example.net' }])
   const domain = await site.api('POST', 'domains', { sending_domain: 'bellbird.test' })
   await site.api('PUT', `domains/${domain.id}/warm-up`, {})
+  await site.api('PUT', 'mail-sites/google', { limits: { mails_per_second: 20 } })
   await addCampaigns(site, typeOf('email'))
   // Any other kind would make the project a live one.
   await site.api('POST', 'providers', { name: 'Mail relay', kind: 'sandbox', channel: 'email', settings: {} })

@@ -14,6 +14,8 @@ type TableProps<T, S extends ListSearch> = {
   label: string
   columns: Column<T>[]
   rows: UseQueryResult<Paged<T>, CarillonError>
+  /** Left out for rows that have an `id`. */
+  rowKey?: (row: T) => string | number
   /** One sentence in place of the table while there is nothing to list. */
   empty: ReactNode
   emptyActions?: ReactNode
@@ -28,11 +30,14 @@ type TableProps<T, S extends ListSearch> = {
   selected?: string | number | undefined
 }
 
+const idOf = (row: object) => (row as { id: string | number }).id
+
 /** A list of the API with its search, filters and pages, which are in the address, and its states: loading, failed, empty, no match. */
-export function SearchTable<T extends { id: string | number }, S extends ListSearch>({
+export function SearchTable<T extends object, S extends ListSearch>({
   label,
   columns,
   rows,
+  rowKey = idOf,
   empty,
   emptyActions,
   search,
@@ -68,7 +73,7 @@ export function SearchTable<T extends { id: string | number }, S extends ListSea
         label={label}
         columns={columns}
         query={rows}
-        rowKey={({ id }) => id}
+        rowKey={rowKey}
         selected={selected}
         empty={isFiltered ? <NoMatch onClear={() => go({}, true)} /> : <Empty actions={emptyActions}>{empty}</Empty>}
         onPage={(paging) => go({ ...chosen, ...paging }, false)}

@@ -58,6 +58,7 @@ export const NAV: Group[] = [
     icon: IconShield,
     items: [
       { id: 'domains', path: '/p/$project/domains', key: 'd' },
+      { id: 'mailQueue', path: '/p/$project/mail-queue' },
       { id: 'suppressions', path: '/p/$project/suppressions' },
     ],
   },

@@ -1,0 +1,73 @@
+import { Button, Group, Modal, NumberInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { said } from '../../parts/toast.ts'
+import { SITE, SITES, type Site } from './search.ts'
+
+type Limits = NonNullable<Site['project_limits']>
+
+const numberOf = (value: string | number): number | undefined => (value === '' ? undefined : Number(value))
+
+/** What the project delivers to a site at most, beside the limits of the server. */
+export function SiteLimits({ site, onClose }: { site: Site | null; onClose: () => void }) {
+  const { t } = useTranslation('mail')
+  return (
+    <Modal
+      opened={site !== null}
+      onClose={onClose}
+      title={t('limits.title', { site: site?.label ?? '' })}
+      closeButtonProps={{ 'aria-label': t('close') }}
+    >
+      {site && <Form site={site} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Form({ site: { site, label, limits, project_limits }, onClose }: { site: Site; onClose: () => void }) {
+  const { t } = useTranslation('mail')
+  const [atOnce, setAtOnce] = useState(project_limits?.mails_at_once)
+  const [perSecond, setPerSecond] = useState(project_limits?.mails_per_second)
+  const save = useWrite(
+    (api, limits: Limits) => api.put(SITE, { path: { site }, body: { limits: Object.keys(limits).length > 0 ? limits : null } }),
+    [SITES],
+    () => {
+      onClose()
+      said(t('limits.done', { site: label }))
+    },
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate({ ...(atOnce !== undefined && { mails_at_once: atOnce }), ...(perSecond !== undefined && { mails_per_second: perSecond }) })
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      {save.error && <Failed error={save.error} />}
+      <p className="sm">{t('limits.about', { connections: limits.connections, rate: limits.mails_per_second })}</p>
+      <NumberInput
+        label={t('limits.atOnce')}
+        min={1}
+        max={1000}
+        allowDecimal={false}
+        value={atOnce ?? ''}
+        onChange={(value) => setAtOnce(numberOf(value))}
+      />
+      <NumberInput
+        label={t('limits.perSecond')}
+        description={t('limits.perSecondAbout')}
+        max={100_000}
+        value={perSecond ?? ''}
+        onChange={(value) => setPerSecond(numberOf(value))}
+      />
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          {t('cancel')}
+        </Button>
+        <Button type="submit" loading={save.isPending}>
+          {t('limits.submit')}
+        </Button>
+      </Group>
+    </form>
+  )
+}
