@@ -1134,6 +1134,19 @@ create table member_challenges (
 );
 CREATE INDEX member_challenges_by_expiry ON member_challenges USING btree (expires_at);
 
+create table member_identities (
+  issuer text not null,
+  subject text not null,
+  member_id bigint not null,
+  organization_id bigint not null,
+  created_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone not null,
+  constraint member_identities_pkey PRIMARY KEY (issuer, subject),
+  constraint member_identities_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
+  constraint member_identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
+);
+CREATE UNIQUE INDEX member_identities_by_member ON member_identities USING btree (member_id, issuer);
+
 create table member_links (
   token_hash text not null,
   organization_id bigint not null,
@@ -1210,6 +1223,7 @@ create table member_sessions (
   created_at timestamp(3) with time zone not null,
   used_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
+  id_token text,
   constraint member_sessions_pkey PRIMARY KEY (id),
   constraint member_sessions_token_hash_key UNIQUE (token_hash),
   constraint member_sessions_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
@@ -1592,6 +1606,15 @@ create table sign_in_failures (
   constraint sign_in_failures_pkey PRIMARY KEY (email_hash)
 );
 CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (failed_at);
+
+create table sign_in_redirects (
+  state_hash text not null,
+  binding_hash text not null,
+  sealed text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint sign_in_redirects_pkey PRIMARY KEY (state_hash)
+);
+CREATE INDEX sign_in_redirects_by_expiry ON sign_in_redirects USING btree (expires_at);
 
 create table soft_bounces (
   project_id bigint not null,

@@ -441,6 +441,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/sign-in/single-sign-on/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with the provider of single sign-on
+         * @description The browser goes to the `url`, and keeps the `binding`. Both hold for ten minutes, once.
+         */
+        post: operations["beginSignInSingleSignOn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/console/sign-in/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with the answer of the provider of single sign-on
+         * @description The reply sets the session cookie. The roles are those that the groups of the member have in `OIDC_ROLES`.
+         */
+        post: operations["singleSignInSignOn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/console/sign-in": {
         parameters: {
             query?: never;
@@ -516,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * End the session of this browser
-         * @description The reply deletes the session cookie. Other sessions of the member stay.
+         * @description The reply deletes the session cookie. Other sessions of the member stay. A session that began with single sign-on can be ended at the provider too, at the `url`.
          */
         post: operations["signOut"];
         delete?: never;
@@ -15094,10 +15134,30 @@ export interface components {
             user_handle: string;
         };
         SignInReply: {
+            /** @description Whether members sign in with the passwords and passkeys of this server. */
+            local: boolean;
+            /** @description The name of the provider of single sign-on, for its button. */
+            single_sign_on: string | null;
             /** @description Whether the server can send a link to a member who lost the password. */
             can_mail: boolean;
             /** @description The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost. */
             passkey_origin: string | null;
+        };
+        SignInSingleSignOnBeginReply: {
+            /** @description The address of the provider. */
+            url: string;
+            /** @description Kept by the browser, and sent with the answer, so that no other browser can end this sign-in. */
+            binding: string;
+        };
+        SignInSingleSignOnInput: {
+            /** @description The query of the address to which the provider led back, without the question mark. */
+            parameters: string;
+            /** @description The `binding` of the beginning. */
+            binding: string;
+        };
+        SignOutReply: {
+            /** @description Where the session of single sign-on ends too. Null for other sessions. */
+            url: string | null;
         };
         /** @description SMTP */
         SmtpProviderInput: {
@@ -17066,7 +17126,7 @@ export interface components {
                  * @description A more precise reason for programs.
                  * @enum {string}
                  */
-                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "passkey_required" | "passkey_invalid" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
+                reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "passkey_required" | "passkey_invalid" | "single_sign_on" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
                 /** @description A page that explains the code. */
                 doc_url: string;
             };
@@ -18989,6 +19049,76 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    beginSignInSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInSingleSignOnBeginReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    singleSignInSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInSingleSignOnInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSignIn: {
         parameters: {
             query?: never;
@@ -19240,14 +19370,16 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. The reply has no body. */
-            204: {
+            /** @description Done. */
+            200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["SignOutReply"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../session/api.ts'
 import { consoleKey } from './console-data.ts'
 
-export type WaysIn = { can_mail: boolean; passkey_origin: string | null }
+export type WaysIn = { local: boolean; single_sign_on: string | null; can_mail: boolean; passkey_origin: string | null }
 
 /** The ways to sign in to this server. */
 export const useWaysIn = (): WaysIn | undefined =>

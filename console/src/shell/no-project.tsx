@@ -1,23 +1,23 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSetTitle } from '../parts/title.ts'
-import { call } from '../session/api.ts'
 import { queryClient } from '../session/query-client.ts'
+import { signOut } from '../session/single-sign-on.ts'
 
 /** What a member sees who has no role in any project. */
 export function NoProject() {
   const { t } = useTranslation()
   useSetTitle(t('noProject.title'))
-  const signOut = async () => {
-    await call('POST', 'sign-out').catch(() => undefined)
+  const leave = async () => {
+    const to = await signOut()
     queryClient.clear()
-    location.assign('/sign-in')
+    location.assign(to)
   }
   return (
     <main className="alone">
       <h1>{t('noProject.title')}</h1>
       <p className="quiet">{t('noProject.about')}</p>
-      <Button variant="default" onClick={() => void signOut()}>
+      <Button variant="default" onClick={() => void leave()}>
         {t('account.signOut')}
       </Button>
     </main>

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { SignInForm } from '../parts/sign-in-form.tsx'
+import { SignInWays } from '../parts/sign-in-ways.tsx'
 import { sessionContinues, useSessionEnded } from '../session/ended.ts'
 import { refreshSession, useSession } from '../session/index.ts'
 import { queryClient } from '../session/query-client.ts'
@@ -27,7 +27,7 @@ export function SessionEnded() {
       title={t('session.ended')}
     >
       <p className="quiet sm">{t('session.endedAbout')}</p>
-      <SignInForm email={member.email} onDone={goOn} />
+      <SignInWays email={member.email} to={window.location.pathname} onDone={goOn} />
     </Modal>
   )
 }

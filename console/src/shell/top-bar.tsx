@@ -2,9 +2,10 @@ import { Menu } from '@mantine/core'
 import { IconHelp, IconLogout, IconSearch, IconUser } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { call, type SessionProject } from '../session/api.ts'
+import type { SessionProject } from '../session/api.ts'
 import { useSession } from '../session/index.ts'
 import { queryClient } from '../session/query-client.ts'
+import { signOut } from '../session/single-sign-on.ts'
 import { chooseLanguage, LANGUAGES, type Language } from '../texts/index.ts'
 import { Crumbs } from './crumbs.tsx'
 import { openPalette } from './palette.tsx'
@@ -45,10 +46,11 @@ function AccountMenu() {
   const { t, i18n } = useTranslation()
   const { member, organisation } = useSession()
   const navigate = useNavigate()
-  const signOut = async () => {
-    await call('POST', 'sign-out').catch(() => undefined)
+  const leave = async () => {
+    const to = await signOut()
     queryClient.clear()
-    await navigate({ to: '/sign-in' })
+    if (to.startsWith('/')) await navigate({ to: '/sign-in' })
+    else window.location.assign(to)
   }
   return (
     <Menu position="bottom-end" width={240}>
@@ -77,7 +79,7 @@ function AccountMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => void signOut()} leftSection={<IconLogout size={16} stroke={1.5} />}>
+        <Menu.Item onClick={() => void leave()} leftSection={<IconLogout size={16} stroke={1.5} />}>
           {t('account.signOut')}
         </Menu.Item>
       </Menu.Dropdown>

@@ -42,6 +42,7 @@ export type ErrorReason =
   | 'code_invalid'
   | 'passkey_required'
   | 'passkey_invalid'
+  | 'single_sign_on'
   | 'link_invalid'
   | 'key_kind'
   | 'not_publishable'

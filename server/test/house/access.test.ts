@@ -467,6 +467,8 @@ const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] =
   ['POST', '/api/console/profile/passkeys/{passkeyId}/remove', 'member admin owner'],
   ['POST', '/api/console/sign-in/passkey/begin', 'open'],
   ['POST', '/api/console/sign-in/passkey', 'open'],
+  ['POST', '/api/console/sign-in/single-sign-on/begin', 'open'],
+  ['POST', '/api/console/sign-in/single-sign-on', 'open'],
 ]
 
 describe('the access tables of the decisions', () => {

@@ -17,6 +17,8 @@ const NO_PROJECT: Record<string, string> = {
   member_recovery_codes: 'they are of an organisation',
   member_passkeys: 'they are of an organisation',
   member_challenges: 'a sign-in has no member before',
+  member_identities: 'they are of an organisation',
+  sign_in_redirects: 'a sign-in has no member before',
   member_mails: 'they are of the server: an address may be that of no member',
   sign_in_failures: 'they are of no member: an address may be that of none',
   event_removals: 'events are removed by age, for all projects at once',

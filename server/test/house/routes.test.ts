@@ -212,6 +212,8 @@ D-CON-11 POST /api/console/profile/passkeys
 D-CON-11 POST /api/console/profile/passkeys/{passkeyId}/remove
 D-CON-11 POST /api/console/sign-in/passkey/begin
 D-CON-11 POST /api/console/sign-in/passkey
+D-CON-12 POST /api/console/sign-in/single-sign-on/begin
+D-CON-12 POST /api/console/sign-in/single-sign-on
 D-MTA-24 GET /api/client/tls-results
 domains GET /api/client/domains
 domains POST /api/client/domains

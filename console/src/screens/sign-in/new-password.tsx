@@ -8,6 +8,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { NewPasswordInput } from '../../parts/new-password-input.tsx'
 import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
+import { refreshSession } from '../../session/index.ts'
 import { Door, tokenOf } from './door.tsx'
 
 /** Sets a new password with the link of an email. */
@@ -20,6 +21,8 @@ export function NewPassword() {
     mutationFn: () => call('POST', 'reset-password', { token, password }),
     onSuccess: async () => {
       said(t('newPassword.done'))
+      // Where the provider is the only way in, the link of the operator has signed in.
+      await refreshSession().catch(() => null)
       await navigate({ to: '/sign-in', replace: true })
     },
   })

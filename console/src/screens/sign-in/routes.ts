@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { sessionQuery } from '../../session/index.ts'
+import { refreshSession, sessionQuery } from '../../session/index.ts'
 import { queryClient } from '../../session/query-client.ts'
+import { comeBack } from '../../session/single-sign-on.ts'
 import { rootRoute } from '../../shell/routes.tsx'
 
 /** Addresses of this site only. */
@@ -21,6 +22,22 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./sign-in.tsx'), 'SignIn'),
 })
 
+/** Where the provider of single sign-on leads back to. The loader signs in, and returns why it could not. */
+const callback = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in/callback',
+  loader: async (): Promise<unknown> => {
+    const came = await comeBack(window.location.search).then(
+      (to) => ({ to }),
+      (error: unknown) => ({ error }),
+    )
+    if ('error' in came) return came.error
+    await refreshSession()
+    throw redirect({ href: pathOf(came.to) ?? '/', replace: true })
+  },
+  component: lazyRouteComponent(() => import('./callback.tsx'), 'Callback'),
+})
+
 const lostPassword = createRoute({
   getParentRoute: () => rootRoute,
   path: '/lost-password',
@@ -39,4 +56,4 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./invitation.tsx'), 'Invitation'),
 })
 
-export const signInRoutes = [signIn, lostPassword, newPassword, invitation] as const
+export const signInRoutes = [signIn, callback, lostPassword, newPassword, invitation] as const

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { SignInForm } from '../../parts/sign-in-form.tsx'
+import { SignInWays } from '../../parts/sign-in-ways.tsx'
 import { sessionContinues } from '../../session/ended.ts'
 import { refreshSession } from '../../session/index.ts'
 import { Door, tokenOf } from './door.tsx'
@@ -31,7 +31,7 @@ export function SignIn() {
         </Anchor>
       }
     >
-      <SignInForm onDone={enter} />
+      <SignInWays to={to ?? '/'} onDone={enter} />
     </Door>
   )
 }

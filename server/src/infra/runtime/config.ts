@@ -12,6 +12,7 @@ import {
   daysKept,
   emailAddress,
   flag,
+  groupRoles,
   level,
   list,
   nameServers,
@@ -139,6 +140,25 @@ export const settings = {
   IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request waits while the first is running.'),
   CONSOLE_IDLE_H: count(12, 'Hours after which a session of the console ends if it is not used.'),
   CONSOLE_SESSION_H: count(168, 'Hours after which a session of the console ends in any case.'),
+  LOCAL_SIGN_IN: flag(
+    true,
+    'Whether members sign in with passwords and passkeys of this server. With false, only with OIDC_ISSUER; the link of `carillon console --reset` still signs in.',
+  ),
+  OIDC_ISSUER: url(undefined, 'Issuer of an OpenID provider with which members sign in, such as https://login.example.com/realms/staff.'),
+  OIDC_CLIENT_ID: text(undefined, 'Client id of this server at the provider. Its redirect URI is BASE_URL/sign-in/callback.'),
+  OIDC_CLIENT_SECRET: text(
+    undefined,
+    'Client secret, which is sent in the body of requests. Without it, PKCE alone protects the sign-in.',
+    true,
+  ),
+  OIDC_SCOPES: words('openid email profile', 'Scopes that are asked for, separated by spaces.'),
+  OIDC_ROLE_CLAIM: words('groups', 'Claim with the groups of a member: its name, or a path such as `realm_access.roles`.'),
+  OIDC_ROLES: groupRoles(
+    {},
+    'Roles of these groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. They are given at every sign-in, and a member of no such group is refused. Without it, roles are given in the console, and only members sign in.',
+  ),
+  OIDC_EMAIL_DOMAINS: list([], 'Domains of the email addresses that may sign in with the provider. Default: all that it has verified.'),
+  OIDC_NAME: words('single sign-on', 'Name of the provider on the button of the sign-in.'),
   SYSTEM_SMTP_URL: smtpUrl(
     undefined,
     'SMTP relay for emails to members of the console, such as invitations: `smtp://user:password@host:587`, or `smtps:` for encryption from the start. With a password, the connection must be encrypted. Without it, no emails are sent.',
@@ -280,7 +300,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const given = { ...Object.fromEntries(values), production: env.NODE_ENV === 'production' } as Config
   const config = given.production ? given : { ...given, EGRESS_ALLOW_CIDRS: [...LOOPBACK, ...given.EGRESS_ALLOW_CIDRS] }
   if (config.production) problems.push(...missingInProduction(config))
-  problems.push(...keyProblems(config))
+  problems.push(...keyProblems(config), ...providerProblems(config))
   if (problems.length > 0)
     throw new ConfigError(`The configuration has ${problems.length} problem(s):\n${problems.map((line) => `- ${line}`).join('\n')}`)
   return Object.freeze(config)
@@ -290,4 +310,12 @@ function missingInProduction(config: Config): string[] {
   return (['SECRETS_KEY', 'SESSION_JWT_KEYS'] as const)
     .filter((name) => config[name].length === 0)
     .map((name) => `${name} is required in production. ${settings[name].description}`)
+}
+
+function providerProblems({ OIDC_ISSUER, OIDC_CLIENT_ID, LOCAL_SIGN_IN, production }: Config): string[] {
+  if (OIDC_ISSUER === undefined) return LOCAL_SIGN_IN ? [] : ['LOCAL_SIGN_IN may be false with OIDC_ISSUER only: nobody could sign in.']
+  return [
+    ...(OIDC_CLIENT_ID === undefined ? ['OIDC_ISSUER needs OIDC_CLIENT_ID.'] : []),
+    ...(production && !OIDC_ISSUER.startsWith('https:') ? ['OIDC_ISSUER must be an https: URL.'] : []),
+  ]
 }

@@ -3,6 +3,7 @@
 import { databaseHosts } from '../../lib/database-url.ts'
 import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
+import { ORGANISATION_ROLES, type OrganisationRole, ROLES, type Role } from '../../lib/roles.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 
 /** A setting with its fallback. */
@@ -137,5 +138,30 @@ function isSiteLimits(raw: string): boolean {
     return false
   }
 }
+
+/** What groups of an OpenID provider give: a role in the organisation, and roles in projects by their id. */
+export const groupRoles = setting<Record<string, { role?: OrganisationRole; projects?: Record<string, Role> }>>('JSON', (raw) =>
+  isGroupRoles(raw)
+    ? ok(JSON.parse(raw))
+    : {
+        problem: `must be a JSON object of groups, such as {"staff": {"role": "admin"}, "marketing": {"projects": {"1": "editor"}}}; roles are ${ORGANISATION_ROLES.join(', ')}, and in projects ${ROLES.join(', ')}`,
+      },
+)
+
+function isGroupRoles(raw: string): boolean {
+  try {
+    const groups: unknown = JSON.parse(raw)
+    const isGroup = (given: unknown) =>
+      isObject(given) &&
+      Object.keys(given).every((name) => name === 'role' || name === 'projects') &&
+      (given.role === undefined || ORGANISATION_ROLES.includes(given.role as OrganisationRole)) &&
+      (given.projects === undefined || (isObject(given.projects) && Object.entries(given.projects).every(isProjectRole)))
+    return isObject(groups) && Object.values(groups).every(isGroup)
+  } catch {
+    return false
+  }
+}
+
+const isProjectRole = ([id, role]: [string, unknown]) => /^[1-9]\d*$/.test(id) && ROLES.includes(role as Role)
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 /**
  * Members of an organisation, who sign in to the console. Owns `members`, `member_roles`, `member_sessions`, `member_links`, `member_mails`, `member_recovery_codes`,
- * `member_passkeys`, `member_challenges` and `sign_in_failures`.
+ * `member_passkeys`, `member_challenges`, `member_identities`, `sign_in_redirects` and `sign_in_failures`.
  * Promises: only hashes of passwords, session tokens and links are stored; a member who was removed is signed out at once;
  * a sign-in never tells whether an address belongs to a member.
  */

@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../lib/times.ts'
 import { mailJob } from './mails.ts'
 import { purgeChallenges } from './passkeys.queries.ts'
 import { purgeSessions } from './sessions.ts'
+import { purgeRedirects } from './single-sign-on.queries.ts'
 import { purgeFailures } from './throttle.ts'
 
 export const memberJobs: Job[] = [
@@ -10,6 +11,7 @@ export const memberJobs: Job[] = [
   job({
     name: 'members.purge',
     idleMs: HOUR_MS,
-    run: async (ctx) => (await purgeSessions(ctx)) + (await purgeFailures(ctx)) + (await purgeChallenges(ctx)),
+    run: async (ctx) =>
+      (await purgeSessions(ctx)) + (await purgeFailures(ctx)) + (await purgeChallenges(ctx)) + (await purgeRedirects(ctx)),
   }),
 ]

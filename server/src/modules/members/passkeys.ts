@@ -15,7 +15,8 @@ import { findMember } from './queries.ts'
 import { type RelyingParty, relyingPartyOf } from './relying-party.ts'
 import type { NewPasskey, Passkey, PasskeyAnswer, PasskeyInput, PasskeyOptions } from './schema.ts'
 import { dropRecoveryCodes, holderOf, renewRecoveryCodes, secondFactorOf } from './second-factor.ts'
-import { signedIn } from './sign-in.ts'
+import { requireLocalSignIn, signedIn } from './sign-in.ts'
+import { hasIdentity } from './single-sign-on.queries.ts'
 
 /** Loaded when it is used, because loading it takes longer than the rest of the module. */
 const webauthn = () => import('@simplewebauthn/server')
@@ -134,8 +135,8 @@ export async function removePasskey(ctx: MemberCtx, id: PasskeyId, password: str
     const holder = holderOf(ctx)
     const removed = await queries.deletePasskey(ctx, holder, id)
     if (!removed) throw new ApiError('resource_missing', 'You have no passkey with that identifier.')
-    if (password_hash === null && !(await queries.hasPasskey(ctx, holder)))
-      throw new ApiError('validation_failed', 'This passkey is your only way to sign in. Add another one first.')
+    const hasOther = password_hash !== null || (await hasIdentity(ctx, holder)) || (await queries.hasPasskey(ctx, holder))
+    if (!hasOther) throw new ApiError('validation_failed', 'This passkey is your only way to sign in. Add another one first.')
     await dropRecoveryCodes(ctx, holder)
     await recordAction(ctx, null, 'member.passkey_removed', ctx.memberId, { before: { passkey: removed.name } })
   })
@@ -175,6 +176,7 @@ async function verifiedCount(
 
 /** Signs in with a passkey, which is both factors. Throws the same 401 for one that is unknown and for a wrong answer. */
 export async function signInWithPasskey(ctx: Ctx, answer: PasskeyAnswer, browser: Browser): Promise<MemberCtx> {
+  requireLocalSignIn(ctx)
   const challenge = await useChallenge(ctx, answer.client_data, null)
   const passkey = challenge === undefined ? undefined : await queries.findPasskey(ctx, answer.credential_id)
   const count = challenge === undefined || !passkey ? undefined : await verifiedCount(ctx, passkey, challenge, answer)

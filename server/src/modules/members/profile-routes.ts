@@ -103,6 +103,6 @@ export const profileRoutes = [
     body: PasswordReset,
     status: 204,
     errors: ['authentication_required', 'resource_missing'],
-    run: (ctx, { body, requestId }) => resetPassword(ctx, body, requestId),
+    run: (ctx, { body, browser, requestId }) => resetPassword(ctx, body, { browser, requestId }),
   }),
 ]

@@ -1,4 +1,5 @@
 /** What members change about themselves: the name, the password and the second factor; and a password that was lost (D-CON-8, D-CON-10). */
+import type { Browser } from '../../infra/http/route.ts'
 import { type Ctx, type InTx, inTx, type MemberCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { MINUTE_MS } from '../../lib/times.ts'
@@ -11,7 +12,7 @@ import { findByEmail, findMember, setPasswordHash } from './queries.ts'
 import type { MemberRow, PasswordChange, Profile, ProfileChanges } from './schema.ts'
 import { beginTotp, removeSecondFactors, removeTotp, secondFactorOf } from './second-factor.ts'
 import { deleteSessions, findOwnSession, requireRenewal } from './sessions.queries.ts'
-import { normalEmail } from './sign-in.ts'
+import { normalEmail, requireLocalSignIn, signedIn } from './sign-in.ts'
 import { updateMember } from './team.queries.ts'
 import { clearFailuresOf, throttled } from './throttle.ts'
 
@@ -85,12 +86,22 @@ export async function removeOwnTotp(ctx: MemberCtx, password: string | undefined
 }
 
 /** Sends a link for a new password, if the address is that of a member. The reply and its time say nothing about that. */
-export const losePassword = (ctx: Ctx, email: string): Promise<void> => sendLater(ctx, { kind: 'password', to: normalEmail(email) })
+export async function losePassword(ctx: Ctx, email: string): Promise<void> {
+  requireLocalSignIn(ctx)
+  await sendLater(ctx, { kind: 'password', to: normalEmail(email) })
+}
 
-/** Sets a new password with a link. All sessions of the member end. Throws 401 for a link that is not valid. */
-export async function resetPassword(ctx: Ctx, { token, password }: { token: string; password: string }, requestId: string): Promise<void> {
+/**
+ * Sets a new password with a link. All sessions of the member end. Where passwords do not sign in, only the operator makes such links, and one signs in:
+ * it is the way back when the provider fails. Throws 401 for a link that is not valid.
+ */
+export async function resetPassword(
+  ctx: Ctx,
+  { token, password }: { token: string; password: string },
+  { browser, requestId }: { browser: Browser; requestId: string },
+): Promise<void> {
   const passwordHash = await hashPassword(ctx, password)
-  const email = await inTx(ctx, async (ctx) => {
+  const member = await inTx(ctx, async (ctx) => {
     const { organization_id: organisationId, member_id } = await useLink(ctx, 'password', token)
     const member = member_id === null ? undefined : await findMember(ctx, organisationId, member_id)
     if (!member) throw new ApiError('resource_missing', 'The member was removed.')
@@ -101,9 +112,10 @@ export async function resetPassword(ctx: Ctx, { token, password }: { token: stri
     await deleteLinksOf(ctx, organisationId, 'password', id)
     const by: InTx<Ctx> = { ...ctx, actor: { kind: 'member', id, name }, origin: { via: 'console', requestId, organisationId } }
     await recordAction(by, null, 'member.password_changed', id, {})
-    return member.email
+    return member
   })
-  await clearFailuresOf(ctx, email)
+  await clearFailuresOf(ctx, member.email)
+  if (!ctx.config.LOCAL_SIGN_IN) await signedIn(ctx, member, browser)
 }
 
 /** For the operator: a link that sets a new password, without second factors. Null for an address of no member. */

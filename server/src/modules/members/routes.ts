@@ -7,10 +7,12 @@ import { canMail } from './mails.ts'
 import { passkeyRoutes, passkeySignInRoutes } from './passkey-routes.ts'
 import { passkeyOrigin } from './passkeys.ts'
 import { profileRoutes } from './profile-routes.ts'
-import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignInInput, WaysIn } from './schema.ts'
+import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignedOut, SignInInput, WaysIn } from './schema.ts'
 import { getSession, type ProjectsWithProvider } from './service.ts'
 import { listSessions, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'
+import { hasProvider, providerSignOutUrl } from './single-sign-on.ts'
+import { singleSignOnRoutes } from './single-sign-on-routes.ts'
 import { acceptInvitation } from './team.ts'
 import { teamRoutes } from './team-routes.ts'
 
@@ -24,6 +26,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
   ...profileRoutes,
   ...passkeyRoutes,
   ...passkeySignInRoutes(projectsWithProvider),
+  ...singleSignOnRoutes(projectsWithProvider),
   route({
     method: 'GET',
     path: '/api/console/sign-in',
@@ -31,7 +34,12 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     description: 'For the page on which members sign in.',
     access: { open: 'It says nothing about members' },
     reply: WaysIn,
-    run: async (ctx) => ({ can_mail: canMail(ctx), passkey_origin: passkeyOrigin(ctx) }),
+    run: async (ctx) => ({
+      local: ctx.config.LOCAL_SIGN_IN,
+      single_sign_on: hasProvider(ctx) ? ctx.config.OIDC_NAME : null,
+      can_mail: canMail(ctx),
+      passkey_origin: passkeyOrigin(ctx),
+    }),
   }),
   route({
     method: 'POST',
@@ -76,11 +84,16 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     method: 'POST',
     path: '/api/console/sign-out',
     summary: 'End the session of this browser.',
-    description: 'The reply deletes the session cookie. Other sessions of the member stay.',
+    description:
+      'The reply deletes the session cookie. Other sessions of the member stay. A session that began with single sign-on can be ended at the provider too, at the `url`.',
     access: { member: 'member' },
     audit: { none: NO_CONFIGURATION },
-    status: 204,
-    run: (ctx, { browser }) => signOut(ctx, browser),
+    reply: SignedOut,
+    run: async (ctx, { browser }) => {
+      const url = await providerSignOutUrl(ctx)
+      await signOut(ctx, browser)
+      return { url }
+    },
   }),
   route({
     method: 'GET',

@@ -174,6 +174,26 @@ export const TotpSecret = Exact({
 export const RecoveryCodes = Exact({
   recovery_codes: Type.Array(Type.String(), { description: 'Each can be used once instead of a code. They are shown once.' }),
 })
+/** Where the browser goes, and what it keeps until it comes back. */
+export const SingleSignOnStart = Exact({
+  url: Type.String({ description: 'The address of the provider.' }),
+  binding: Type.String({ description: 'Kept by the browser, and sent with the answer, so that no other browser can end this sign-in.' }),
+})
+export type SingleSignOnStart = Static<typeof SingleSignOnStart>
+
+export const SingleSignOnAnswer = Exact({
+  parameters: Line(8192, {
+    minLength: 1,
+    description: 'The query of the address to which the provider led back, without the question mark.',
+  }),
+  binding: Line(64, { minLength: 1, description: 'The `binding` of the beginning.' }),
+})
+export type SingleSignOnAnswer = Static<typeof SingleSignOnAnswer>
+
+export const SignedOut = Exact({
+  url: Nullable(Type.String({ description: 'Where the session of single sign-on ends too. Null for other sessions.' })),
+})
+
 const Base64Url = (maxLength: number, description: string) => Line(maxLength, { minLength: 1, description: `${description} In base64url.` })
 
 const CREDENTIAL_LENGTH_MAX = 1400
@@ -231,6 +251,8 @@ export const NewPasskey = Exact({
 export type NewPasskey = Static<typeof NewPasskey>
 
 export const WaysIn = Exact({
+  local: Type.Boolean({ description: 'Whether members sign in with the passwords and passkeys of this server.' }),
+  single_sign_on: Nullable(Type.String({ description: 'The name of the provider of single sign-on, for its button.' })),
   can_mail: Type.Boolean({ description: 'Whether the server can send a link to a member who lost the password.' }),
   passkey_origin: Nullable(
     Type.String({

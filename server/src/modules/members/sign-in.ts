@@ -59,9 +59,16 @@ export async function createOwner(
   return signedIn(ctx, owner, browser)
 }
 
+/** Throws 403 where members sign in at their provider only. */
+export function requireLocalSignIn({ config }: Ctx): void {
+  if (!config.LOCAL_SIGN_IN)
+    throw new ApiError('permission_denied', `Members of this server sign in with ${config.OIDC_NAME}.`, { reason: 'single_sign_on' })
+}
+
 /** Signs in with a password. Throws the same 401, after the same time, for an unknown address and a wrong password. */
-export const signIn = (ctx: Ctx, { email, password, code }: SignInInput, browser: Browser): Promise<MemberCtx> =>
-  throttled(ctx, normalEmail(email), async () => {
+export async function signIn(ctx: Ctx, { email, password, code }: SignInInput, browser: Browser): Promise<MemberCtx> {
+  requireLocalSignIn(ctx)
+  return throttled(ctx, normalEmail(email), async () => {
     const member = await queries.findByEmail(ctx, normalEmail(email))
     const isRight = await isPassword(ctx, password, member?.password_hash ?? null)
     if (!member || !isRight) throw signInFailed()
@@ -69,6 +76,7 @@ export const signIn = (ctx: Ctx, { email, password, code }: SignInInput, browser
     await hashAgain(ctx, member, password)
     return signedIn(ctx, member, browser)
   })
+}
 
 const signInFailed = () =>
   new ApiError('authentication_required', 'The email address or the password is wrong.', {

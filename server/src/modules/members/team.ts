@@ -14,7 +14,8 @@ import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { findMember, insertMember, lockMembers } from './queries.ts'
 import type { AcceptInput, Invitation, Member, MemberChanges, MemberInput } from './schema.ts'
 import { deleteSessions, requireRenewal } from './sessions.queries.ts'
-import { normalEmail, signedIn } from './sign-in.ts'
+import { normalEmail, requireLocalSignIn, signedIn } from './sign-in.ts'
+import { deleteIdentities } from './single-sign-on.queries.ts'
 import * as queries from './team.queries.ts'
 
 const MEMBERS_MAX = 1000
@@ -87,6 +88,7 @@ async function invitationOf(ctx: InTx<MemberCtx> & MemberCtx, id: MemberId): Pro
 
 /** Joins with an invitation, and signs in. Throws 401 for a link that is not valid. */
 export async function acceptInvitation(ctx: Ctx, { token, name, password }: AcceptInput, browser: Browser): Promise<MemberCtx> {
+  requireLocalSignIn(ctx)
   const passwordHash = await hashPassword(ctx, password)
   const member = await inTx(ctx, async (ctx) => {
     const { organization_id: organisationId, member_id: id } = await useLink(ctx, 'invitation', token)
@@ -133,6 +135,7 @@ export const removeMember = (ctx: MemberCtx, id: MemberId): Promise<void> =>
     for (const kind of ['invitation', 'password'] as const) await deleteLinksOf(ctx, organisationId, kind, id)
     await queries.setRoles(ctx, organisationId, id, [])
     await deletePasskeys(ctx, { id, organization_id: organisationId })
+    await deleteIdentities(ctx, { id, organization_id: organisationId })
     await archiveMemberKeys(ctx, organisationId, id)
     await queries.removeMember(ctx, organisationId, id)
   })

@@ -140,6 +140,7 @@ export const REASONS: Record<ErrorReason, string> = {
   code_invalid: 'The code of the second factor is wrong or was used before.',
   passkey_required: 'The password is right, and the member signs in with a passkey, or enters a recovery code.',
   passkey_invalid: 'The passkey is unknown or was removed, or its signature is wrong.',
+  single_sign_on: 'The provider of single sign-on did not confirm the sign-in, or it is the only way to sign in.',
   link_invalid: 'The link was used, has expired or never existed.',
   key_kind: 'The operation needs another kind of key.',
   not_publishable: 'A publishable key cannot be used here.',
