@@ -1044,6 +1044,7 @@ create table mail_messages (
   completed_at timestamp(3) with time zone,
   envelope_id text,
   returns text,
+  is_deflated boolean not null default false,
   constraint mail_messages_pkey PRIMARY KEY (project_id, id),
   constraint mail_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint mail_messages_returns_check CHECK ((returns = ANY (ARRAY['FULL'::text, 'HDRS'::text]))),

@@ -7,7 +7,7 @@ import type { MessageId } from '../../src/lib/ids.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
 import { findSendingCampaigns } from '../../src/modules/campaigns/index.ts'
 import { createMailer, deliverDue } from '../../src/modules/messages/index.ts'
-import { enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
+import { deflateContent, enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 
@@ -19,6 +19,7 @@ let ids = 0
 
 /** Emails to a domain in the queue of a project. */
 async function queued(ctx: ProjectCtx, priority: MailPriority, domain: string, count: number): Promise<void> {
+  const content = await deflateContent(Buffer.from('Subject: Hello\r\n\r\nHello\r\n'))
   const mails = Array.from(
     { length: count },
     (): NewMail => ({
@@ -32,7 +33,7 @@ async function queued(ctx: ProjectCtx, priority: MailPriority, domain: string, c
       return_domain: null,
       rfc_message_id: `<${ids}@example.com>`,
       to: [`user-${ids}@${domain}`],
-      content: Buffer.from('Subject: Hello\r\n\r\nHello\r\n'),
+      content,
       needs_8bit: false,
       needs_smtp_utf8: false,
       expires_at: new Date(ctx.clock.now().getTime() + DAY_MS),

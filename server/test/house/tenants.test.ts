@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '../../src/infra/http/route.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { newMessageId } from '../../src/modules/messages/index.ts'
-import { addTlsCounts, enqueueMail, recordSiteResults } from '../../src/modules/mta/index.ts'
+import { addTlsCounts, deflateContent, enqueueMail, recordSiteResults } from '../../src/modules/mta/index.ts'
 import { routes } from '../all-routes.ts'
 import { select } from '../select.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -152,7 +152,7 @@ const queueMail = ({ ctx }: Tenant, name: string): Promise<void> =>
         return_domain: null,
         rfc_message_id: `<${name}@example.com>`,
         to: [`kim@${name}.example.com`],
-        content: Buffer.from(`Subject: ${name}\r\n\r\n`),
+        content: await deflateContent(Buffer.from(`Subject: ${name}\r\n\r\n`)),
         needs_8bit: false,
         needs_smtp_utf8: false,
         expires_at: new Date(ctx.clock.now().getTime() + 3_600_000),

@@ -2,7 +2,7 @@
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { gathered } from '../../../infra/runtime/gathered.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
-import { contentsOf } from '../../mta/index.ts'
+import { contentsOf, inflateContent } from '../../mta/index.ts'
 
 const BYTES_MAX = 128 * 1024 * 1024
 
@@ -20,7 +20,8 @@ export function createContents(): Contents {
       ctx,
       mails.map(([project_id, id]) => ({ project_id, id })),
     )
-    return new Map(rows.map(({ project_id, id, content }) => [`${project_id}:${id}`, content]))
+    const contents = await Promise.all(rows.map(({ content, is_deflated }) => (content && is_deflated ? inflateContent(content) : content)))
+    return new Map(rows.map(({ project_id, id }, at) => [`${project_id}:${id}`, contents[at] ?? null]))
   })
   /** In order. An email that is larger than all of the memory gets it alone. */
   const startNext = () => {

@@ -1,10 +1,15 @@
 /** The email of a message, for the mail queue. Pure. */
 import type { QueuedMail } from '../../channels/index.ts'
-import { expiresAt, type NewMail } from '../../mta/index.ts'
+import { expiresAt, type NewMail, type StoredContent } from '../../mta/index.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
 
 /** It is given up when its lifetime has passed, or the deadline of the message. */
-export function mailOf(message: ClaimedMessage, priority: Priority, mail: QueuedMail, now: Date): NewMail {
+export function mailOf(
+  message: ClaimedMessage,
+  priority: Priority,
+  { mail, content }: { mail: QueuedMail; content: StoredContent },
+  now: Date,
+): NewMail {
   const lifetime = expiresAt(priority, now)
   const { id, campaign_id, journey_id, expires_at } = message
   return {
@@ -18,7 +23,7 @@ export function mailOf(message: ClaimedMessage, priority: Priority, mail: Queued
     return_domain: mail.returnDomain,
     rfc_message_id: mail.messageId,
     to: mail.to,
-    content: mail.content,
+    content,
     needs_8bit: false,
     needs_smtp_utf8: mail.needsSmtpUtf8,
     expires_at: expires_at !== null && expires_at < lifetime ? expires_at : lifetime,

@@ -3,9 +3,9 @@ import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
-import type { Outgoing, ProviderConnection, ProviderResponse } from '../../channels/index.ts'
+import type { Outgoing, ProviderConnection, ProviderResponse, QueuedMail } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
-import { enqueueMail } from '../../mta/index.ts'
+import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
@@ -39,6 +39,7 @@ export type Attempted = {
 
 /** Saves send results with their webhook events and user changes, for the messages whose lease this sender still holds. */
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
+  const contents = await contentsOfMail(sent)
   await inTx(ctx, async (ctx) => {
     const saved = new Map((await saveResults(ctx, { messages: sent.map(toRow), sendAttemptId })).map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => saved.has(message.id))
@@ -52,7 +53,7 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     // They are sent later.
     if (done.some(({ result }) => result.state === 'deferred')) for (const job of Object.values(SEND_JOBS)) ctx.wake(job)
     await storeContents(ctx, kept)
-    await storeMail(ctx, kept, (id) => saved.get(id)?.priority ?? TRANSACTIONAL)
+    await storeMail(ctx, kept, contents, (id) => saved.get(id)?.priority ?? TRANSACTIONAL)
     await applyBounces(ctx, kept)
     // The outcomes of messages of journeys are in the queue.
     if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
@@ -87,13 +88,28 @@ async function storeContents(ctx: InTx, sent: Attempted[]): Promise<void> {
   if (forInbox.length > 0) await deliverToInbox(ctx, forInbox)
 }
 
+const mailIn = (attempt: Attempt | null): QueuedMail | undefined => (attempt?.outcome.is === 'accepted' ? attempt.outcome.mail : undefined)
+
+/** The contents of the email that goes into the mail queue, as they are stored there. */
+async function contentsOfMail(sent: Attempted[]): Promise<Map<MessageId, StoredContent>> {
+  const stored = sent.map(async ({ message, attempt }) => {
+    const mail = mailIn(attempt)
+    return mail && ([message.id, await deflateContent(mail.content)] as const)
+  })
+  return new Map((await Promise.all(stored)).filter((one) => one !== undefined))
+}
+
 /** Puts email that this server delivers itself into the mail queue. */
-async function storeMail(ctx: InTx, sent: Attempted[], priorityOf: (id: MessageId) => Priority): Promise<void> {
-  const mails = sent.flatMap(({ message, attempt }) =>
-    attempt?.outcome.is === 'accepted' && attempt.outcome.mail
-      ? [mailOf(message, priorityOf(message.id), attempt.outcome.mail, ctx.clock.now())]
-      : [],
-  )
+async function storeMail(
+  ctx: InTx,
+  sent: Attempted[],
+  contents: ReadonlyMap<MessageId, StoredContent>,
+  priorityOf: (id: MessageId) => Priority,
+): Promise<void> {
+  const mails = sent.flatMap(({ message, attempt }) => {
+    const [mail, content] = [mailIn(attempt), contents.get(message.id)]
+    return mail && content ? [mailOf(message, priorityOf(message.id), { mail, content }, ctx.clock.now())] : []
+  })
   if (mails.length > 0) await enqueueMail(ctx, mails)
 }
 

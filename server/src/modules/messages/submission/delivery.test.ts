@@ -102,6 +102,28 @@ describe('a submitted email', () => {
     expect(await queued(w.keys.secret)).toEqual(recipients)
   })
 
+  test('is stored deflated; one that was stored as it is, by an earlier release, is delivered too', async () => {
+    const text = 'Thanks for the order. '.repeat(500)
+    await send({ text })
+    const Stored = Type.Object({ id: Type.Integer(), stored: Type.Integer(), size: Type.Integer(), is_deflated: Type.Boolean() })
+    const stored = sql`select m.id, octet_length(content) as stored, m.size, is_deflated from mail_messages m
+                       join mail_recipients r on r.project_id = m.project_id and r.mail_id = m.id
+                       where m.project_id = ${w.projectId} and r.domain = ${domain} order by m.id desc limit 1`
+    const first = await w.db.one(Stored, stored)
+    expect([first.is_deflated, first.stored < first.size / 5]).toEqual([true, true])
+    await w.events()
+    const [mail] = mailsAt(`mx.${domain}`)
+    expect(mail?.content).toHaveLength(first.size)
+
+    await send({ text })
+    const second = await w.db.one(Stored, stored)
+    await w.db.run(
+      sql`update mail_messages set is_deflated = false, content = ${mail?.content ?? null}::bytea where project_id = ${w.projectId} and id = ${second.id}`,
+    )
+    await w.events()
+    expect(mailsAt(`mx.${domain}`)[1]?.content.equals(mail?.content as Buffer)).toBe(true)
+  })
+
   test('asks the mail host for the reports that its client asks for, and its events have the id that the client gave it', async () => {
     const { response } = await send({
       envelope: { from: `hello@${SENDER}`, to: `kim@${domain}` },

@@ -6,7 +6,7 @@ import { signMail } from '../../../lib/dkim/sign.ts'
 import type { KeyId, MessageId } from '../../../lib/ids.ts'
 import { connectProvider } from '../../channels/index.ts'
 import { sendingDomainOf } from '../../domains/index.ts'
-import { enqueueMail, expiresAt, type RequestedReports } from '../../mta/index.ts'
+import { deflateContent, enqueueMail, expiresAt, type RequestedReports } from '../../mta/index.ts'
 import { emit, webhookEvents } from '../../webhook-events/index.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
@@ -49,6 +49,7 @@ async function queue(ctx: ProjectCtx, submission: Submission): Promise<MessageId
   if (!domain?.is_verified) return refusal(550, `5.7.1 ${domainOf(from)} is not a verified sending domain of this project.`)
   const content = await signMail(preparedMail(head, { messageId, date }), domain.dkim, date)
   const to = mail.recipients.map(({ address }) => address)
+  const stored = await deflateContent(content)
   return accepted(ctx, submission, content.length, (ctx) =>
     enqueueMail(ctx, [
       {
@@ -62,7 +63,7 @@ async function queue(ctx: ProjectCtx, submission: Submission): Promise<MessageId
         return_domain: domain.return_path,
         rfc_message_id: messageId,
         to,
-        content,
+        content: stored,
         needs_8bit: is8Bit(content),
         needs_smtp_utf8: isUtf8Head(head) || [from, ...to].some((address) => !/^[\x20-\x7e]*$/.test(address)),
         expires_at: expiresAt(TRANSACTIONAL, date),

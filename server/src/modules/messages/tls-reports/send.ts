@@ -8,6 +8,7 @@ import { type SendingDomain, verifiedSender } from '../../domains/index.ts'
 import {
   claimTlsPosts,
   countsToReport,
+  deflateContent,
   enqueueMail,
   expiresAt,
   insertTlsReport,
@@ -98,7 +99,7 @@ async function mailsOf(ctx: ProjectCtx, facts: ReportFacts, sender: SendingDomai
       return_domain: sender.return_path,
       rfc_message_id: messageId,
       to,
-      content,
+      content: await deflateContent(content),
       needs_8bit: false,
       needs_smtp_utf8: false,
       expires_at: expiresAt(BULK, date),

@@ -3,7 +3,7 @@ import { fence, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
-import { IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
+import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
 import { ClaimedRecipient, MailRow, type NewMail, type RecipientResult } from './schema.ts'
 
@@ -11,21 +11,23 @@ import { ClaimedRecipient, MailRow, type NewMail, type RecipientResult } from '.
 export const insertMails = (ctx: InTx, mails: NewMail[]) =>
   ctx.db.run(
     sql`insert into mail_messages as m (project_id, id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id,
-                                        size, recipients, needs_smtp_utf8, needs_8bit, envelope_id, returns, content, created_at, expires_at)
+                                        size, recipients, needs_smtp_utf8, needs_8bit, envelope_id, returns, content, is_deflated, created_at,
+                                        expires_at)
         select ${ctx.projectId}, n.id, n.source, n.priority, n.campaign_id, n.journey_id, n.key_id, n.mail_from, n.return_domain, n.rfc_message_id,
-               n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, n.envelope_id, n.returns, decode(n.content, 'base64'), ${ctx.clock.now()}, n.expires_at
+               n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, n.envelope_id, n.returns, decode(n.content, 'base64'), true, ${ctx.clock.now()},
+               n.expires_at
         from unnest(${mails.map(({ id }) => id)}::bigint[], ${mails.map(({ source }) => source)}::text[], ${mails.map(({ priority }) => priority)}::smallint[],
                     ${mails.map(({ campaign_id }) => campaign_id)}::bigint[], ${mails.map(({ journey_id }) => journey_id)}::bigint[],
                     ${mails.map(({ key_id }) => key_id)}::bigint[], ${mails.map(({ mail_from }) => mail_from)}::text[],
                     ${mails.map(({ return_domain }) => return_domain)}::text[], ${mails.map(({ rfc_message_id }) => rfc_message_id)}::text[],
-                    ${mails.map(({ content }) => content.length)}::int[], ${mails.map(({ to }) => to.length)}::smallint[],
+                    ${mails.map(({ content }) => content.size)}::int[], ${mails.map(({ to }) => to.length)}::smallint[],
                     ${mails.map(({ needs_smtp_utf8 }) => needs_smtp_utf8)}::boolean[], ${mails.map(({ needs_8bit }) => needs_8bit)}::boolean[],
                     ${mails.map(({ reports }) => reports?.envelope_id)}::text[], ${mails.map(({ reports }) => reports?.returns)}::text[],
-                    ${mails.map(({ content }) => content.toString('base64'))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
+                    ${mails.map(({ content }) => content.deflated.toString('base64'))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
              as n(id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
                   needs_8bit, envelope_id, returns, content, expires_at)
         on conflict (project_id, id) do update
-        set content = excluded.content, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
+        set content = excluded.content, is_deflated = true, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
             created_at = excluded.created_at, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
         where m.completed_at is not null`,
   )
@@ -35,7 +37,7 @@ export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
   const rows = mails.flatMap(({ to, id, priority, campaign_id, content, reports }) =>
     to.map((address, no) => {
       const { notify, original_recipient } = reports?.recipients[no] ?? NO_REPORTS
-      return { id, no, priority, campaign_id, size: content.length, address, domain: domainOf(address), notify, original_recipient }
+      return { id, no, priority, campaign_id, size: content.size, address, domain: domainOf(address), notify, original_recipient }
     }),
   )
   return ctx.db.run(
@@ -210,16 +212,21 @@ export const lockMails = (ctx: InTx, ids: MessageId[]) =>
     sql`select ${mailColumns} from mail_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for update`,
   )
 
-const Content = Type.Object({ project_id: IdOf<ProjectId>(), id: IdOf<MessageId>(), content: Nullable(Type.Unsafe<Buffer>({})) })
+const Content = Type.Object({
+  project_id: IdOf<ProjectId>(),
+  id: IdOf<MessageId>(),
+  content: Nullable(Type.Unsafe<Buffer>({})),
+  is_deflated: Flag,
+})
 
-/** The contents of emails, of any projects. */
+/** The contents of emails, of any projects, as they are stored. */
 export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: MessageId }[]) =>
   ctx.db.many(
     Content,
-    sql`select q.project_id, q.id, m.content
+    sql`select q.project_id, q.id, m.content, m.is_deflated
         from unnest(${mails.map(({ project_id }) => project_id)}::bigint[], ${mails.map(({ id }) => id)}::bigint[]) as q(project_id, id)
         cross join lateral (
-          select content from mail_messages where project_id = q.project_id and id = q.id ${fence}
+          select content, is_deflated from mail_messages where project_id = q.project_id and id = q.id ${fence}
         ) m`,
   )
 

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib'
 /** Statements on the mail queue that run while another transaction changes the same rows. */
 import { Type } from 'typebox'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -30,7 +31,7 @@ beforeEach(async () => {
       mail_from: 'shop@example.com',
       rfc_message_id: `<${from}@example.com>`,
       to: [`user-${from}@example.org`],
-      content: Buffer.from('Hello'),
+      content: { deflated: deflateSync('Hello'), size: 5 },
       needs_8bit: false,
       needs_smtp_utf8: false,
       expires_at: new Date(w.clock.now().getTime() + DAY_MS),

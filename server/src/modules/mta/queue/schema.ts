@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { CampaignId, JourneyId, KeyId, MessageId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
+import type { StoredContent } from './content.ts'
 
 /** Where an email comes from: a message of a campaign, a journey or a request, an SMTP client, or a report about TLS. */
 export const MAIL_SOURCES = ['message', 'submission', 'report'] as const
@@ -24,7 +25,7 @@ export type NewMail = {
   rfc_message_id: string
   /** The addresses, copies included. Of a message, its user comes first. */
   to: readonly string[]
-  content: Buffer
+  content: StoredContent
   needs_8bit: boolean
   needs_smtp_utf8: boolean
   expires_at: Date
