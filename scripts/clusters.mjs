@@ -1,10 +1,11 @@
-// Runs the server against PostgreSQL as people run it, on loopback, and says what it found: `node scripts/clusters.mjs pgbouncer|failover`.
+// Runs the server against PostgreSQL as people run it, on loopback, and says what it found: `node scripts/clusters.mjs pgbouncer|failover|replica`.
 // Needs Node 24, root and, for the first, Debian's package `pgbouncer`. PostgreSQL is the one that the server comes with, or that in the folder
 // POSTGRES. For the time before a release; not part of the tests.
 import { failover } from './clusters/failover.mjs'
 import { pgbouncer } from './clusters/pgbouncer.mjs'
+import { replica } from './clusters/replica.mjs'
 
-const SCENARIOS = { pgbouncer, failover }
+const SCENARIOS = { pgbouncer, failover, replica }
 
 const chosen = process.argv.slice(2)
 const unknown = chosen.find((name) => !(name in SCENARIOS))

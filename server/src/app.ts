@@ -30,6 +30,7 @@ import { connectionProblem } from './infra/postgres/connection-problem.ts'
 import { type Database, openDatabase } from './infra/postgres/db.ts'
 import { keepEmbeddedPostgres } from './infra/postgres/keep-embedded-postgres.ts'
 import { migrate } from './infra/postgres/migrate.ts'
+import { openReplica } from './infra/postgres/replica.ts'
 import { type Jobs, startJobs } from './infra/queue/jobs.ts'
 import { type OtherProcesses, openOtherProcesses } from './infra/queue/other-processes.ts'
 import { APPLY, createAppender } from './infra/queue/queue.ts'
@@ -201,10 +202,12 @@ async function open(
   const ca = config.production ? [] : [(await loadOrCreateAuthority(resolve(config.DATA_DIR), systemClock.now())).cert]
   const fetch = opening.use(createSafeFetch({ policy: egressPolicy([...config.EGRESS_ALLOW_CIDRS]), ca, userAgent: WEBHOOK_USER_AGENT }))
   const db = opening.use(openPool({ config, log, metrics }, url, 'api', API_CONNECTIONS))
+  const reads = config.DATABASE_READ_URL && openPool({ config, log, metrics }, config.DATABASE_READ_URL, 'reads', API_CONNECTIONS)
   const tracing = await openTracing(config)
   if (tracing) opening.use(tracing)
   return {
     db,
+    ...(reads && { replica: opening.use(openReplica(reads, clock)) }),
     config,
     clock,
     log,
@@ -248,6 +251,7 @@ const openPool = (
     name,
     onStatement: metrics.statement,
     plansEachTime: name === 'worker',
+    isReplica: name === 'reads',
     pooled: directUrl(config, url) !== url,
     unnamed: !config.DATABASE_PREPARE,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),

@@ -16,6 +16,7 @@ import { openMail } from '../src/infra/outgoing/mail.ts'
 import { createSafeFetch, type SafeFetch, type SafeRequest } from '../src/infra/outgoing/safe-fetch.ts'
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
+import { openReplica } from '../src/infra/postgres/replica.ts'
 import { APPLY, createAppender } from '../src/infra/queue/queue.ts'
 import { systemClock } from '../src/infra/runtime/clock.ts'
 import { type Config, readConfig } from '../src/infra/runtime/config.ts'
@@ -178,6 +179,8 @@ async function openGround(
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
   const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax, name: 'test', checkRows: true, onStatement: metrics.statement }))
+  const reads =
+    config.DATABASE_READ_URL && openDatabase({ url: config.DATABASE_READ_URL, connectionsMax: 4, name: 'reads', checkRows: true })
   const tracing = await openTracing(config)
   if (tracing) closing.use(tracing)
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
@@ -201,6 +204,7 @@ async function openGround(
       [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
     }),
     db,
+    ...(reads && { replica: closing.use(openReplica(reads, worldClock)) }),
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
     threads: threadsOf(config, metrics, itemMaxMs),

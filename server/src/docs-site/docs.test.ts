@@ -59,7 +59,7 @@ const GUIDES = [
     'push',
   ].map((name) => `/docs/guide/${name}`),
   ...['transactional', 'in-app', 'webhooks', 'clients', 'exporting', 'privacy'].map((name) => `/docs/guide/${name}`),
-  ...['containers', 'environments', 'monitoring', 'retention', 'running', 'tools'].map((name) => `/docs/operate/${name}`),
+  ...['containers', 'environments', 'monitoring', 'production', 'retention', 'running', 'tools'].map((name) => `/docs/operate/${name}`),
   ...['access', 'configuration', 'webhook-events'].map((name) => `/docs/reference/${name}`),
 ]
 const pages = ['/', '/docs/start', '/docs', '/docs/errors', '/docs/guides', ...GUIDES]

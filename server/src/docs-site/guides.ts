@@ -32,6 +32,7 @@ const GUIDES = {
   'guide/privacy': 'Privacy',
   'operate/environments': 'Staging, CI and production',
   'operate/running': 'Running a server',
+  'operate/production': 'PostgreSQL in production',
   'operate/containers': 'Containers and services',
   'operate/monitoring': 'Monitoring',
   'operate/retention': 'How long data is kept',

@@ -75,12 +75,18 @@ export async function handle(
   const input = inputOf(route, exchange, value)
   if (route.isExt) await spendQuota(ctx, 'ext_calls_month')
   const conditions = def.versioned ? readConditions(exchange.request.headers) : {}
-  const work = (ctx: Ctx) => run(def as Route, ctx, { ...input, ...given }, prepared, baseUrl())
+  const work = fromReplica(route, (ctx) => run(def as Route, ctx, { ...input, ...given }, prepared, baseUrl()))
   const result = await recorded(ctx, def as Route, { ...input, conditions }, recordWrite, work)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
   return { status, body: status === 204 ? null : JSON.stringify(result), location }
 }
+
+/** Lists are read from a replica, if there is one. */
+const fromReplica =
+  <T>({ def }: CompiledRoute, work: (ctx: Ctx) => Promise<T>) =>
+  (ctx: Ctx): Promise<T> =>
+    ctx.replica && def.list && def.method === 'GET' ? ctx.replica.read(ctx.db, (db) => work({ ...ctx, db })) : work(ctx)
 
 async function run(
   def: Route,

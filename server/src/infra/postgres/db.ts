@@ -75,8 +75,13 @@ export type DatabaseOptions = {
   unnamed?: boolean
   /** Checks every row against its schema. For tests. */
   checkRows?: boolean
+  /** There is a primary to read from instead, so that a connection has a second to open. */
+  isReplica?: boolean
   onIdleError?: (error: Error) => void
 }
+
+const CONNECT_TIMEOUT_MS = 10_000
+const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
 /** Opens a pool of connections. The first statement connects. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -86,7 +91,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     Client: hosts.Client as unknown as NonNullable<pg.PoolConfig['Client']>,
     max: options.connectionsMax,
     application_name: `carillon ${options.name}`,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.isReplica ? REPLICA_CONNECT_TIMEOUT_MS : CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 60_000,
     ...(!options.pooled && { options: asOptions(base) }),
   })

@@ -46,6 +46,11 @@ export const settings = {
     'The same database over a direct connection, for migrations and notifications. Set it when DATABASE_URL leads to a pooler such as PgBouncer in transaction mode: nothing is then set for a session.',
     true,
   ),
+  DATABASE_READ_URL: databaseUrl(
+    undefined,
+    'A replica of the database. Lists are read there when it has all that was written before the request, and from DATABASE_URL otherwise. Several hosts need `?target_session_attrs=any`.',
+    true,
+  ),
   DATABASE_PREPARE: flag(
     true,
     'Whether statements are prepared by name. Set `false` for a pooler that does not keep prepared statements: PgBouncer before 1.21, or with `max_prepared_statements = 0`.',

@@ -10,6 +10,7 @@ import type { SafeFetch } from '../outgoing/safe-fetch.ts'
 import type { SmtpRelays } from '../outgoing/smtp-relays.ts'
 import { type Db, join, sql, type TxDb } from '../postgres/db.ts'
 import { settingsAfter, settingsOf, type TransactionLimits } from '../postgres/limits.ts'
+import type { Replica } from '../postgres/replica.ts'
 import type { Threads } from '../threads/pool.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -22,6 +23,8 @@ export type JobName = { readonly name: string }
 
 export type Ctx = {
   db: Db
+  /** Where lists are read; absent unless there is one. */
+  replica?: Replica
   clock: Clock
   log: Log
   config: Config

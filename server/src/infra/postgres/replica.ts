@@ -1,0 +1,57 @@
+/**
+ * Lists are read from a replica that has all that was committed before the request, by any process: what a caller has written is always in
+ * the lists that it reads. Otherwise, and when the replica is away, the primary is read.
+ */
+import { Type } from 'typebox'
+import type { Clock } from '../../lib/clock.ts'
+import { isDatabaseAway } from './database-away.ts'
+import { type Database, type Db, isConflict, isSqlState, sql } from './db.ts'
+
+export type Replica = AsyncDisposable & {
+  /** Runs `work`, which only reads, on the replica, or on `primary`. */
+  read<T>(primary: Db, work: (db: Db) => Promise<T>): Promise<T>
+}
+
+/** A replica is usually behind for a millisecond or two. Each look is a round trip. */
+const LOOKS_MAX = 8
+/** For this long the primary is read after the replica was behind, or away. */
+const BEHIND_MS = 500
+const AWAY_MS = 5000
+
+/** `db` is the replica. */
+export function openReplica(db: Database, clock: Clock): Replica {
+  let notBeforeMs = 0
+  const nowMs = () => clock.now().getTime()
+
+  async function hasAll(primary: Db): Promise<boolean> {
+    const position = await primary.value(Type.String(), sql`select pg_current_wal_flush_lsn()::text as position`)
+    const applied = sql`case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end`
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      if (await db.value(Type.Boolean(), sql`select ${applied} >= ${position}::pg_lsn as has_all`)) return true
+    }
+    notBeforeMs = nowMs() + BEHIND_MS
+    return false
+  }
+
+  return {
+    async read(primary, work) {
+      if (nowMs() < notBeforeMs) return work(primary)
+      try {
+        if (await hasAll(primary)) return await work(db)
+      } catch (error) {
+        if (!isOfServer(error)) throw error
+        notBeforeMs = nowMs() + AWAY_MS
+      }
+      return work(primary)
+    },
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  }
+}
+
+/** A standby has no position of its own. */
+const NOT_IN_PREREQUISITE_STATE = '55000'
+const UNDEFINED_DATABASE = '3D000'
+
+/** Did this fail because of where it ran? A standby cancels a statement that is in the way of what it applies, which is a conflict too. */
+const isOfServer = (error: unknown): boolean =>
+  isDatabaseAway(error) || isConflict(error) || isSqlState(error, NOT_IN_PREREQUISITE_STATE, UNDEFINED_DATABASE)

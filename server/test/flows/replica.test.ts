@@ -1,0 +1,44 @@
+/** Lists are read from a replica. Another database on the same server stands for it, so that what is read there differs. */
+import { expect, inject, test } from 'vitest'
+import { cloneTemplate } from '../ground.ts'
+import { rowsOf } from '../statements.ts'
+import { world } from '../world.ts'
+
+/** A function of this name before that of PostgreSQL makes the database one that lags behind. */
+const LAG = `create schema lag; create function lag.pg_is_in_recovery() returns bool language sql as 'select true';
+  create function lag.pg_last_wal_replay_lsn() returns pg_lsn language sql as $$ select '0/1'::pg_lsn $$`
+
+test('lists come from the replica, and from the primary when the replica is behind, away or fails', async () => {
+  const DATABASE_READ_URL = await cloneTemplate()
+  const name = new URL(DATABASE_READ_URL).pathname.slice(1)
+  const onServer = (statement: string) => rowsOf(inject('databaseUrl'), statement)
+  const reconnect = () => onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
+  await using w = await world({ own: true, env: { DATABASE_READ_URL } })
+  await w.users('kim')
+  const listed = async () => {
+    const { body } = await w.get('/api/client/users')
+    return body.results.map(({ external_id }: { external_id: string }) => external_id)
+  }
+
+  expect(await listed()).toEqual([])
+
+  await rowsOf(DATABASE_READ_URL, LAG)
+  await onServer(`alter database ${name} set search_path = lag, pg_catalog, public`)
+  await reconnect()
+  expect(await listed()).toEqual(['kim'])
+  await w.advance('6 seconds')
+  expect(await listed()).toEqual(['kim'])
+
+  await onServer(`alter database ${name} reset search_path`)
+  await reconnect()
+  await w.advance('6 seconds')
+  await listed()
+  await w.advance('6 seconds')
+  expect(await listed()).toEqual([])
+
+  await rowsOf(DATABASE_READ_URL, 'drop table users cascade')
+  await onServer(`drop database ${name} with (force)`)
+  expect(await listed()).toEqual(['kim'])
+  await w.advance('6 seconds')
+  expect(await listed()).toEqual(['kim'])
+})
