@@ -27,7 +27,21 @@ const ARROWS = {
   positions: [],
   journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
   webhooks: ['webhook-events', 'audit'],
-  overview: ['messages', 'imports', 'campaigns', 'journeys', 'positions', 'lists', 'channels', 'domains', 'subscriptions', 'events', 'users', 'mta', 'webhooks'],
+  overview: [
+    'messages',
+    'imports',
+    'campaigns',
+    'journeys',
+    'positions',
+    'lists',
+    'channels',
+    'domains',
+    'subscriptions',
+    'events',
+    'users',
+    'mta',
+    'webhooks',
+  ],
 }
 
 const TESTS = '[.]test[.]ts$'

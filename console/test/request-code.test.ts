@@ -1,7 +1,7 @@
 /** Requests as code: what is copied is accepted by the command line and says what the console would send. */
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { requestOf } from '../../server/src/cli/api.ts'
+import { requestOf } from '../../server/src/cli/request.ts'
 import { type ShownRequest, samplesOf } from '../src/parts/request-code.ts'
 
 /** The arguments as a shell reads them. */
@@ -22,6 +22,6 @@ test.each<[ShownRequest, object]>([
 ])('%j is a command that sends it', (shown, request) => {
   const command = samplesOf(shown, 'https://example.com').find(({ language }) => language === 'CLI')?.text ?? ''
   const [name, ...args] = argumentsOf(command)
-  expect(name).toBe('api')
+  expect(name).toBe('request')
   expect(requestOf(args, {})).toEqual({ ...request, url: 'https://example.com', key: undefined })
 })

@@ -5810,10 +5810,17 @@ export interface components {
         CampaignTemplateVersion: {
             /** @description Counts the versions of the template. */
             number: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was saved last.
+             */
             saved_at: string;
+            /** @description Who saved it; null if that is not known. */
             saved_by: {
-                /** @enum {string} */
+                /**
+                 * @description What saved it. `system` is this server.
+                 * @enum {string}
+                 */
                 type: "key" | "member" | "system";
                 /** @description Of the API key or the member. */
                 id: number | null;
@@ -5828,10 +5835,17 @@ export interface components {
         CampaignTemplateVersionReply: {
             /** @description Counts the versions of the template. */
             number: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was saved last.
+             */
             saved_at: string;
+            /** @description Who saved it; null if that is not known. */
             saved_by: {
-                /** @enum {string} */
+                /**
+                 * @description What saved it. `system` is this server.
+                 * @enum {string}
+                 */
                 type: "key" | "member" | "system";
                 /** @description Of the API key or the member. */
                 id: number | null;
@@ -9457,6 +9471,7 @@ export interface components {
          *       ],
          *       "is_invited": true,
          *       "has_totp": false,
+         *       "has_passkey": false,
          *       "joined_at": null,
          *       "active_at": null,
          *       "created_at": "2026-11-20T02:56:21.664Z",
@@ -11968,6 +11983,7 @@ export interface components {
          *       ],
          *       "is_invited": false,
          *       "has_totp": true,
+         *       "has_passkey": false,
          *       "joined_at": "2026-11-20T02:56:21.664Z",
          *       "active_at": "2026-11-21T22:10:05.120Z",
          *       "created_at": "2026-11-20T02:56:21.664Z"
@@ -13273,6 +13289,7 @@ export interface components {
          *       "role": "member",
          *       "has_password": true,
          *       "has_totp": true,
+         *       "has_passkey": false,
          *       "recovery_codes_left": 10
          *     }
          */
@@ -18186,6 +18203,7 @@ export interface operations {
                      *           ],
                      *           "is_invited": false,
                      *           "has_totp": true,
+                     *           "has_passkey": false,
                      *           "joined_at": "2026-11-20T02:56:21.664Z",
                      *           "active_at": "2026-11-21T22:10:05.120Z",
                      *           "created_at": "2026-11-20T02:56:21.664Z"
@@ -18247,6 +18265,7 @@ export interface operations {
                      *       ],
                      *       "is_invited": true,
                      *       "has_totp": false,
+                     *       "has_passkey": false,
                      *       "joined_at": null,
                      *       "active_at": null,
                      *       "created_at": "2026-11-20T02:56:21.664Z",
@@ -18306,6 +18325,7 @@ export interface operations {
                      *       ],
                      *       "is_invited": false,
                      *       "has_totp": true,
+                     *       "has_passkey": false,
                      *       "joined_at": "2026-11-20T02:56:21.664Z",
                      *       "active_at": "2026-11-21T22:10:05.120Z",
                      *       "created_at": "2026-11-20T02:56:21.664Z"
@@ -18405,6 +18425,7 @@ export interface operations {
                      *       ],
                      *       "is_invited": false,
                      *       "has_totp": true,
+                     *       "has_passkey": false,
                      *       "joined_at": "2026-11-20T02:56:21.664Z",
                      *       "active_at": "2026-11-21T22:10:05.120Z",
                      *       "created_at": "2026-11-20T02:56:21.664Z"
@@ -18464,6 +18485,7 @@ export interface operations {
                      *       ],
                      *       "is_invited": true,
                      *       "has_totp": false,
+                     *       "has_passkey": false,
                      *       "joined_at": null,
                      *       "active_at": null,
                      *       "created_at": "2026-11-20T02:56:21.664Z",
@@ -18512,6 +18534,7 @@ export interface operations {
                      *       "role": "member",
                      *       "has_password": true,
                      *       "has_totp": true,
+                     *       "has_passkey": false,
                      *       "recovery_codes_left": 10
                      *     }
                      */
@@ -18560,6 +18583,7 @@ export interface operations {
                      *       "role": "member",
                      *       "has_password": true,
                      *       "has_totp": true,
+                     *       "has_passkey": false,
                      *       "recovery_codes_left": 10
                      *     }
                      */
@@ -18855,6 +18879,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 3,
+                     *           "name": "MacBook",
+                     *           "created_at": "2026-11-20T02:56:21.664Z",
+                     *           "used_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfilePasskeyList"];
                 };
             };
@@ -18875,6 +18911,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "MacBook",
+                 *       "credential_id": "AWm1b8QkQ2l6c0pUa1JvV3c",
+                 *       "client_data": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiWnQ4cFF3In0",
+                 *       "attestation": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVik"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProfilePasskeyInput"];
             };
         };
@@ -18887,6 +18931,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "name": "MacBook",
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "used_at": null,
+                     *       "recovery_codes": [
+                     *         "J2KQ-7XNP-M4TW-ZRAH"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfilePasskeyReply"];
                 };
             };
@@ -18912,6 +18967,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "anvil lantern meadow kettle"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProfileTotpBeginInput"];
             };
         };
@@ -18924,6 +18984,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "options": {
+                     *         "challenge": "Zt8pQwVn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy",
+                     *         "timeout": 300000,
+                     *         "rp": {
+                     *           "id": "carillon.example.com",
+                     *           "name": "Carillon"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfilePasskeyBeginReply"];
                 };
             };
@@ -18945,13 +19017,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the passkey. */
+                /**
+                 * @description The id of the passkey.
+                 * @example 3
+                 */
                 passkeyId: number;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "anvil lantern meadow kettle"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProfileTotpBeginInput"];
             };
         };
@@ -18996,6 +19076,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "options": {
+                     *         "challenge": "Zt8pQwVn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy",
+                     *         "timeout": 300000,
+                     *         "rpId": "carillon.example.com",
+                     *         "userVerification": "required"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ProfilePasskeyBeginReply"];
                 };
             };
@@ -19021,6 +19111,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "credential_id": "AWm1b8QkQ2l6c0pUa1JvV3c",
+                 *       "client_data": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiWnQ4cFF3In0",
+                 *       "authenticator_data": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA",
+                 *       "signature": "MEUCIQDk3vTq0bqZ3m0mXoFZt1l2nN9h5c1kq8u5b2s7a4tYzQIgXo3p",
+                 *       "user_handle": "7Jm2pVQeT0OaX1bK9sYf4w"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignInPasskeyInput"];
             };
         };
@@ -19033,6 +19132,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConsoleSession"];
                 };
             };
@@ -19066,6 +19191,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "url": "https://login.example.com/authorize?client_id=carillon&response_type=code&scope=openid+email+profile&state=Zt8pQw",
+                     *       "binding": "c2Vzc2lvbi1vZi1vbmUtYnJvd3Nlcg"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignInSingleSignOnBeginReply"];
                 };
             };
@@ -19091,6 +19222,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "parameters": "code=SplxlOBeZQQYbYS6WxSbIA&state=Zt8pQw",
+                 *       "binding": "c2Vzc2lvbi1vZi1vbmUtYnJvd3Nlcg"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignInSingleSignOnInput"];
             };
         };
@@ -19103,6 +19240,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "member": {
+                     *         "id": 1,
+                     *         "email": "kim@example.com",
+                     *         "name": "Kim Barton"
+                     *       },
+                     *       "organisation": {
+                     *         "id": 1,
+                     *         "name": "Default"
+                     *       },
+                     *       "role": "owner",
+                     *       "projects": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "Shop",
+                     *           "role": "admin",
+                     *           "environment": "live",
+                     *           "locale": "en-AU",
+                     *           "timezone": "Australia/Sydney"
+                     *         }
+                     *       ],
+                     *       "expires_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ConsoleSession"];
                 };
             };
@@ -19137,7 +19300,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "can_mail": true
+                     *       "local": true,
+                     *       "single_sign_on": "Acme",
+                     *       "can_mail": true,
+                     *       "passkey_origin": "https://carillon.example.com"
                      *     }
                      */
                     "application/json": components["schemas"]["SignInReply"];
@@ -19378,6 +19544,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "url": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignOutReply"];
                 };
             };
@@ -27851,6 +28022,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 7
+                     *     event: campaign
+                     *     data: {"topic":"campaign:12","state":{"sent":420,"total":1000}}
+                     */
                     "text/event-stream": string;
                 };
             };

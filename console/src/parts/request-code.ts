@@ -35,7 +35,7 @@ function curlOf(request: ShownRequest, origin: string): string {
 /** The request on the command line of the server, which takes the key from the environment too. */
 function commandOf(request: ShownRequest, origin: string): string {
   const { method, body } = request
-  const lines = [`carillon api ${method} ${quoted(addressOf(request))} --url ${quoted(origin)}`]
+  const lines = [`carillon request ${method} ${quoted(addressOf(request))} --url ${quoted(origin)}`]
   if (body !== undefined) lines.push(`--data ${quoted(json(body))}`)
   return lines.join(' \\\n  ')
 }

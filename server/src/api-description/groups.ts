@@ -19,6 +19,7 @@ export const GROUPS: Record<string, string> = {
     'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
   Activity: 'What users do, for programs that poll instead of receiving webhooks.',
   Overview: 'The state of a project at a glance: problems, sends in progress, and the last seven days.',
+  Stream: 'What changes in a project while it is watched, as server-sent events.',
   Search: 'Users and objects by a part of their names.',
   Audit: 'Who changed the configuration, what, when, and by which way.',
   Messages: 'Sending a message by a request, and reading what became of any message.',

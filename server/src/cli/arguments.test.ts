@@ -1,10 +1,10 @@
 /** How the command line is read: which command it names, what it refuses, and what its help says. */
 import { describe, expect, test } from 'vitest'
-import { requestOf } from './api.ts'
 import { readArguments, UsageError } from './command.ts'
 import { findCommand } from './index.ts'
 import { OPTIONS } from './options.ts'
 import { replayOptions } from './replay.ts'
+import { requestOf } from './request.ts'
 import { seedOptions } from './seed/seed.ts'
 
 const found = (line: string) => {

@@ -56,7 +56,12 @@ const commands: Record<string, Command> = {
     OPTIONS.listen,
     () => import('./listen-command.ts'),
   ),
-  api: later('<method> <path>', 'Send a request to the API and print the reply as JSON.', OPTIONS.api, () => import('./api.ts')),
+  request: later(
+    '<method> <path>',
+    'Send a request to the API and print the reply as JSON.',
+    OPTIONS.request,
+    () => import('./request.ts'),
+  ),
   replay: later('<webhook id>', 'Deliver past events to a webhook endpoint again.', OPTIONS.replay, () => import('./replay.ts')),
   inbound: later(
     '[recipient...]',
@@ -84,6 +89,7 @@ const commands: Record<string, Command> = {
   help,
 }
 
+/** Starts a process with a role. No command may have the name of one. */
 const role = (name: 'all' | 'api' | 'worker'): Command => ({ ...start, operands: '', run: (args, env) => start.run([name, ...args], env) })
 /** Other names, which the help leaves out. */
 const aliases: Record<string, Command> = {
@@ -100,7 +106,7 @@ export function findCommand(words: string[]): { command: Command; args: string[]
   const [first = 'help', second = ''] = words
   const two = `${first} ${second}`
   const [name, rest] = Object.hasOwn(commands, two) ? [two, words.slice(2)] : [first, words.slice(1)]
-  const command = Object.hasOwn(commands, name) ? commands[name] : Object.hasOwn(aliases, name) ? aliases[name] : undefined
+  const command = Object.hasOwn(aliases, name) ? aliases[name] : Object.hasOwn(commands, name) ? commands[name] : undefined
   const options = rest.slice(0, rest.includes('--') ? rest.indexOf('--') : rest.length)
   const isAsked = options.includes('--help') || options.includes('-h')
   const names = within(name)

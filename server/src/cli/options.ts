@@ -48,7 +48,7 @@ export const OPTIONS = {
     locale: { type: 'string', value: 'LOCALE', default: 'en', description: 'The locale of a template. Default: en.' },
     'dry-run': { type: 'boolean', default: false, description: 'Read the file and send nothing.' },
   },
-  api: {
+  request: {
     data: { type: 'string', value: 'JSON', description: 'The body of the request.' },
     ...server,
     key: { ...server.key, description: 'A key. Default: SECRET_KEY of the environment, or that of credentials.json in DATA_DIR.' },

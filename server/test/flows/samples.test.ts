@@ -32,6 +32,11 @@ const OUTSIDE: Record<string, string> = {
   spfLookup: 'It asks the DNS for the records of a domain.',
   tcpVerifier: 'It connects to a host.',
   confirmProfileTotp: 'It has a code of an authenticator app.',
+  beginProfilePasskeys: 'It needs a server with a host name.',
+  createProfilePasskey: 'It has what an authenticator signed.',
+  removeProfilePasskey: 'It is about a passkey.',
+  passkeySignIn: 'It has what an authenticator signed.',
+  singleSignInSignOn: 'It has the answer of a provider.',
 }
 
 type Send = (id: string, params?: Record<string, unknown>) => Promise<Reply>

@@ -6,6 +6,7 @@ const LINES_MAX = 300
 /** Longer files, which are tables of similar entries. */
 const TABLES = [
   'server/src/api-description/members.ts',
+  'server/src/infra/runtime/config.ts',
   'server/src/modules/channels/providers/recorded/ses.ts',
   'server/src/modules/mta/shaping/replies-of-servers.ts',
   'server/src/modules/mta/shaping/reply-texts.ts',

@@ -31,6 +31,7 @@ const colleague = {
   projects: [{ project_id: 1, role: 'editor' }],
   is_invited: false,
   has_totp: true,
+  has_passkey: false,
   joined_at: CREATED,
   active_at: CHANGED,
   created_at: CREATED,
@@ -53,10 +54,17 @@ const profile = {
   role: 'member',
   has_password: true,
   has_totp: true,
+  has_passkey: false,
   recovery_codes_left: 10,
 }
 const PASSWORD = 'anvil lantern meadow kettle'
 const NEXT = 'orchard velvet compass tin'
+
+const RP = 'carillon.example.com'
+const CREDENTIAL = 'AWm1b8QkQ2l6c0pUa1JvV3c'
+const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiWnQ4cFF3In0'
+const ceremony = { challenge: 'Zt8pQwVn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy', timeout: 300_000 }
+const passkey = { id: 3, name: 'MacBook', created_at: CREATED, used_at: CHANGED }
 
 export const consoleExamples: Words['examples'] = { Member: colleague, Invitation: invitation, Profile: profile }
 
@@ -89,7 +97,41 @@ export const consoleOperations: Words['operations'] = {
   removeProfileTotp: { body: { current_password: PASSWORD } },
   lostPassword: { body: { email: 'ana@example.com' } },
   resetPassword: { body: { token: 'r8Vn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy1Qc', password: NEXT } },
-  getSignIn: { reply: { can_mail: true } },
+  getSignIn: { reply: { local: true, single_sign_on: 'Acme', can_mail: true, passkey_origin: 'https://carillon.example.com' } },
+  signOut: { reply: { url: null } },
+  listProfilePasskeys: { reply: { results: [passkey] } },
+  beginProfilePasskeys: { body: { current_password: PASSWORD }, reply: { options: { ...ceremony, rp: { id: RP, name: 'Carillon' } } } },
+  createProfilePasskey: {
+    body: {
+      name: passkey.name,
+      credential_id: CREDENTIAL,
+      client_data: CLIENT_DATA,
+      attestation: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVik',
+    },
+    reply: { ...passkey, used_at: null, recovery_codes: ['J2KQ-7XNP-M4TW-ZRAH'] },
+  },
+  removeProfilePasskey: { body: { current_password: PASSWORD } },
+  beginSignInPasskey: { reply: { options: { ...ceremony, rpId: RP, userVerification: 'required' } } },
+  passkeySignIn: {
+    body: {
+      credential_id: CREDENTIAL,
+      client_data: CLIENT_DATA,
+      authenticator_data: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA',
+      signature: 'MEUCIQDk3vTq0bqZ3m0mXoFZt1l2nN9h5c1kq8u5b2s7a4tYzQIgXo3p',
+      user_handle: '7Jm2pVQeT0OaX1bK9sYf4w',
+    },
+    reply: session,
+  },
+  beginSignInSingleSignOn: {
+    reply: {
+      url: 'https://login.example.com/authorize?client_id=carillon&response_type=code&scope=openid+email+profile&state=Zt8pQw',
+      binding: 'c2Vzc2lvbi1vZi1vbmUtYnJvd3Nlcg',
+    },
+  },
+  singleSignInSignOn: {
+    body: { parameters: 'code=SplxlOBeZQQYbYS6WxSbIA&state=Zt8pQw', binding: 'c2Vzc2lvbi1vZi1vbmUtYnJvd3Nlcg' },
+    reply: session,
+  },
   getSession: { reply: session },
   listSessions: { reply: { results: [listed] } },
 }

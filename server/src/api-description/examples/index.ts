@@ -39,6 +39,7 @@ export const PATH_EXAMPLES: Words['parameters'] = {
   name: 'logo.png',
   projectId: 1,
   sessionId: 12,
+  passkeyId: 3,
   memberId: 2,
   keyId: 9,
   userId: 'customer-1042',

@@ -200,6 +200,9 @@ export const messageExamples = {
 
 export const messageOperations: Words['operations'] = {
   updateOwnUserMessage: { reply: { ...inbox, seen_at: OPENED, read_at: OPENED } },
+  getStream: {
+    reply: 'id: 7\nevent: campaign\ndata: {"topic":"campaign:12","state":{"sent":420,"total":1000}}\n\n',
+  },
   getOwnUserMessageStream: {
     reply: `id: 41\nevent: unread\ndata: {"unread":1}\n\nid: 42\nevent: message\ndata: ${JSON.stringify(inbox)}\n\n`,
   },

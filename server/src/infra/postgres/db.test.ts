@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
 import { claimFirst, inClaim, inTx } from '../runtime/ctx.ts'
@@ -45,6 +45,12 @@ describe('statements', () => {
 })
 
 describe('transactions', () => {
+  // Other files look at all tables of the database.
+  afterAll(async () => {
+    await using w = await world()
+    await w.db.run(sql`drop table if exists scratch, late_numbers, doors, numbers`)
+  })
+
   test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
     await using w = await world()
     await w.db.run(sql`create table if not exists scratch (n int)`)

@@ -59,16 +59,19 @@ export type TemplateRow = Static<typeof TemplateRow>
 
 /** Who saved a version; null before versions were kept. */
 const SavedBy = Nullable(
-  Exact({
-    type: OneOf(['key', 'member', 'system']),
-    id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
-    name: Nullable(Type.String()),
-  }),
+  Exact(
+    {
+      type: OneOf(['key', 'member', 'system'], { description: 'What saved it. `system` is this server.' }),
+      id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
+      name: Nullable(Type.String()),
+    },
+    { description: 'Who saved it; null if that is not known.' },
+  ),
 )
 
 export const TemplateVersion = Exact({
   number: Type.Integer({ minimum: 1, description: 'Counts the versions of the template.' }),
-  saved_at: Timestamp,
+  saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was saved last.' }),
   saved_by: SavedBy,
 })
 export type TemplateVersion = Static<typeof TemplateVersion>

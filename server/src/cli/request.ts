@@ -17,7 +17,7 @@ export const run: Command['run'] = async (args, env) => {
 
 /** Reads the arguments of the command. Throws `UsageError` if they are no request. */
 export function requestOf(args: string[], env: Record<string, string | undefined>) {
-  const { values, operands } = readArguments(args, OPTIONS.api, 2)
+  const { values, operands } = readArguments(args, OPTIONS.request, 2)
   const [name = '', path = ''] = operands
   const method = name.toUpperCase()
   if (!METHODS.includes(method)) throw new UsageError(`Name the method first: ${METHODS.join(', ')}.`)
