@@ -202,7 +202,7 @@ export interface paths {
         };
         /**
          * Read your own profile
-         * @description With the second factor, and how many recovery codes are left.
+         * @description Includes the second factors and the number of recovery codes that are left.
          */
         get: operations["getProfile"];
         put?: never;
@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         /**
          * Add a passkey
-         * @description With what the authenticator made. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.
+         * @description Takes the reply of the authenticator. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.
          */
         post: operations["createProfilePasskey"];
         delete?: never;
@@ -392,7 +392,7 @@ export interface paths {
         put?: never;
         /**
          * Remove one of your own passkeys
-         * @description It cannot sign in any more. With the last second factor, the recovery codes are deleted.
+         * @description It can no longer be used to sign in. With the last second factor, the recovery codes are deleted.
          */
         post: operations["removeProfilePasskey"];
         delete?: never;
@@ -722,7 +722,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an erasure
-         * @description It has numbers only, and nothing of the user but the id. It is kept.
+         * @description It has only numbers and the id of the user, and is kept.
          */
         get: operations["getUserErasure"];
         put?: never;
@@ -1654,7 +1654,7 @@ export interface paths {
         put?: never;
         /**
          * Send test messages of a campaign to a few recipients
-         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links lead on, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.
+         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -1886,7 +1886,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to a user
-         * @description Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage says what becomes of it. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.
+         * @description Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage has its later states. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.
          */
         post: operations["createMessage"];
         delete?: never;
@@ -2161,7 +2161,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hold the users of a journey where they are
+         * Hold a journey, so that its users stay at their steps
          * @description Users who come to a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.
          */
         post: operations["holdJourney"];
@@ -2181,7 +2181,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let the users of a held journey go on
+         * Resume a held journey
          * @description What became due meanwhile happens now, in the order in which it became due.
          */
         post: operations["resumeJourney"];
@@ -2261,7 +2261,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide again about a user at the present step
+         * Retry the decision about a user at the present step
          * @description For users whose decision failed: `parked` is set where the user is read.
          */
         post: operations["retryJourneyUser"];
@@ -2411,7 +2411,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a backtest of a journey
-         * @description One that is finished loses its result.
+         * @description A finished backtest loses its result.
          */
         delete: operations["deleteJourneyBacktest"];
         options?: never;
@@ -2427,7 +2427,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Poll what users do: opens, clicks, opt-ins, opt-outs, replies and changes of lists
+         * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists
          * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: everything comes once, oldest first. An item that was reported late is at the end, with its own `created_at`.
          */
         get: operations["getActivity"];
@@ -2507,7 +2507,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream what changes in the project
+         * Stream changes in the project
          * @description Server-sent events for each topic of `topics`: its state as it is, and whenever it has changed, looked at every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
          */
         get: operations["getStream"];
@@ -2548,7 +2548,7 @@ export interface paths {
         };
         /**
          * Show which channels reach a user, and why others do not
-         * @description The first thing that stops messages is the reason: the address, then a suppression, then the subscriptions.
+         * @description The reason is the first that applies: the address, then a suppression, then the subscriptions.
          */
         get: operations["getUserReachability"];
         put?: never;
@@ -2567,8 +2567,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a user did and what happened to them, latest first
-         * @description Events, what became of messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.
+         * List the timeline of a user, latest first
+         * @description Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.
          */
         get: operations["getUserTimeline"];
         put?: never;
@@ -2587,7 +2587,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a message: its state, its content and what became of it
+         * Read a message: its state, content and timeline
          * @description The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has none.
          */
         get: operations["getMessage"];
@@ -3184,11 +3184,11 @@ export interface paths {
         };
         /**
          * Read a mail site
-         * @description Its limits, its state and what became of the attempts of the last 24 hours.
+         * @description Its limits, its state and the results of the attempts of the last 24 hours.
          */
         get: operations["getMailSite"];
         /**
-         * Set what the project delivers to a mail site at most
+         * Set the limits of the project for a mail site
          * @description The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.
          */
         put: operations["setMailSite"];
@@ -3360,7 +3360,7 @@ export interface paths {
         };
         /**
          * List the replays of a webhook endpoint
-         * @description With their progress: how many deliveries were queued so far.
+         * @description Includes the progress: the number of deliveries queued so far.
          */
         get: operations["listWebhookReplays"];
         put?: never;
@@ -4405,10 +4405,10 @@ export interface components {
             project_id: number | null;
             /** @description The place in the chain of the project, from 1 on without gaps. */
             position: number;
-            /** @description What was done: the kind of object and the verb, such as `campaign.updated`. */
+            /** @description The action: the kind of object and the verb, such as `campaign.updated`. */
             action: string;
             /**
-             * @description The way it came: a request, the console, the command line, or the system itself.
+             * @description The interface: a request, the console, the command line, or the system itself.
              * @enum {string}
              */
             via: "api" | "console" | "cli" | "system";
@@ -4422,7 +4422,7 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
-            /** @description What the request asked for, of actions that change no members of the object. */
+            /** @description The request, for actions that change no members of the object. */
             details: {
                 [key: string]: unknown;
             } | null;
@@ -4430,7 +4430,7 @@ export interface components {
             previous_hash: string;
             /** @description SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members. */
             hash: string;
-            /** @description What was changed. */
+            /** @description The object that was changed. */
             object: {
                 /** @description The kind of object. */
                 type: string;
@@ -4729,7 +4729,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description What the winner has most of, relative to the messages sent.
+                 * @description The criterion of the winner, relative to the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -4895,7 +4895,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description What the winner has most of, relative to the messages sent.
+                 * @description The criterion of the winner, relative to the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -5128,7 +5128,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description What the winner has most of, relative to the messages sent.
+                 * @description The criterion of the winner, relative to the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -5225,7 +5225,7 @@ export interface components {
                  */
                 kind: "broken_href" | "empty_subject" | "insecure_link" | "missing_alt" | "no_text_link" | "no_unsubscribe_link" | "sms_long" | "sms_unicode" | "too_large" | "unknown_variable" | "render_failed";
                 /**
-                 * @description How bad it is.
+                 * @description The severity.
                  * @enum {string}
                  */
                 severity: "error" | "warning" | "info";
@@ -5438,7 +5438,7 @@ export interface components {
                  */
                 kind: "broken_href" | "empty_subject" | "insecure_link" | "missing_alt" | "no_text_link" | "no_unsubscribe_link" | "sms_long" | "sms_unicode" | "too_large" | "unknown_variable" | "render_failed";
                 /**
-                 * @description How bad it is.
+                 * @description The severity.
                  * @enum {string}
                  */
                 severity: "error" | "warning" | "info";
@@ -5667,7 +5667,7 @@ export interface components {
                  * @description When a link was first clicked; null if none was.
                  */
                 clicked_at: string | null;
-                /** @description What the message was created for. No two messages of a project have the same. */
+                /** @description The cause of the message, which is unique in the project. */
                 cause: string;
                 /** @description The id of the consent entry that the message was sent on; null if there is none. */
                 consent_id: number | null;
@@ -5784,7 +5784,7 @@ export interface components {
                  */
                 kind: "broken_href" | "empty_subject" | "insecure_link" | "missing_alt" | "no_text_link" | "no_unsubscribe_link" | "sms_long" | "sms_unicode" | "too_large" | "unknown_variable" | "render_failed";
                 /**
-                 * @description How bad it is.
+                 * @description The severity.
                  * @enum {string}
                  */
                 severity: "error" | "warning" | "info";
@@ -5818,7 +5818,7 @@ export interface components {
             /** @description Who saved it; null if that is not known. */
             saved_by: {
                 /**
-                 * @description What saved it. `system` is this server.
+                 * @description The actor that saved it. `system` is this server.
                  * @enum {string}
                  */
                 type: "key" | "member" | "system";
@@ -5843,7 +5843,7 @@ export interface components {
             /** @description Who saved it; null if that is not known. */
             saved_by: {
                 /**
-                 * @description What saved it. `system` is this server.
+                 * @description The actor that saved it. `system` is this server.
                  * @enum {string}
                  */
                 type: "key" | "member" | "system";
@@ -5911,7 +5911,7 @@ export interface components {
              * @description The `external_id` of the user to render for. By default each message is rendered for its own recipient.
              */
             as?: string;
-            /** @description What the template reads as `event.data`, as with a message by request. At most 64 KiB as JSON. */
+            /** @description The data that the template reads as `event.data`, as with createMessage. At most 64 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -5956,7 +5956,7 @@ export interface components {
          *     }
          */
         CampaignTriggerReply: {
-            /** @description The id of the message. getMessage says what became of it. */
+            /** @description The id of the message, which getMessage reads. */
             message_id?: number;
         };
         /** @description Evidence, by the source of the entry. */
@@ -8039,13 +8039,13 @@ export interface components {
                 source_address: string;
                 /** @description The step, counted from 1. */
                 step: number;
-                /** @description The emails of today at most; null after the last step. */
+                /** @description The highest number of emails today; null after the last step. */
                 ceiling: number | null;
-                /** @description The emails of today so far. */
+                /** @description The number of emails sent today. */
                 sent: number;
-                /** @description Those of today that bounced. */
+                /** @description Today’s emails that bounced. */
                 bounced: number;
-                /** @description Those of today that were deferred. */
+                /** @description Today’s emails that were deferred. */
                 deferred: number;
             }[];
             /**
@@ -9568,7 +9568,7 @@ export interface components {
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
-                /** @description What the journey is to achieve. */
+                /** @description The goals of the journey. */
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
@@ -9652,7 +9652,7 @@ export interface components {
             until: string;
             /** @description The version that is tested; absent for steps that are not stored. */
             version?: number;
-            /** @description How far it is. */
+            /** @description The progress. */
             progress: {
                 /** @description How many users were simulated. */
                 users_done: number;
@@ -9716,7 +9716,7 @@ export interface components {
                         backtest: number;
                     };
                 };
-                /** @description What is not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
+                /** @description Parts that are not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
                 approximate: string[];
                 /** @description Some users with their visits. */
                 examples: {
@@ -9774,7 +9774,7 @@ export interface components {
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
-                /** @description What the journey is to achieve. */
+                /** @description The goals of the journey. */
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
@@ -9825,7 +9825,7 @@ export interface components {
             added: string[];
             /** @description The keys of steps that only the earlier version has. */
             removed: string[];
-            /** @description What differs otherwise. Positions on the screen are left out. */
+            /** @description Other differences. Positions on the screen are left out. */
             changed: {
                 /** @description The key of the step; absent for the settings of the journey. */
                 step?: string;
@@ -9960,7 +9960,7 @@ export interface components {
                     check: string;
                     /** @description Whether the check let the user in. */
                     passed: boolean;
-                    /** @description What the check read. */
+                    /** @description The values that the check read. */
                     seen?: unknown;
                 }[];
             }[];
@@ -9972,7 +9972,7 @@ export interface components {
                     check: string;
                     /** @description Whether the check let the user in. */
                     passed: boolean;
-                    /** @description What the check read. */
+                    /** @description The values that the check read. */
                     seen?: unknown;
                 }[];
             };
@@ -10102,14 +10102,14 @@ export interface components {
             published_at?: string;
             /** @description How many users move or exit. They do so in the background. */
             moving: number;
-            /** @description What stops a publication. Empty after one. */
+            /** @description Faults that prevent publication. Empty after a publication. */
             faults: {
                 /** @description The path from the key of the step, such as `w1.data.hours`. */
                 param?: string;
                 /** @description An explanation for developers. It may change. */
                 message: string;
             }[];
-            /** @description What may not be intended. */
+            /** @description Warnings. */
             warnings: {
                 /** @description The path from the key of the step, such as `w1.data.hours`. */
                 param?: string;
@@ -10131,7 +10131,7 @@ export interface components {
                 };
                 /** @description Whether they keep what they wait for, because the step has the same key and type. */
                 in_place: boolean;
-                /** @description How many of them the new step lets go at once. */
+                /** @description The number of these users who pass the new step at once. */
                 due_now: number;
             }[];
         };
@@ -10149,18 +10149,18 @@ export interface components {
          *     }
          */
         JourneyPublishInput: {
-            /** @description What changes, for the list of versions. */
+            /** @description A note about the changes, shown in the list of versions. */
             note?: string;
             /** @description Publishes a copy of this version instead of the draft. The draft does not change. */
             from_version?: number;
-            /** @description What becomes of the users who are inside on earlier versions. */
+            /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
                  * @description For steps that are not named. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
-                /** @description What becomes of the users at a step, by its key. */
+                /** @description The plan for the users at each step, by its key. */
                 steps?: {
                     [key: string]: ("stay" | "exit" | "move") | {
                         /** @description The key of a step of the new version. */
@@ -10215,7 +10215,7 @@ export interface components {
             entrance?: string;
             /** @description When the simulation begins. By default now. ISO 8601. */
             at?: string;
-            /** @description What happens to the user, in any order. */
+            /** @description The inputs for the user, in any order. */
             inputs?: {
                 /** @description ISO 8601. */
                 at: string;
@@ -10260,7 +10260,7 @@ export interface components {
                 /** @description The user leaves the list with this id. */
                 list_left?: number;
             }[];
-            /** @description What webhook steps are answered, by the key of the step. By default 200 and `{}`. */
+            /** @description The simulated replies to webhook steps, by the key of the step. By default 200 and `{}`. */
             answers?: {
                 [key: string]: {
                     /** @description The status of the answer. */
@@ -10269,7 +10269,7 @@ export interface components {
                     body?: unknown;
                 };
             };
-            /** @description What becomes of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing. */
+            /** @description The simulated result of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing. */
             outcomes?: {
                 [key: string]: "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "aborted" | "unknown";
             };
@@ -10534,7 +10534,7 @@ export interface components {
                 entrance_id: number;
                 /** @description The version that the user is on, or was. */
                 version: number;
-                /** @description What the message was created for. No two messages of a project have the same. */
+                /** @description The cause of the message, which is unique in the project. */
                 cause: {
                     /** @description `event`, `list`, `schedule`, `api` or `link`. */
                     is: string;
@@ -10715,7 +10715,7 @@ export interface components {
             users: number;
             /** @description How many of them are about to move to the live version, or to exit. */
             moving: number;
-            /** @description What changed, as the publication said. */
+            /** @description The note given when the version was published. */
             note?: string;
             /**
              * Format: date-time
@@ -10822,7 +10822,7 @@ export interface components {
             users: number;
             /** @description How many of them are about to move to the live version, or to exit. */
             moving: number;
-            /** @description What changed, as the publication said. */
+            /** @description The note given when the version was published. */
             note?: string;
             /**
              * Format: date-time
@@ -10842,7 +10842,7 @@ export interface components {
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
-                /** @description What the journey is to achieve. */
+                /** @description The goals of the journey. */
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
@@ -10856,14 +10856,14 @@ export interface components {
                 /** @description How often a user enters within 24 hours at most. Default: 50. */
                 max_entries_per_day?: number;
             };
-            /** @description What becomes of the users who are inside on earlier versions. */
+            /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
                  * @description For steps that are not named. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
-                /** @description What becomes of the users at a step, by its key. */
+                /** @description The plan for the users at each step, by its key. */
                 steps?: {
                     [key: string]: ("stay" | "exit" | "move") | {
                         /** @description The key of a step of the new version. */
@@ -11752,7 +11752,7 @@ export interface components {
          *     }
          */
         MailQueuePauseList: {
-            /** @description What is paused. An empty item is all email of the project. */
+            /** @description The pauses. An empty item pauses all email of the project. */
             results: components["schemas"]["MailQueuePause"][];
         };
         /**
@@ -11834,7 +11834,7 @@ export interface components {
                 /** @description Emails in a second; 0.1 is one email in ten seconds. */
                 mails_per_second: number;
             };
-            /** @description What the project set; null if it set nothing. */
+            /** @description The limits that the project set; null if it set none. */
             project_limits: {
                 /** @description Emails that are delivered to the site at the same time. */
                 mails_at_once?: number;
@@ -11848,7 +11848,7 @@ export interface components {
              * @description When that reply came; null if there was none.
              */
             last_replied_at: string | null;
-            /** @description What became of the attempts of the project in the last 24 hours. */
+            /** @description The results of the project’s attempts in the last 24 hours. */
             last_24_hours: {
                 /** @description Attempts that delivered. */
                 delivered: number;
@@ -12326,7 +12326,7 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description When it is skipped if it was not sent.
+             * @description The time after which it is skipped if it was not sent.
              */
             expires_at: string | null;
             /**
@@ -12446,7 +12446,7 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description When it is skipped if it was not sent.
+             * @description The time after which it is skipped if it was not sent.
              */
             expires_at: string | null;
             /**
@@ -12471,7 +12471,7 @@ export interface components {
                 /** @description The group of mail hosts, once they were looked up. */
                 site: string | null;
                 /**
-                 * @description What became of the recipient. `claimed`: it is being delivered.
+                 * @description The state of the recipient. `claimed`: it is being delivered.
                  * @enum {string}
                  */
                 state: "queued" | "claimed" | "delivered" | "failed" | "expired" | "cancelled";
@@ -12506,7 +12506,7 @@ export interface components {
                     response?: string;
                     /** @description How the connection was encrypted; absent if it was not. */
                     tls?: string;
-                    /** @description What happened, where there was no reply. */
+                    /** @description The failure, if there was no reply. */
                     detail?: string;
                 }[];
             }[];
@@ -12575,7 +12575,7 @@ export interface components {
                 /** @description The text. */
                 body?: string;
             } | null;
-            /** @description What became of it, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed. */
+            /** @description The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed. */
             timeline: {
                 /**
                  * Format: date-time
@@ -12751,7 +12751,7 @@ export interface components {
                 kind: "webhook_disabled" | "domain_problem" | "campaign_paused" | "mail_paused" | "items_parked" | "processing_late" | "bounces_high" | "failures_high";
                 /** @description What is wrong and what to do, in a sentence. */
                 message: string;
-                /** @description What it is about; null for the project. */
+                /** @description The object that it concerns; null for the project. */
                 object: {
                     /**
                      * @description The kind of object.
@@ -13359,13 +13359,13 @@ export interface components {
             recovery_codes: string[];
         };
         ProfilePasswordInput: {
-            /** @description The password that you have. */
+            /** @description Your current password. */
             current_password: string;
             /** @description At least 12 characters of any kind. It must not be one of the most common passwords, the email address or the name of the product. */
             password: string;
         };
         ProfileTotpBeginInput: {
-            /** @description The password that you have. Members without one must have signed in within the last ten minutes. */
+            /** @description Your current password. Members without one must have signed in within the last ten minutes. */
             current_password?: string;
         };
         ProfileTotpBeginReply: {
@@ -14092,7 +14092,7 @@ export interface components {
             /** @description The group of mail hosts, once they were looked up. */
             site: string | null;
             /**
-             * @description What became of the recipient. `expired`: the time of the email ran out.
+             * @description The result for the recipient. `expired`: the time of the email ran out.
              * @enum {string}
              */
             state: "waiting" | "paused" | "delivering" | "delivered" | "failed" | "expired" | "cancelled";
@@ -14129,7 +14129,7 @@ export interface components {
                 response?: string;
                 /** @description How the connection was encrypted; absent if it was not. */
                 tls?: string;
-                /** @description What happened, where there was no reply. */
+                /** @description The failure, if there was no reply. */
                 detail?: string;
             } | null;
             /**
@@ -14786,7 +14786,7 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
-            /** @description What tells it from others of the name: the address of a user, the state of a campaign. */
+            /** @description Distinguishes objects with the same name: the address of a user, the state of a campaign. */
             detail: string | null;
         };
         /**
@@ -14927,7 +14927,7 @@ export interface components {
          *     }
          */
         SentMessage: {
-            /** @description The id of the message. getMessage says what became of it. */
+            /** @description The id of the message, which getMessage reads. */
             id: number;
             /**
              * @description `queued`, or `skipped` if it cannot be sent. For a repeated request, the state now.
@@ -15169,7 +15169,7 @@ export interface components {
         SignInSingleSignOnInput: {
             /** @description The query of the address to which the provider led back, without the question mark. */
             parameters: string;
-            /** @description The `binding` of the beginning. */
+            /** @description The `binding` of the reply that began the sign-in. */
             binding: string;
         };
         SignOutReply: {
@@ -15353,7 +15353,7 @@ export interface components {
             is_transactional: boolean;
             /** @description Whether an opt-in must be confirmed. */
             requires_confirmation: boolean;
-            /** @description What users get. Shown in the preference centre. */
+            /** @description Describes the messages to users in the preference centre. */
             description?: string;
             /**
              * Format: date-time
@@ -15385,7 +15385,7 @@ export interface components {
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
-            /** @description What users get. Shown in the preference centre. */
+            /** @description Describes the messages to users in the preference centre. */
             description?: string | null;
         };
         /** @description Users with this subscription state. Without a stored state, the default of the subscription type applies. */
@@ -15426,7 +15426,7 @@ export interface components {
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
-            /** @description What users get. Shown in the preference centre. */
+            /** @description Describes the messages to users in the preference centre. */
             description?: string | null;
         };
         SubscriptionPage: {
@@ -15573,7 +15573,7 @@ export interface components {
              * @constant
              */
             status: "success";
-            /** @description How it went. */
+            /** @description The result. */
             data: {
                 /**
                  * @description `success`: connected. `refused`: the port accepts no connections. `timeout`: no response in 5 seconds. `unreachable`: there is no route to the address. `reset`: the connection was reset while connecting. `dns_error`: the name does not resolve. `blocked`: the egress policy does not allow the address. `error`: another error.
@@ -15969,7 +15969,7 @@ export interface components {
              */
             previous_state: 0 | 1 | 2 | null;
             /**
-             * @description What set the state.
+             * @description The source of the state.
              * @enum {string}
              */
             source: "api" | "session" | "import" | "preference_page" | "unsubscribe_page" | "one_click" | "confirmation" | "text_keyword" | "complaint" | "provider" | "journey" | "sign_up" | "merge";
@@ -16173,15 +16173,15 @@ export interface components {
             lists: {
                 [key: string]: unknown;
             }[];
-            /** @description What the user did, and system events. */
+            /** @description Events of the user, and system events. */
             events: {
                 [key: string]: unknown;
             }[];
-            /** @description What `GET /activity` has of the user. */
+            /** @description The entries of the user in `GET /activity`. */
             activity: {
                 [key: string]: unknown;
             }[];
-            /** @description Messages, with their states, and what came with the requests for them. */
+            /** @description Messages, with their states and the data of their requests. */
             messages: {
                 [key: string]: unknown;
             }[];
@@ -16217,7 +16217,7 @@ export interface components {
             journey_calls: {
                 [key: string]: unknown;
             }[];
-            /** @description What imports changed, for 24 hours. */
+            /** @description Changes made by imports, for 24 hours. */
             imports: {
                 [key: string]: unknown;
             }[];
@@ -16410,7 +16410,7 @@ export interface components {
          */
         UserTimelineItem: {
             /**
-             * @description `event`: what the user did. `message`: what became of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.
+             * @description `event`: what the user did. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.
              * @enum {string}
              */
             kind: "event" | "message" | "subscription" | "list" | "journey";
@@ -16830,7 +16830,7 @@ export interface components {
                  * @description When the attempt began.
                  */
                 attempted_at: string;
-                /** @description The headers of the request, signed with the secrets that are valid now: after a rotation, the sent ones were others. */
+                /** @description The headers of the request, signed with the present secrets. After a rotation, those that were sent differ. */
                 headers: {
                     [key: string]: string;
                 };
@@ -17110,7 +17110,7 @@ export interface components {
              */
             status: "error";
             /**
-             * @description What went wrong, for programs.
+             * @description The code of the error.
              * @enum {string}
              */
             code: "resource_missing" | "resource_already_exists" | "parameter_missing" | "parameter_invalid_empty" | "parameter_invalid_format" | "parameter_unknown" | "validation_failed" | "authentication_required" | "permission_denied" | "idempotency_key_mismatch" | "rate_limited" | "version_unsupported" | "version_required" | "webhook_signature_invalid" | "quota_exceeded" | "internal_error";
@@ -17119,7 +17119,7 @@ export interface components {
             /** @description The error, with all of its details. */
             error: {
                 /**
-                 * @description What went wrong, for programs.
+                 * @description The code of the error.
                  * @enum {string}
                  */
                 code: "resource_missing" | "resource_already_exists" | "parameter_missing" | "parameter_invalid_empty" | "parameter_invalid_format" | "parameter_unknown" | "validation_failed" | "authentication_required" | "permission_denied" | "idempotency_key_mismatch" | "rate_limited" | "version_unsupported" | "version_required" | "webhook_signature_invalid" | "quota_exceeded" | "internal_error";
@@ -17130,7 +17130,7 @@ export interface components {
                 /** @description Every fault of the request. */
                 errors?: {
                     /**
-                     * @description What went wrong, for programs.
+                     * @description The code of the error.
                      * @enum {string}
                      */
                     code: "resource_missing" | "resource_already_exists" | "parameter_missing" | "parameter_invalid_empty" | "parameter_invalid_format" | "parameter_unknown" | "validation_failed" | "authentication_required" | "permission_denied" | "idempotency_key_mismatch" | "rate_limited" | "version_unsupported" | "version_required" | "webhook_signature_invalid" | "quota_exceeded" | "internal_error";
@@ -21889,7 +21889,7 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
-                /** @description Whether live journeys that use it do not stop the deletion. Default: `false`. */
+                /** @description Whether to delete it although live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -23336,7 +23336,7 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: {
-                /** @description Whether live journeys that use it do not stop the deletion. Default: `false`. */
+                /** @description Whether to delete it although live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -27786,15 +27786,15 @@ export interface operations {
             query?: {
                 /** @description Only this action, such as `campaign.updated`. */
                 action?: string;
-                /** @description Only what this kind of actor did. */
+                /** @description Only changes made by this kind of actor. */
                 actor_type?: "key" | "member" | "system";
-                /** @description Only what the key or the member with this id did. Give `actor_type` too. */
+                /** @description Only changes made by the key or the member with this id. Give `actor_type` too. */
                 actor_id?: string;
                 /** @description Only this kind of object, such as `campaign`. */
                 object_type?: string;
                 /** @description Only the object with this id. Give `object_type` too. */
                 object_id?: string;
-                /** @description Only what came by this way. */
+                /** @description Only changes made through this interface. */
                 via?: "api" | "console" | "cli" | "system";
                 /** @description Only entries of this time or later. ISO 8601. */
                 since?: string;
@@ -28003,7 +28003,7 @@ export interface operations {
     getStream: {
         parameters: {
             query: {
-                /** @description What to watch, separated by commas, such as `campaign:12,sandbox`. */
+                /** @description The topics to watch, separated by commas, such as `campaign:12,sandbox`. */
                 topics: string;
             };
             header?: {

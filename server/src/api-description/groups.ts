@@ -2,8 +2,7 @@
 export const GROUPS: Record<string, string> = {
   Projects: 'A project has its own users, campaigns, providers and keys. Projects are managed with an organisation key.',
   Keys: 'API keys of a project. A key is shown in full once, in the reply that creates it.',
-  Console:
-    'What the console needs beside the API: signing in, sessions and members. A session of the console may be used for the whole API.',
+  Console: 'Operations for the console: sign-in, sessions and members. A session of the console may be used for the whole API.',
   Users: 'The recipients of messages, with their addresses, attributes, consent and messages. Your `external_id` identifies a user.',
   Devices: 'Push devices of users. Apps register them.',
   Attributes: 'The register of attributes sets which roles can read which keys of `data`.',
@@ -17,12 +16,12 @@ export const GROUPS: Record<string, string> = {
   Campaigns: 'A blast is sent once to the users of its lists; a trigger campaign is sent to a user when an event matches.',
   Journeys:
     'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
-  Activity: 'What users do, for programs that poll instead of receiving webhooks.',
+  Activity: 'Activity of users, for programs that poll instead of receiving webhooks.',
   Overview: 'The state of a project at a glance: problems, sends in progress, and the last seven days.',
-  Stream: 'What changes in a project while it is watched, as server-sent events.',
-  Search: 'Users and objects by a part of their names.',
-  Audit: 'Who changed the configuration, what, when, and by which way.',
-  Messages: 'Sending a message by a request, and reading what became of any message.',
+  Stream: 'Changes in a project as they happen, as server-sent events.',
+  Search: 'Finds users and objects by a part of their names.',
+  Audit: 'Each change of the configuration: who made it, what changed, when, and through which interface.',
+  Messages: 'Send a message by a request, and read the state and the timeline of any message.',
   Sandbox: 'Messages that the sandbox provider kept instead of sending them.',
   'Sending-policy': 'How many messages a user gets at most, and at which hours none are sent.',
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',
@@ -30,7 +29,7 @@ export const GROUPS: Record<string, string> = {
   'Mail-queue': 'Email that this server delivers itself and that waits: what is in the queue, and what is paused.',
   'Tls-results': 'How many deliveries had TLS, and why others had not.',
   'Mail-sites': 'The destinations of email, with their limits and states.',
-  Webhooks: 'Endpoints of yours that get signed events about messages.',
+  Webhooks: 'Your endpoints, which receive signed events about messages.',
   Utilities: 'Test data, sentiment, phone numbers, SPF records and TCP connections. Their bodies are forms.',
   'Webhook events': 'The requests that webhook endpoints get, one kind for each event type.',
 }

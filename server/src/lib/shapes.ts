@@ -66,9 +66,7 @@ export const Page = <S extends TSchema>(item: S) =>
 
 /** The query of a deletion that live journeys stop (D-JRN-12). */
 export const ForceQuery = Exact({
-  force: Type.Optional(
-    OneOf(['true', 'false'], { description: 'Whether live journeys that use it do not stop the deletion. Default: `false`.' }),
-  ),
+  force: Type.Optional(OneOf(['true', 'false'], { description: 'Whether to delete it although live journeys use it. Default: `false`.' })),
 })
 
 /** What a statement such as `select count(*)` returns. */

@@ -6,7 +6,7 @@ export const activityRoutes = [
   route({
     method: 'GET',
     path: '/api/client/activity',
-    summary: 'Poll what users do: opens, clicks, opt-ins, opt-outs, replies and changes of lists.',
+    summary: 'Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists.',
     description:
       'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: everything comes once, oldest first. An item that was reported late is at the end, with its own `created_at`.',
     access: { secret: 'support' },

@@ -112,7 +112,7 @@ export const templateRoutes = [
     path: '/api/client/campaigns/{campaignId}/test',
     summary: 'Send test messages of a campaign to a few recipients.',
     description:
-      'The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links lead on, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.',
+      'The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.',
     access: { secret: 'editor' },
     audit: { none: 'test messages are not configuration' },
     bucket: 'egress',

@@ -47,7 +47,7 @@ export const JourneySettings = Exact(
     exclusion_list_ids: Type.Optional(
       Type.Array(IdOf<ListId>(), { maxItems: EXCLUSION_LISTS_MAX, description: 'Users in any of these lists do not enter.' }),
     ),
-    goals: Type.Optional(Type.Array(Goal, { maxItems: GOALS_MAX, description: 'What the journey is to achieve.' })),
+    goals: Type.Optional(Type.Array(Goal, { maxItems: GOALS_MAX, description: 'The goals of the journey.' })),
     max_entries_per_day: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -37,7 +37,7 @@ export const passkeyRoutes = [
     path: '/api/console/profile/passkeys',
     summary: 'Add a passkey.',
     description:
-      'With what the authenticator made. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.',
+      'Takes the reply of the authenticator. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.',
     access: { member: 'member' },
     audit: { none: 'the verb records it, with the name of the passkey' },
     body: PasskeyInput,
@@ -49,7 +49,7 @@ export const passkeyRoutes = [
     method: 'POST',
     path: '/api/console/profile/passkeys/{passkeyId}/remove',
     summary: 'Remove one of your own passkeys.',
-    description: 'It cannot sign in any more. With the last second factor, the recovery codes are deleted.',
+    description: 'It can no longer be used to sign in. With the last second factor, the recovery codes are deleted.',
     access: { member: 'member' },
     params: { passkeyId: pathId<PasskeyId>() },
     audit: { none: 'the verb records it, with the name of the passkey' },

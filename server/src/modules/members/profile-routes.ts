@@ -24,7 +24,7 @@ export const profileRoutes = [
     method: 'GET',
     path: '/api/console/profile',
     summary: 'Read your own profile.',
-    description: 'With the second factor, and how many recovery codes are left.',
+    description: 'Includes the second factors and the number of recovery codes that are left.',
     access: { member: 'member' },
     reply: Profile,
     run: (ctx) => getProfile(ctx),

@@ -85,7 +85,7 @@ const MemberProjects = Type.Array(
   { maxItems: 1000, description: 'The roles of a `member` in projects. `admin` and `owner` need none.' },
 )
 const Passwords = {
-  current_password: Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'The password that you have.' }),
+  current_password: Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'Your current password.' }),
 }
 
 export const MemberInput = Exact({
@@ -160,7 +160,7 @@ export type PasswordChange = Static<typeof PasswordChange>
 export const PasswordProof = Exact({
   current_password: Type.Optional({
     ...Passwords.current_password,
-    description: 'The password that you have. Members without one must have signed in within the last ten minutes.',
+    description: 'Your current password. Members without one must have signed in within the last ten minutes.',
   }),
 })
 export const CodeInput = Exact({ code: Line(64, { minLength: 1, description: 'A code of the authenticator app.' }) })
@@ -186,7 +186,7 @@ export const SingleSignOnAnswer = Exact({
     minLength: 1,
     description: 'The query of the address to which the provider led back, without the question mark.',
   }),
-  binding: Line(64, { minLength: 1, description: 'The `binding` of the beginning.' }),
+  binding: Line(64, { minLength: 1, description: 'The `binding` of the reply that began the sign-in.' }),
 })
 export type SingleSignOnAnswer = Static<typeof SingleSignOnAnswer>
 

@@ -40,7 +40,7 @@ export const mailSiteRoutes = [
     method: 'GET',
     path: '/api/client/mail-sites/{site}',
     summary: 'Read a mail site.',
-    description: 'Its limits, its state and what became of the attempts of the last 24 hours.',
+    description: 'Its limits, its state and the results of the attempts of the last 24 hours.',
     access: { secret: 'support' },
     params,
     reply: MailSite,
@@ -49,7 +49,7 @@ export const mailSiteRoutes = [
   route({
     method: 'PUT',
     path: '/api/client/mail-sites/{site}',
-    summary: 'Set what the project delivers to a mail site at most.',
+    summary: 'Set the limits of the project for a mail site.',
     description:
       'The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.',
     access: { secret: 'admin' },

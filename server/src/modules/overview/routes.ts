@@ -25,7 +25,7 @@ export const overviewRoutes = [
   route({
     method: 'GET',
     path: '/api/client/stream',
-    summary: 'Stream what changes in the project.',
+    summary: 'Stream changes in the project.',
     description: `Server-sent events for each topic of \`topics\`: its state as it is, and whenever it has changed, looked at every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
     access: { secret: 'support' },
     query: StreamQuery,
@@ -49,7 +49,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/users/{userId}/reachability',
     summary: 'Show which channels reach a user, and why others do not.',
-    description: 'The first thing that stops messages is the reason: the address, then a suppression, then the subscriptions.',
+    description: 'The reason is the first that applies: the address, then a suppression, then the subscriptions.',
     access: { secret: 'support' },
     params,
     reply: Reachability,
@@ -58,9 +58,9 @@ export const overviewRoutes = [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/timeline',
-    summary: 'List what a user did and what happened to them, latest first.',
+    summary: 'List the timeline of a user, latest first.',
     description:
-      'Events, what became of messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.',
+      'Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.',
     access: { secret: 'support' },
     params,
     list: timelineListing,

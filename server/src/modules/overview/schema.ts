@@ -37,7 +37,7 @@ export const Problem = Exact(
           id: Type.String({ description: 'Its id, or the name of the channel.' }),
           name: Type.String({ description: 'Its name.' }),
         },
-        { description: 'What it is about; null for the project.' },
+        { description: 'The object that it concerns; null for the project.' },
       ),
     ),
   },
@@ -90,7 +90,7 @@ export type Counts = Overview['channels'][number]['last_7_days']
 
 const TOPICS_LENGTH_MAX = 500
 export const StreamQuery = Exact({
-  topics: Line(TOPICS_LENGTH_MAX, { description: 'What to watch, separated by commas, such as `campaign:12,sandbox`.' }),
+  topics: Line(TOPICS_LENGTH_MAX, { description: 'The topics to watch, separated by commas, such as `campaign:12,sandbox`.' }),
 })
 
 const QUERY_LENGTH_MAX = 255
@@ -102,7 +102,7 @@ export const Found = Exact(
     id: Type.String({ description: 'The id for the path of the object; of a user, the `external_id`.' }),
     name: Type.String({ description: 'Its name.' }),
     detail: Nullable(
-      Type.String({ description: 'What tells it from others of the name: the address of a user, the state of a campaign.' }),
+      Type.String({ description: 'Distinguishes objects with the same name: the address of a user, the state of a campaign.' }),
     ),
   },
   { title: 'SearchResult' },
@@ -143,7 +143,7 @@ export const UserTimelineItem = Exact(
   {
     kind: OneOf(['event', 'message', 'subscription', 'list', 'journey'], {
       description:
-        '`event`: what the user did. `message`: what became of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.',
+        '`event`: what the user did. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.',
     }),
     name: Type.String({
       description: 'The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`.',

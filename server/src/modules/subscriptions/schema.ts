@@ -25,7 +25,9 @@ const writable = {
     description:
       'Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm.',
   }),
-  description: Nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'What users get. Shown in the preference centre.' })),
+  description: Nullable(
+    Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Describes the messages to users in the preference centre.' }),
+  ),
 }
 
 export const SubscriptionInput = Exact({ name: Name(), channel, ...Type.Partial(Type.Object(writable)).properties })

@@ -61,7 +61,7 @@ export type TemplateRow = Static<typeof TemplateRow>
 const SavedBy = Nullable(
   Exact(
     {
-      type: OneOf(['key', 'member', 'system'], { description: 'What saved it. `system` is this server.' }),
+      type: OneOf(['key', 'member', 'system'], { description: 'The actor that saved it. `system` is this server.' }),
       id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
       name: Nullable(Type.String()),
     },
@@ -144,7 +144,9 @@ export const TestInput = Exact({
   }),
   ...choice,
   as: Type.Optional(UserName('The `external_id` of the user to render for. By default each message is rendered for its own recipient.')),
-  data: Type.Optional(FreeForm(SCOPE_BYTES_MAX, { description: 'What the template reads as `event.data`, as with a message by request.' })),
+  data: Type.Optional(
+    FreeForm(SCOPE_BYTES_MAX, { description: 'The data that the template reads as `event.data`, as with createMessage.' }),
+  ),
 })
 export type TestInput = Static<typeof TestInput>
 

@@ -113,7 +113,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'GET',
     path: '/api/client/users/erasures/{erasureId}',
     summary: 'Read the receipt of an erasure.',
-    description: 'It has numbers only, and nothing of the user but the id. It is kept.',
+    description: 'It has only numbers and the id of the user, and is kept.',
     access: { secret: 'support' },
     params: { erasureId: pathId<ErasureId>() },
     reply: Erasure,

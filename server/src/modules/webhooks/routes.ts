@@ -178,7 +178,7 @@ export const webhookRoutes = [
     method: 'GET',
     path: '/api/client/webhooks/{endpointId}/replays',
     summary: 'List the replays of a webhook endpoint.',
-    description: 'With their progress: how many deliveries were queued so far.',
+    description: 'Includes the progress: the number of deliveries queued so far.',
     access: { secret: 'support' },
     params,
     list: replayListing,

@@ -152,7 +152,7 @@ export const DeliveryWhole = Exact({
       ...attempt,
       attempted_at: Timestamp,
       headers: Type.Record(Type.String(), Type.String(), {
-        description: 'The headers of the request, signed with the secrets that are valid now: after a rotation, the sent ones were others.',
+        description: 'The headers of the request, signed with the present secrets. After a rotation, those that were sent differ.',
       }),
     }),
     { description: 'The newest 50 attempts, newest first.' },

@@ -10,7 +10,7 @@ import { LOCAL_SERVER } from './servers.ts'
 import type { Header, JsonSchema, Media, Ref, Reply } from './types.ts'
 
 const text: JsonSchema = { type: 'string' }
-const code: JsonSchema = { type: 'string', enum: Object.keys(ERROR_STATUS), description: 'What went wrong, for programs.' }
+const code: JsonSchema = { type: 'string', enum: Object.keys(ERROR_STATUS), description: 'The code of the error.' }
 const message: JsonSchema = { type: 'string', description: 'An explanation for developers. It may change.' }
 const param: JsonSchema = { type: 'string', description: 'The parameter at fault, such as `name`, `[3].email` or `body`.' }
 

@@ -101,7 +101,7 @@ export const MessageBatch = Type.Array(MessageInput, { minItems: 1, maxItems: BA
 /** A message that was accepted, or skipped at once. */
 export const SentMessage = Exact(
   {
-    id: IdOf<MessageId>({ description: 'The id of the message. getMessage says what became of it.' }),
+    id: IdOf<MessageId>({ description: 'The id of the message, which getMessage reads.' }),
     state: OneOf(MESSAGE_STATES, { description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the state now.' }),
     reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
     detail: Nullable(Type.String({ description: 'More about the reason: of `suppressed`, the kind of suppression.' })),

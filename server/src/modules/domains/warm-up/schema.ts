@@ -31,10 +31,13 @@ const SiteState = Exact({
   site: Type.String({ description: 'The destination: a provider, or the mail hosts that several domains share.' }),
   source_address: Type.String({ description: 'The address that email is sent from; empty if all of them are warmed up together.' }),
   step: Type.Integer({ description: 'The step, counted from 1.' }),
-  ceiling: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'The emails of today at most; null after the last step.' }),
-  sent: Type.Integer({ description: 'The emails of today so far.' }),
-  bounced: Type.Integer({ description: 'Those of today that bounced.' }),
-  deferred: Type.Integer({ description: 'Those of today that were deferred.' }),
+  ceiling: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The highest number of emails today; null after the last step.',
+  }),
+  sent: Type.Integer({ description: 'The number of emails sent today.' }),
+  bounced: Type.Integer({ description: 'Today’s emails that bounced.' }),
+  deferred: Type.Integer({ description: 'Today’s emails that were deferred.' }),
 })
 
 /** A warm-up plan with the state of its destinations. */

@@ -39,7 +39,7 @@ export const backtestRoutes = [
     method: 'DELETE',
     path: '/api/client/journeys/{journeyId}/backtests/{backtestId}',
     summary: 'Cancel a backtest of a journey.',
-    description: 'One that is finished loses its result.',
+    description: 'A finished backtest loses its result.',
     access: { secret: 'editor' },
     audit: { none: 'it ends a computation' },
     params: one,

@@ -53,7 +53,7 @@ export const BacktestResult = Exact({
   }),
   approximate: Type.Array(Type.String(), {
     description:
-      'What is not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
+      'Parts that are not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
   }),
   examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), { description: 'Some users with their visits.' }),
 })

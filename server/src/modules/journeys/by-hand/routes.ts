@@ -44,7 +44,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/hold',
-    summary: 'Hold the users of a journey where they are.',
+    summary: 'Hold a journey, so that its users stay at their steps.',
     description:
       'Users who come to a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.',
     access: { secret: 'publisher' },
@@ -57,7 +57,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/resume',
-    summary: 'Let the users of a held journey go on.',
+    summary: 'Resume a held journey.',
     description: 'What became due meanwhile happens now, in the order in which it became due.',
     access: { secret: 'publisher' },
     audit: journeyAudit('resumed'),
@@ -112,7 +112,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/users/{userId}/retry',
-    summary: 'Decide again about a user at the present step.',
+    summary: 'Retry the decision about a user at the present step.',
     description: 'For users whose decision failed: `parked` is set where the user is read.',
     access: { secret: 'publisher' },
     audit: OF_A_USER,

@@ -127,7 +127,7 @@ const Check = Exact({
     description: 'The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, …',
   }),
   passed: Type.Boolean(),
-  seen: Type.Optional(Type.Unsafe<unknown>({ description: 'What the check read.' })),
+  seen: Type.Optional(Type.Unsafe<unknown>({ description: 'The values that the check read.' })),
 })
 export type Check = Static<typeof Check>
 

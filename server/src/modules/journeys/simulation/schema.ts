@@ -22,7 +22,7 @@ const Input = Exact(
     list_entered: Type.Optional(IdOf<ListId>({ description: 'The user enters the list with this id.' })),
     list_left: Type.Optional(IdOf<ListId>({ description: 'The user leaves the list with this id.' })),
   },
-  { description: 'What happens to the user at an instant.' },
+  { description: 'An input for the user at a given time.' },
 )
 export type SimulationStep = Static<typeof Input>
 
@@ -51,7 +51,7 @@ export const SimulationInput = Exact({
     }),
   ),
   at: Type.Optional(Type.String({ format: 'time', description: 'When the simulation begins. By default now.' })),
-  inputs: Type.Optional(Type.Array(Input, { maxItems: INPUTS_MAX, description: 'What happens to the user, in any order.' })),
+  inputs: Type.Optional(Type.Array(Input, { maxItems: INPUTS_MAX, description: 'The inputs for the user, in any order.' })),
   answers: Type.Optional(
     Type.Record(
       Key,
@@ -59,12 +59,13 @@ export const SimulationInput = Exact({
         status: Type.Integer({ minimum: 100, maximum: STATUS_MAX }),
         body: Type.Optional(Type.Unsafe<unknown>({ description: 'The body of the answer, as JSON or text.' })),
       }),
-      { description: 'What webhook steps are answered, by the key of the step. By default 200 and `{}`.' },
+      { description: 'The simulated replies to webhook steps, by the key of the step. By default 200 and `{}`.' },
     ),
   ),
   outcomes: Type.Optional(
     Type.Record(Key, OneOf(OUTCOMES), {
-      description: 'What becomes of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing.',
+      description:
+        'The simulated result of messages, by the key of the step. By default `sent`, or `skipped` for a user who would get nothing.',
     }),
   ),
   until: Type.Optional(

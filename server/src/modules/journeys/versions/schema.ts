@@ -33,17 +33,19 @@ const Plan = Exact(
     steps: Type.Optional(
       Type.Unsafe<Record<string, PlanEntry>>({
         type: 'object',
-        description: 'What becomes of the users at a step, by its key.',
+        description: 'The plan for the users at each step, by its key.',
         published: { additionalProperties: (Entry as unknown as { published: object }).published },
       }),
     ),
   },
-  { description: 'What becomes of the users who are inside on earlier versions.' },
+  { description: 'The plan for the users who are inside on earlier versions.' },
 )
 
 export const PublishInput = Exact(
   {
-    note: Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description: 'What changes, for the list of versions.' })),
+    note: Type.Optional(
+      Type.String({ maxLength: NOTE_LENGTH_MAX, description: 'A note about the changes, shown in the list of versions.' }),
+    ),
     from_version: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Publishes a copy of this version instead of the draft. The draft does not change.' }),
     ),
@@ -64,8 +66,8 @@ export const Publication = Exact(
     version: Type.Integer({ description: 'The number of the new version.' }),
     published_at: Type.Optional(Timestamp),
     moving: Type.Integer({ description: 'How many users move or exit. They do so in the background.' }),
-    faults: Type.Array(Problem, { description: 'What stops a publication. Empty after one.' }),
-    warnings: Type.Array(Problem, { description: 'What may not be intended.' }),
+    faults: Type.Array(Problem, { description: 'Faults that prevent publication. Empty after a publication.' }),
+    warnings: Type.Array(Problem, { description: 'Warnings.' }),
     steps: Type.Array(
       Exact({
         external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
@@ -73,7 +75,7 @@ export const Publication = Exact(
         users: Type.Integer({ description: 'How many are at the step.' }),
         plan: Entry,
         in_place: Type.Boolean({ description: 'Whether they keep what they wait for, because the step has the same key and type.' }),
-        due_now: Type.Integer({ description: 'How many of them the new step lets go at once.' }),
+        due_now: Type.Integer({ description: 'The number of these users who pass the new step at once.' }),
       }),
       { description: 'The steps at which users are on earlier versions.' },
     ),
@@ -127,7 +129,7 @@ export const Difference = Exact(
         from: Type.Optional(Type.Unsafe<unknown>({ description: 'The former value; absent if there was none.' })),
         to: Type.Optional(Type.Unsafe<unknown>({ description: 'The new value; absent if there is none.' })),
       }),
-      { description: 'What differs otherwise. Positions on the screen are left out.' },
+      { description: 'Other differences. Positions on the screen are left out.' },
     ),
   },
   { title: 'JourneyDifference' },

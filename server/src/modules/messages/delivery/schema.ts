@@ -31,7 +31,7 @@ export const DeliveryAttempt = Exact({
   enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of its reply (RFC 3463).' })),
   response: Type.Optional(Type.String({ description: 'Its reply.' })),
   tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
-  detail: Type.Optional(Type.String({ description: 'What happened, where there was no reply.' })),
+  detail: Type.Optional(Type.String({ description: 'The failure, if there was no reply.' })),
 })
 
 /** A recipient in the mail queue. */
@@ -47,7 +47,7 @@ export const QueuedRecipient = Exact(
     domain: Type.String(),
     site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
     state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'What became of the recipient. `expired`: the time of the email ran out.',
+      description: 'The result for the recipient. `expired`: the time of the email ran out.',
     }),
     attempts: Type.Integer(),
     next_attempt_at: Nullable(Timestamp),
@@ -82,7 +82,7 @@ export const PauseTarget = Exact({
 export type PauseTarget = Static<typeof PauseTarget>
 
 export const PausedTargets = Exact({
-  results: Type.Array(PauseTarget, { description: 'What is paused. An empty item is all email of the project.' }),
+  results: Type.Array(PauseTarget, { description: 'The pauses. An empty item pauses all email of the project.' }),
 })
 
 export const ChangedRecipients = Exact({ recipients: Type.Integer({ description: 'How many recipients it concerned.' }) })

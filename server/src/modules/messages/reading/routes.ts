@@ -23,7 +23,7 @@ export const readingRoutes = (findSendingCampaigns: FindSendingCampaigns) => [
   route({
     method: 'GET',
     path: '/api/client/messages/{messageId}',
-    summary: 'Read a message: its state, its content and what became of it.',
+    summary: 'Read a message: its state, content and timeline.',
     description: 'The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has none.',
     access: { secret: 'support', smtpproxy: true },
     params: { messageId: pathId<MessageId>() },

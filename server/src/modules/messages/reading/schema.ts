@@ -43,7 +43,7 @@ const columns = {
 const times = <T extends typeof Timestamp>(time: T) => ({
   created_at: time,
   due_at: Type.Unsafe<Date>({ ...time, description: 'When it is sent, or tried again.' }),
-  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it is skipped if it was not sent.' })),
+  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which it is skipped if it was not sent.' })),
   settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it came to an end: sent, skipped or failed.' })),
   opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was first opened.' })),
   clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in it was first clicked.' })),
@@ -86,7 +86,7 @@ const Delivery = Exact({
   recipient: Type.String({ description: 'Empty if the user was erased.' }),
   site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
   state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled'], {
-    description: 'What became of the recipient. `claimed`: it is being delivered.',
+    description: 'The state of the recipient. `claimed`: it is being delivered.',
   }),
   next_attempt_at: Nullable(Timestamp),
   attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' }),
@@ -107,7 +107,8 @@ export const MessageWhole = Exact(
         'The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. Any other message is rendered again, for the user as it is now, without tracking. Null before an attempt, after a message that was never attempted, and once the user, the campaign or the template is deleted.',
     }),
     timeline: Type.Array(Moment, {
-      description: 'What became of it, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed.',
+      description:
+        'The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed.',
     }),
   },
   { title: 'MessageWhole' },
