@@ -20,7 +20,8 @@ export default defineConfig({
       configResolved: ({ build }) => {
         outDir = build.outDir
       },
-      closeBundle: () => compressFiles(outDir),
+      // Not `closeBundle`, which runs after a build that failed too, and would hide why.
+      writeBundle: () => compressFiles(outDir),
     },
   ],
   build: {

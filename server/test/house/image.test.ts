@@ -1,0 +1,37 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { expect, test } from 'vitest'
+
+/**
+ * The image is built where Docker is, which is not where these tests run. What breaks it most easily is a file that a step reads and that
+ * was not copied, or that `.dockerignore` leaves out.
+ */
+const lines = (path: string): string[] => readFileSync(path, 'utf8').split('\n')
+
+/** What the steps copy out of the repository. */
+const copied = lines('deploy/docker/Dockerfile')
+  .map((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1])
+  .flatMap((sources) => sources?.split(' ') ?? [])
+
+/** What `.dockerignore` leaves in; its first pattern leaves out everything. */
+const kept = lines('.dockerignore').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+
+const within = (path: string, folders: string[]): boolean => folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
+
+/** The configurations that the TypeScript of a folder extends, one after another. */
+function configurationsOf(path: string): string[] {
+  const base = /"extends": "([^"]+)"/.exec(readFileSync(path, 'utf8'))?.[1]
+  return base === undefined ? [path] : [path, ...configurationsOf(normalize(join(dirname(path), base)))]
+}
+
+test('every file that the image copies exists and is not ignored', () => {
+  expect(copied).toContain('server')
+  expect(copied.filter((path) => !existsSync(path))).toEqual([])
+  expect(copied.filter((path) => !within(path, kept) && !kept.some((folder) => folder.startsWith(`${path}/`)))).toEqual([])
+})
+
+test('the compiler of the console finds each configuration that its own extends', () => {
+  const configurations = globSync('{console,sdk}/tsconfig.json').flatMap(configurationsOf)
+  expect(configurations).toContain('tsconfig.base.json')
+  expect(configurations.filter((path) => !within(path, copied))).toEqual([])
+})
