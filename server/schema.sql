@@ -358,6 +358,7 @@ create table campaigns (
   slug text,
   is_direct boolean not null default false,
   utm jsonb,
+  mail_retries jsonb,
   constraint campaigns_pkey PRIMARY KEY (project_id, id),
   constraint campaigns_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint campaigns_project_id_subscription_id_fkey FOREIGN KEY (project_id, subscription_id) REFERENCES subscriptions(project_id, id),
@@ -1045,6 +1046,7 @@ create table mail_messages (
   envelope_id text,
   returns text,
   is_deflated boolean not null default false,
+  retry_minutes integer[],
   constraint mail_messages_pkey PRIMARY KEY (project_id, id),
   constraint mail_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint mail_messages_returns_check CHECK ((returns = ANY (ARRAY['FULL'::text, 'HDRS'::text]))),
@@ -1717,6 +1719,7 @@ create table tls_results (
   policy text not null,
   result text not null,
   count bigint not null,
+  hosts jsonb not null default '{}'::jsonb,
   constraint tls_results_pkey PRIMARY KEY (project_id, day, domain, policy, result)
 );
 CREATE INDEX tls_results_day ON tls_results USING btree (day);

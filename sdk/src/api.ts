@@ -4726,6 +4726,13 @@ export interface components {
                  */
                 content?: string;
             };
+            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            mail_retries?: {
+                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                after_minutes: number[];
+                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                for_hours: number;
+            };
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
@@ -4880,6 +4887,13 @@ export interface components {
                  * @description `utm_content`.
                  */
                 content?: string;
+            } | null;
+            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            mail_retries?: {
+                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                after_minutes: number[];
+                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                for_hours: number;
             } | null;
             /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
             expires_after_hours?: number;
@@ -5113,6 +5127,13 @@ export interface components {
                  * @description `utm_content`.
                  */
                 content?: string;
+            };
+            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            mail_retries?: {
+                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                after_minutes: number[];
+                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                for_hours: number;
             };
             /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
             expires_after_hours?: number;

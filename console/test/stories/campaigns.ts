@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
@@ -12,6 +12,12 @@ export const campaigns = (site: () => Site) =>
       await page.getByRole('button', { name: 'New campaign' }).first().click()
       await page.getByLabel('Name', { exact: true }).fill('Spring harvest')
       await page.getByRole('button', { name: 'Create the draft' }).click()
+      await page.getByRole('button', { name: 'Back: Name and type' }).click()
+      await page.getByRole('switch', { name: 'Own times for email that was deferred' }).click()
+      await page.getByLabel('Minutes between attempts').fill('5, 6o')
+      await page.getByText('Write whole minutes').waitFor()
+      await page.getByLabel('Minutes between attempts').fill('5, 60')
+      await page.getByRole('button', { name: 'Next: Audience' }).click()
       await page.getByRole('button', { name: 'Make a list of all users' }).click()
       const funnel = page.getByRole('region', { name: 'Who gets it' })
       await funnel.getByText('Get the message').waitFor({ timeout: SENT_MS })
@@ -37,6 +43,8 @@ export const campaigns = (site: () => Site) =>
       await page.getByRole('button', { name: 'Send now' }).click()
       await page.getByText('finished', { exact: true }).first().waitFor({ timeout: SENT_MS })
       await page.getByText('Adds up:').waitFor()
+      const { results } = await site().api('GET', 'campaigns?q=Spring%20harvest')
+      expect(results).toMatchObject([{ mail_retries: { after_minutes: [5, 60], for_hours: 24 } }])
       await page.getByRole('button', { name: 'Why: sample-2' }).click()
       await page
         .getByRole('complementary', { name: /sample-2/ })

@@ -48,6 +48,24 @@ test('a waiting recipient is listed with its site, its last attempt in words, an
   expect(Date.parse(one.next_attempt_at)).toBeGreaterThan(w.clock.now().getTime())
 })
 
+test('a campaign says when its email is tried again, and for how long', async () => {
+  const path = `/api/client/campaigns/${w.campaign.id}`
+  expect((await w.patch(path, { mail_retries: { after_minutes: [100], for_hours: 4 } })).status).toBe(200)
+  const domain = domainOf(true)
+  w.internet.host(`mx.${domain}`, { script: { RCPT: '451 4.3.0 Later' } })
+  const address = await w.mailTo(domain)
+  const attemptsUntil = async (time: string) => {
+    w.advance(time)
+    return (await w.events(address)).filter(({ type }) => type === 'delivery.attempt-start').length
+  }
+  expect(await attemptsUntil('0 seconds')).toBe(1)
+  await w.patch(path, { mail_retries: null })
+  // 100 minutes, less a fifth.
+  expect([await attemptsUntil('79 minutes'), await attemptsUntil('42 minutes')]).toEqual([0, 1])
+  w.advance('3 hours')
+  expect(typesOf(await w.events(address))).toEqual(['attempt-start', 'failed', 'dsn-perm-fail', 'completed', 'attempt-end'])
+})
+
 test('the timeline of a message has every attempt with host, address, reply and encryption', async () => {
   const { domain, address } = await deferred()
   w.advance('2 minutes')

@@ -10,11 +10,12 @@ export type Draft = Pick<Campaign, 'name' | 'subscription_id' | 'expires_after_h
   Partial<Pick<Campaign, 'list_ids' | 'exclusion_list_ids' | 'send_in_user_timezone' | 'event_rule'>> & {
     send_at?: string | null
     event_name?: string | null
+    mail_retries?: Campaign['mail_retries'] | null
   }
 
 function draftOf(campaign: Campaign): Draft {
-  const { name, subscription_id, expires_after_hours, type } = campaign
-  const shared = { name, subscription_id, expires_after_hours }
+  const { name, subscription_id, expires_after_hours, type, channel, mail_retries = null } = campaign
+  const shared = { name, subscription_id, expires_after_hours, ...(channel === 'email' && { mail_retries }) }
   if (type === 'trigger')
     return { ...shared, event_name: campaign.event_name ?? null, ...(campaign.event_rule && { event_rule: campaign.event_rule }) }
   const { list_ids, exclusion_list_ids, send_in_user_timezone, send_at = null } = campaign

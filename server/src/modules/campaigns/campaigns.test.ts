@@ -93,10 +93,13 @@ describe('create and read', () => {
     ]
     const winner = { metric: 'clicks', test_percent: 20, after_minutes: 60 }
     const rate = { limit: 100, interval_seconds: 60 }
-    const split = { variants, winner, rate, holdout_percent: 10, expires_after_hours: 5 }
+    const mail_retries = { after_minutes: [5, 60], for_hours: 12 }
+    const split = { variants, winner, rate, mail_retries, holdout_percent: 10, expires_after_hours: 5 }
     const made = await make(w, split)
     expect(made).toMatchObject(split)
-    expect((await w.patch(pathOf(made), { winner: null, rate: null, variants: [] })).body).not.toHaveProperty('winner')
+    const changed = (await w.patch(pathOf(made), { winner: null, rate: null, variants: [], mail_retries: null })).body
+    expect(changed).not.toHaveProperty('winner')
+    expect(changed).not.toHaveProperty('mail_retries')
   })
 
   test('a campaign has the channel of its subscription type', async () => {
@@ -104,6 +107,13 @@ describe('create and read', () => {
     expect(await make(w, { subscription_id: await subscription(w, 'push') })).toMatchObject({ channel: 'push' })
     const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'push'), channel: 'email' }
     expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'channel' } } })
+  })
+
+  test('only email is tried again as its campaign says', async () => {
+    await using w = await world()
+    const mail_retries = { after_minutes: [5, 60], for_hours: 12 }
+    const body = { type: 'blast', name: 'x', subscription_id: await subscription(w, 'text'), mail_retries }
+    expect(await w.post(CAMPAIGNS, body)).toMatchObject({ status: 422, body: { error: { param: 'mail_retries' } } })
   })
 
   test('references must exist in the same project', async () => {
@@ -146,6 +156,9 @@ describe('create and read', () => {
     [{ expires_after_hours: 0 }, 'expires_after_hours'],
     [{ expires_after_hours: 721 }, 'expires_after_hours'],
     [{ rate: { limit: 0, interval_seconds: 1 } }, 'rate.limit'],
+    [{ mail_retries: { after_minutes: [0], for_hours: 1 } }, 'mail_retries.after_minutes[0]'],
+    [{ mail_retries: { after_minutes: [5], for_hours: 121 } }, 'mail_retries.for_hours'],
+    [{ mail_retries: { after_minutes: [1], for_hours: 1 } }, 'mail_retries'],
     [{ variants: Array.from({ length: 27 }, (_, name) => ({ name: `v${name}`, weight: 1 })) }, 'variants'],
     [{ variants: [two[0], { name: 'B', weight: 0 }] }, 'variants[1].weight'],
   ])('the split %j is refused', async (wrong, param) => {

@@ -24,6 +24,7 @@ const EMPTY: Omit<CampaignFields, 'name' | 'subscription_id' | 'slug' | 'expires
   custom_domain_id: null,
   rate: null,
   utm: null,
+  mail_retries: null,
   holdout_percent: 0,
   variants: [],
   winner: null,

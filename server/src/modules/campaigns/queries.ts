@@ -7,13 +7,14 @@ import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '.
 import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
+import { MailRetries } from './mail-retries.schema.ts'
 import { type CampaignFields, CampaignRow, type PendingAction, Utm } from './schema.ts'
 import { LIVE_STATES, PAUSABLE_STATES } from './states.ts'
 
 // The driver reads arrays of bigint as strings, and jsonb as numbers.
 export const campaignColumns = sql`id, project_id, type, name, slug, is_direct, channel, subscription_id, provider_id, state, event_name,
   to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, tags, send_in_user_timezone, send_at,
-  custom_domain_id, rate, utm, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, paused_reason, started_at,
+  custom_domain_id, rate, utm, mail_retries, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, paused_reason, started_at,
   finished_at, created_at, updated_at`
 
 export const campaignListing = listing({
@@ -92,12 +93,12 @@ export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<Campaign
   ctx.db.one(
     CampaignRow,
     sql`insert into campaigns (project_id, type, channel, name, slug, subscription_id, provider_id, state, event_name, list_ids, exclusion_list_ids,
-                               tags, send_in_user_timezone, send_at, due_at, custom_domain_id, rate, utm, expires_after_hours, holdout_percent,
+                               tags, send_in_user_timezone, send_at, due_at, custom_domain_id, rate, utm, mail_retries, expires_after_hours, holdout_percent,
                                variants, winner, event_rule, created_at, updated_at)
         values (${ctx.projectId}, ${type}, ${channel}, ${fields.name}, ${fields.slug}, ${fields.subscription_id}, ${fields.provider_id}, ${fields.state},
                 ${fields.event_name}, ${fields.list_ids}::bigint[], ${fields.exclusion_list_ids}::bigint[], ${fields.tags}::text[],
                 ${fields.send_in_user_timezone}, ${fields.send_at}, ${dueAt(fields)}, ${fields.custom_domain_id}, ${json(fields.rate)}::jsonb,
-                ${json(fields.utm)}::jsonb, ${fields.expires_after_hours}, ${fields.holdout_percent}, ${json(fields.variants)}::jsonb, ${json(fields.winner)}::jsonb,
+                ${json(fields.utm)}::jsonb, ${json(fields.mail_retries)}::jsonb, ${fields.expires_after_hours}, ${fields.holdout_percent}, ${json(fields.variants)}::jsonb, ${json(fields.winner)}::jsonb,
                 ${json(fields.event_rule)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()})
         returning ${campaignColumns}`,
   )
@@ -112,6 +113,7 @@ export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, 
             exclusion_list_ids = ${fields.exclusion_list_ids}::bigint[], tags = ${fields.tags}::text[],
             send_in_user_timezone = ${fields.send_in_user_timezone}, send_at = ${fields.send_at}, due_at = ${dueAt(fields)},
             custom_domain_id = ${fields.custom_domain_id}, rate = ${json(fields.rate)}::jsonb, utm = ${json(fields.utm)}::jsonb,
+            mail_retries = ${json(fields.mail_retries)}::jsonb,
             expires_after_hours = ${fields.expires_after_hours}, holdout_percent = ${fields.holdout_percent},
             variants = ${json(fields.variants)}::jsonb, winner = ${json(fields.winner)}::jsonb, event_rule = ${json(fields.event_rule)}::jsonb,
             pending_action = coalesce(${pendingAction}, pending_action), paused_at = case when ${fields.state} = any(${PAUSABLE_STATES}::text[]) then paused_at end,
@@ -186,6 +188,7 @@ const SendingRow = Type.Object({
   waits_for_winner: Type.Boolean(),
   rate: Nullable(Type.Object({ limit: Type.Integer(), interval_ms: Type.Integer() })),
   utm: Nullable(Utm),
+  mail_retries: Nullable(MailRetries),
 })
 
 /**
@@ -199,7 +202,7 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
   sql`select q.call, c.*
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
       cross join lateral (
-        select id, name, state, utm, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
+        select id, name, state, utm, mail_retries, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
                winner_variant, winner is not null and winner_variant is null as waits_for_winner,
                case when rate is not null
                     then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate

@@ -4,6 +4,7 @@ import { CHANNELS, Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, T
 import { DAY_S } from '../../lib/times.ts'
 import { EventRule } from '../rules/index.ts'
 import { VariantName } from '../templates/index.ts'
+import { MailRetries } from './mail-retries.schema.ts'
 import { CAMPAIGN_STATES, CAMPAIGN_TYPES, WRITABLE_STATES } from './states.ts'
 
 const LISTS_MAX = 100
@@ -136,6 +137,7 @@ export const CampaignInput = Exact({
   custom_domain_id: Type.Optional(DomainOf),
   rate: Type.Optional(Rate),
   utm: Type.Optional(Utm),
+  mail_retries: Type.Optional(MailRetries),
   expires_after_hours: Type.Optional(ExpiresAfterHours),
   holdout_percent: Type.Optional(HoldoutPercent),
   variants: Type.Optional(Variants),
@@ -159,6 +161,7 @@ export const CampaignChanges = Changes({
   custom_domain_id: Nullable(DomainOf),
   rate: Nullable(Rate),
   utm: Nullable(Utm),
+  mail_retries: Nullable(MailRetries),
   expires_after_hours: ExpiresAfterHours,
   holdout_percent: HoldoutPercent,
   variants: Variants,
@@ -213,6 +216,7 @@ export const Campaign = Exact({
   custom_domain_id: Type.Optional(DomainOf),
   rate: Type.Optional(Rate),
   utm: Type.Optional(Utm),
+  mail_retries: Type.Optional(MailRetries),
   winner: Type.Optional(Winner),
   winner_variant: Type.Optional(VariantName),
   is_paused: Type.Optional(
@@ -252,6 +256,7 @@ export const CampaignRow = Type.Object({
   custom_domain_id: Nullable(DomainOf),
   rate: Nullable(Rate),
   utm: Nullable(Utm),
+  mail_retries: Nullable(MailRetries),
   winner: Nullable(Winner),
   winner_variant: Nullable(Type.Integer()),
   paused_at: Nullable(Instant),

@@ -10,6 +10,7 @@ import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fie
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
 import { referenceFaults, subscriptionOf } from './references.ts'
+import { retryFaults } from './retry-faults.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignQuery, CampaignRow, Delivery } from './schema.ts'
 import { freeSlug, savingSlug } from './slugs.ts'
 import { splitFaults } from './split.ts'
@@ -29,7 +30,11 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
   const expires_after_hours = is_transactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H
   return inTx(ctx, async (ctx) => {
     const fields = draftOf(input, { slug: input.slug ?? (await freeSlug(ctx, input.name)), expires_after_hours })
-    refuse([...(await referenceFaults(ctx, { type, channel }, changes)), ...splitFaults({ type, channel }, fields)])
+    refuse([
+      ...(await referenceFaults(ctx, { type, channel }, changes)),
+      ...splitFaults({ type, channel }, fields),
+      ...retryFaults({ channel }, fields),
+    ])
     return savingSlug(() => queries.insertCampaign(ctx, { type, channel }, fields), input.slug !== undefined)
   })
 }
@@ -86,7 +91,7 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
 }
 
 async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
-  refuse([...lateFaults(before, after), ...splitFaults(before, after)])
+  refuse([...lateFaults(before, after), ...splitFaults(before, after), ...retryFaults(before, after)])
   await checkState(ctx, before, after)
   return savingSlug(() => queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state)), true)
 }

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../lib/times.ts'
 import type { ProviderResponse } from '../channels/index.ts'
 import type { Consent } from '../subscriptions/index.ts'
 import type { UserRow } from '../users/index.ts'
-import { checkEligibility, resultOf, type SendContext, type SendingCampaign } from './eligibility.ts'
+import { checkEligibility, isNoticeDue, resultOf, type SendContext, type SendingCampaign } from './eligibility.ts'
 
 const now = new Date('2026-11-23T09:00:00.000Z')
 const campaign: SendingCampaign = {
@@ -20,6 +20,7 @@ const campaign: SendingCampaign = {
   waits_for_winner: false,
   rate: null,
   utm: null,
+  mail_retries: null,
 }
 const user: UserRow = {
   id: 1 as UserId,
@@ -58,6 +59,7 @@ const eligible: SendContext<string> = {
   isUndecided: false,
   throttle: () => null,
 }
+const retried = { ...campaign, mail_retries: { after_minutes: [6], for_hours: 1 } }
 const later = (ms: number) => new Date(now.getTime() + ms)
 const quiet = (ms: number) => () => ({ reason: 'quiet_hours' as const, at: later(ms) })
 
@@ -82,6 +84,7 @@ describe('checkEligibility', () => {
     [{ channel: 'push' }, 'skipped', 'no_push_device'],
     [{ template: undefined }, 'failed', 'no_template'],
     [{ attempts: 9 }, 'failed', 'attempts_exhausted'],
+    [{ attempts: 12, campaign: retried }, 'failed', 'attempts_exhausted'],
     [{ user: undefined, consent: undefined, template: undefined }, 'skipped', 'user_gone'],
   ])('with %j the message is %s for %s', (differing, state, reason) => {
     expect(checkEligibility({ ...eligible, ...differing })).toMatchObject({ state, reason, dueAt: null })
@@ -156,10 +159,34 @@ describe('resultOf', () => {
     expect(resultOf(outcome, attempts, now)).toMatchObject(expected as object),
   )
 
+  test('an email whose campaign has it tried more often is not given up before', () => {
+    expect(checkEligibility({ ...eligible, attempts: 11, campaign: retried })).toMatchObject({ campaign: retried })
+  })
+
   test('plans no attempt after the deadline', () => {
     const busy: ProviderResponse = { is: 'deferred', reason: 'Busy.' }
-    expect(resultOf(busy, 1, now, later(30_000))).toMatchObject({ state: 'deferred' })
-    expect(resultOf(busy, 1, now, later(29_999))).toMatchObject({ state: 'failed', reason: 'attempts_exhausted', dueAt: null })
+    expect(resultOf(busy, 1, now, { expiresAt: later(30_000) })).toMatchObject({ state: 'deferred' })
+    expect(resultOf(busy, 1, now, { expiresAt: later(29_999) })).toMatchObject({
+      state: 'failed',
+      reason: 'attempts_exhausted',
+      dueAt: null,
+    })
+  })
+
+  test('tries an email again when its campaign says, as often as fits into its hours', () => {
+    const retries = { after_minutes: [5, 90], for_hours: 4 }
+    const busy: ProviderResponse = { is: 'deferred', reason: 'Busy.' }
+    const after = (attempt: number) => resultOf(busy, attempt, now, { retries })
+    expect([1, 2, 3].map((attempt) => after(attempt).dueAt)).toEqual([5, 90, 90].map((minutes) => later(minutes * MINUTE_MS)))
+    expect(after(4)).toMatchObject({ state: 'failed', reason: 'attempts_exhausted' })
+    const asked: ProviderResponse = { ...busy, retryAt: later(10 * MINUTE_MS) }
+    expect(resultOf(asked, 1, now, { retries }).dueAt).toEqual(later(10 * MINUTE_MS))
+  })
+
+  test('reports a delay by the times of the campaign', () => {
+    const retries = { after_minutes: [60], for_hours: 30 }
+    const attempts = Array.from({ length: 31 }, (_, at) => at + 1)
+    expect(attempts.filter((attempt) => isNoticeDue(attempt, retries))).toEqual([1, 5, 25])
   })
 
   test('never waits less than after the attempt before', () => {

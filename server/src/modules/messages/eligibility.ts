@@ -1,5 +1,6 @@
 /** Decides whether a message may be sent now, and turns provider responses into send results. Pure. */
 import type { CampaignId, DomainId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
+import { attemptsIn, type MailRetries, retryDelayMs } from '../../lib/mail-retries.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import type { Utm } from '../../lib/utm.ts'
@@ -52,6 +53,8 @@ export type SendingCampaign = {
   rate: { limit: number; interval_ms: number } | null
   /** The parameters that links get. */
   utm: Utm | null
+  /** When its email is tried again; null for the times of all campaigns. */
+  mail_retries: MailRetries | null
 }
 
 /** Why a user gets no message, or null. Checked when an audience is loaded, and again when a message is sent. */
@@ -114,7 +117,7 @@ export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | Send
   if (context.isUndecided) return deferredUntil('waiting_for_winner', new Date(now.getTime() + RECHECK_MS))
   if (!template) return result('failed', 'no_template')
   // Every sender that claimed the message stopped. The message itself may be the cause.
-  if (attempts > ATTEMPTS_MAX) return result('failed', 'attempts_exhausted')
+  if (attempts > ATTEMPTS_MAX && attempts > attemptsMaxOf(campaign.mail_retries)) return result('failed', 'attempts_exhausted')
   const throttle = context.throttle()
   if (throttle) return resultOfThrottle(throttle, expiresAt)
   return { campaign, user, template, consent: consent as Consent, variant: context.variant }
@@ -149,7 +152,12 @@ function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): Sen
 }
 
 /** The send result of a provider's response to attempt number `attempts`. */
-export function resultOf(outcome: ProviderResponse, attempts: number, now: Date, expiresAt: Date | null = null): SendResult {
+export function resultOf(
+  outcome: ProviderResponse,
+  attempts: number,
+  now: Date,
+  { expiresAt = null, retries = null }: { expiresAt?: Date | null; retries?: MailRetries | null } = {},
+): SendResult {
   switch (outcome.is) {
     case 'accepted':
       return result(outcome.delivered ? 'delivered' : 'sent')
@@ -160,8 +168,8 @@ export function resultOf(outcome: ProviderResponse, attempts: number, now: Date,
     case 'uncertain':
       return result('unknown', 'uncertain', outcome.reason)
     case 'deferred': {
-      const dueAt = nextAttempt(attempts, now, outcome.retryAt)
-      const isLast = attempts >= ATTEMPTS_MAX || (expiresAt !== null && dueAt > expiresAt)
+      const dueAt = nextAttempt(attempts, now, outcome.retryAt, retries)
+      const isLast = attempts >= attemptsMaxOf(retries) || (expiresAt !== null && dueAt > expiresAt)
       const base = isLast ? result('failed', 'attempts_exhausted', outcome.reason) : result('deferred', 'provider_deferred', outcome.reason)
       return { ...base, code: outcome.code, dueAt: isLast ? null : dueAt }
     }
@@ -174,22 +182,26 @@ const BACKOFF_FIRST_MS = 30_000
 const BACKOFF_FACTOR = 4
 const BACKOFF_MAX_MS = 6 * HOUR_MS
 
-const backoffAfter = (attempts: number): number => Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (attempts - 1))
+const attemptsMaxOf = (retries: MailRetries | null): number => (retries ? attemptsIn(retries) : ATTEMPTS_MAX)
+
+/** 30 seconds after the first attempt, then four times as long each time, up to six hours; or as the campaign says (D-MTA-35). */
+const backoffAfter = (attempts: number, retries: MailRetries | null): number =>
+  retries ? retryDelayMs(retries, attempts) : Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * BACKOFF_FACTOR ** (attempts - 1))
 
 /** After the first attempt that fails, and after the attempts that pass these times. */
 const NOTICES_AFTER_MS = [4 * HOUR_MS, 24 * HOUR_MS]
 
 /** Whether a delay notice is due after this many attempts. The times are those of the schedule, without what providers asked for. */
-export function isNoticeDue(attempts: number): boolean {
+export function isNoticeDue(attempts: number, retries: MailRetries | null = null): boolean {
   let beforeMs = 0
-  for (let earlier = 1; earlier < attempts - 1; earlier++) beforeMs += backoffAfter(earlier)
-  const afterMs = beforeMs + (attempts > 1 ? backoffAfter(attempts - 1) : 0)
+  for (let earlier = 1; earlier < attempts - 1; earlier++) beforeMs += backoffAfter(earlier, retries)
+  const afterMs = beforeMs + (attempts > 1 ? backoffAfter(attempts - 1, retries) : 0)
   return attempts === 1 || NOTICES_AFTER_MS.some((ms) => beforeMs < ms && ms <= afterMs)
 }
 
-/** 30 seconds after the first attempt, then four times as long each time, up to six hours; not before the time the provider asked for. */
-function nextAttempt(attempts: number, now: Date, retryAt?: Date): Date {
-  const backoff = backoffAfter(attempts)
+/** Not before the time the provider asked for. */
+function nextAttempt(attempts: number, now: Date, retryAt: Date | undefined, retries: MailRetries | null): Date {
+  const backoff = backoffAfter(attempts, retries)
   const requested = (retryAt?.getTime() ?? 0) - now.getTime()
   return new Date(now.getTime() + Math.max(backoff, Math.min(requested, BACKOFF_MAX_MS)))
 }

@@ -26,7 +26,7 @@ const message: ClaimedMessage = {
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }
 const outgoing = { channel: 'email' as const, recipient: 'ana@example.com', summary: 'Hi', content: { from: 'hello@example.com' } }
-const attempt = { outgoing, startedAt, elapsedMs: 12.4 }
+const attempt = { outgoing, startedAt, elapsedMs: 12.4, retries: null }
 const about = {
   message_id: 5,
   campaign_id: 7,

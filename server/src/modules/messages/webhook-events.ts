@@ -1,5 +1,6 @@
 /** Makes the webhook events of a send result (D-WH-5). Pure. */
 
+import type { MailRetries } from '../../lib/mail-retries.ts'
 import type { ProviderResponse, QueuedMail, SmtpTrace } from '../channels/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { type WebhookEvent, webhookEvents } from '../webhook-events/index.ts'
@@ -14,6 +15,7 @@ type Attempt = {
   outcome?: { is: ProviderResponse['is']; smtp?: SmtpTrace; mail?: QueuedMail }
   startedAt: Date
   elapsedMs: number
+  retries: MailRetries | null
 }
 
 /** Whether an endpoint wants events of a kind. */
@@ -85,7 +87,7 @@ function outcomeEvents(
     case 'bounced':
       return [refusedForGood(about, message, result, attempt), ...completed(0, 1)]
     case 'deferred':
-      return attempt ? rescheduled(about, message, result) : []
+      return attempt ? rescheduled(about, message, result, attempt) : []
     case 'skipped':
       return completed(0, 0)
     // It may be delivered: a report can complete it.
@@ -139,13 +141,13 @@ const refusedForGood = (about: About, { attempts }: ClaimedMessage, result: Send
 const smtpCodes = (smtp: SmtpTrace | undefined): { smtp_code?: number; enhanced_code?: string } => (smtp ? smtpReply(smtp) : {})
 
 /** The next attempt is planned. Emails have a delay notice too, the first time and after hours. */
-function rescheduled(about: About, message: ClaimedMessage, result: SendResult): WebhookEvent[] {
+function rescheduled(about: About, message: ClaimedMessage, result: SendResult, { retries }: Attempt): WebhookEvent[] {
   const times = {
     ...(result.dueAt && { next_attempt_at: result.dueAt }),
     ...(message.expires_at && { expires_at: message.expires_at }),
   }
   const notice =
-    message.channel === 'email' && isNoticeDue(message.attempts)
+    message.channel === 'email' && isNoticeDue(message.attempts, retries)
       ? [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic: textOf(result), ...times })]
       : []
   if (!result.dueAt) return notice

@@ -1,6 +1,7 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
+import { Retries } from './retries.tsx'
 import type { StepProps } from './step.ts'
 
 /** Its name, and what users must have agreed to. Type and channel are fixed once it exists. */
@@ -32,6 +33,9 @@ export function AboutStep({ campaign: { channel }, autosave: { draft, change } }
         allowDecimal={false}
         onChange={(hours) => typeof hours === 'number' && hours > 0 && change({ ...draft, expires_after_hours: hours })}
       />
+      {channel === 'email' && (
+        <Retries retries={draft.mail_retries ?? null} onChange={(retries) => change({ ...draft, mail_retries: retries })} />
+      )}
     </div>
   )
 }

@@ -1,5 +1,6 @@
 /** What the outcome of an attempt means for a recipient of an email. Pure. */
 import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import {
   type ClaimedRecipient,
   type Classification,
@@ -128,11 +129,15 @@ type Failure = Extract<RecipientOutcome, { is: 'temporary' | 'uncertain' }>
 function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, base: Omit<RecipientResult, 'state'>, now: Now): Decided {
   const reply = outcome.is === 'temporary' ? outcome.reply : undefined
   const classification = classify(reply ?? outcome.reason, { isPermanent: false })
-  const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random)
+  const next = nextAttempt(mail.priority, recipient.attempts, classification, now.at, now.random, ownSchedule(mail))
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
   return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
 }
+
+/** The times of its campaign; undefined for those of its priority. */
+const ownSchedule = ({ retry_minutes }: MailRow) =>
+  retry_minutes ? { delaysMs: retry_minutes.map((minutes) => minutes * MINUTE_MS) } : undefined
 
 const OUTCOMES: Partial<Record<Outcome['is'], PastAttempt['outcome']>> = {
   delivered: 'delivered',

@@ -121,7 +121,10 @@ describe('a message uses up no attempts while it waits', () => {
   })
 })
 
-test('a message that its provider defers fails after eight attempts', async () => {
+test.each([
+  [null, 8],
+  [{ after_minutes: [300], for_hours: 50 }, 11],
+])('a message that its provider defers fails, with the retries %j, after %i attempts', async (mail_retries, attempts) => {
   await using w = await world()
   await using provider = await openFakeProvider()
   w.replaceFetch({ request: provider.fetch.request })
@@ -129,11 +132,12 @@ test('a message that its provider defers fails after eight attempts', async () =
   await providerOf(w, { kind: 'resend', channel: 'email', settings: { api_key: 're_secret', default_from: 'shop@example.com' } })
   await w.users('ana')
   const campaign = await answerOrders(w)
+  await w.patch(pathOf(campaign), { mail_retries })
   await order(w, 'ana')
   for (let round = 0; round < 2 * ROUNDS; round++) {
     await w.drain('ingest.apply', 'messages.send')
     w.advance('6 hours')
   }
-  expect(provider.requests).toHaveLength(8)
-  expect(await recipients(w, campaign)).toMatchObject([{ state: 'failed', reason: 'attempts_exhausted', attempts: 8 }])
+  expect(provider.requests).toHaveLength(attempts)
+  expect(await recipients(w, campaign)).toMatchObject([{ state: 'failed', reason: 'attempts_exhausted', attempts }])
 })

@@ -52,6 +52,7 @@ export async function attemptSend(
   const startedAt = ctx.clock.now()
   const domain = campaign.custom_domain_id === null ? undefined : await fromDomainOf(ctx, campaign.custom_domain_id)
   const { outcome, elapsedMs } = await connection.send(domain === undefined ? outgoing : { ...outgoing, fromDomain: domain })
-  const result = resultOf(outcome, message.attempts, ctx.clock.now(), message.expires_at)
-  return { message, user, consent, result, attempt: { outgoing, template, outcome, connection, startedAt, elapsedMs } }
+  const retries = message.channel === 'email' ? campaign.mail_retries : null
+  const result = resultOf(outcome, message.attempts, ctx.clock.now(), { expiresAt: message.expires_at, retries })
+  return { message, user, consent, result, attempt: { outgoing, template, outcome, connection, startedAt, elapsedMs, retries } }
 }

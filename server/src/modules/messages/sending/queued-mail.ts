@@ -1,4 +1,6 @@
 /** The email of a message, for the mail queue. Pure. */
+
+import { lifetimeMs, type MailRetries } from '../../../lib/mail-retries.ts'
 import type { QueuedMail } from '../../channels/index.ts'
 import { expiresAt, type NewMail, type StoredContent } from '../../mta/index.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
@@ -7,10 +9,10 @@ import type { ClaimedMessage, Priority } from '../schema.ts'
 export function mailOf(
   message: ClaimedMessage,
   priority: Priority,
-  { mail, content }: { mail: QueuedMail; content: StoredContent },
+  { mail, content, retries }: { mail: QueuedMail; content: StoredContent; retries: MailRetries | null },
   now: Date,
 ): NewMail {
-  const lifetime = expiresAt(priority, now)
+  const lifetime = retries ? new Date(now.getTime() + lifetimeMs(retries)) : expiresAt(priority, now)
   const { id, campaign_id, journey_id, expires_at } = message
   return {
     id,
@@ -26,6 +28,7 @@ export function mailOf(
     content,
     needs_8bit: false,
     needs_smtp_utf8: mail.needsSmtpUtf8,
+    retry_minutes: retries?.after_minutes ?? null,
     expires_at: expires_at !== null && expires_at < lifetime ? expires_at : lifetime,
   }
 }

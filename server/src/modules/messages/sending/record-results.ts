@@ -3,6 +3,7 @@ import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
+import type { MailRetries } from '../../../lib/mail-retries.ts'
 import type { Outgoing, ProviderConnection, ProviderResponse, QueuedMail } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index.ts'
@@ -26,6 +27,8 @@ export type Attempt = {
   connection: ProviderConnection
   startedAt: Date
   elapsedMs: number
+  /** When the campaign has its email tried again; null for the times of all campaigns. */
+  retries: MailRetries | null
 }
 
 /** A message with its send result and its attempt, if there was one, before they are saved. */
@@ -108,7 +111,9 @@ async function storeMail(
 ): Promise<void> {
   const mails = sent.flatMap(({ message, attempt }) => {
     const [mail, content] = [mailIn(attempt), contents.get(message.id)]
-    return mail && content ? [mailOf(message, priorityOf(message.id), { mail, content }, ctx.clock.now())] : []
+    return mail && content
+      ? [mailOf(message, priorityOf(message.id), { mail, content, retries: attempt?.retries ?? null }, ctx.clock.now())]
+      : []
   })
   if (mails.length > 0) await enqueueMail(ctx, mails)
 }

@@ -12,10 +12,10 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
   ctx.db.run(
     sql`insert into mail_messages as m (project_id, id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id,
                                         size, recipients, needs_smtp_utf8, needs_8bit, envelope_id, returns, content, is_deflated, created_at,
-                                        expires_at)
+                                        retry_minutes, expires_at)
         select ${ctx.projectId}, n.id, n.source, n.priority, n.campaign_id, n.journey_id, n.key_id, n.mail_from, n.return_domain, n.rfc_message_id,
                n.size, n.recipients, n.needs_smtp_utf8, n.needs_8bit, n.envelope_id, n.returns, decode(n.content, 'base64'), true, ${ctx.clock.now()},
-               n.expires_at
+               string_to_array(n.retry_minutes, ',')::integer[], n.expires_at
         from unnest(${mails.map(({ id }) => id)}::bigint[], ${mails.map(({ source }) => source)}::text[], ${mails.map(({ priority }) => priority)}::smallint[],
                     ${mails.map(({ campaign_id }) => campaign_id)}::bigint[], ${mails.map(({ journey_id }) => journey_id)}::bigint[],
                     ${mails.map(({ key_id }) => key_id)}::bigint[], ${mails.map(({ mail_from }) => mail_from)}::text[],
@@ -23,12 +23,13 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
                     ${mails.map(({ content }) => content.size)}::int[], ${mails.map(({ to }) => to.length)}::smallint[],
                     ${mails.map(({ needs_smtp_utf8 }) => needs_smtp_utf8)}::boolean[], ${mails.map(({ needs_8bit }) => needs_8bit)}::boolean[],
                     ${mails.map(({ reports }) => reports?.envelope_id)}::text[], ${mails.map(({ reports }) => reports?.returns)}::text[],
-                    ${mails.map(({ content }) => content.deflated.toString('base64'))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
+                    ${mails.map(({ content }) => content.deflated.toString('base64'))}::text[],
+                    ${mails.map(({ retry_minutes }) => retry_minutes?.join(','))}::text[], ${mails.map(({ expires_at }) => expires_at)}::timestamptz[])
              as n(id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
-                  needs_8bit, envelope_id, returns, content, expires_at)
+                  needs_8bit, envelope_id, returns, content, retry_minutes, expires_at)
         on conflict (project_id, id) do update
         set content = excluded.content, is_deflated = true, size = excluded.size, mail_from = excluded.mail_from, return_domain = excluded.return_domain,
-            created_at = excluded.created_at, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
+            created_at = excluded.created_at, retry_minutes = excluded.retry_minutes, expires_at = excluded.expires_at, recipients = excluded.recipients, completed_at = null
         where m.completed_at is not null`,
   )
 
@@ -199,7 +200,7 @@ export const nextHeldExpiry = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`select (select due_at from mail_recipients where ${isHeld} order by due_at limit 1) as due_at`)
 
 const mailColumns = sql`id, source, priority, campaign_id, journey_id, mail_from, return_domain, rfc_message_id, size, recipients, needs_smtp_utf8,
-  needs_8bit, envelope_id, returns, created_at, expires_at, completed_at`
+  needs_8bit, envelope_id, returns, created_at, retry_minutes, expires_at, completed_at`
 
 /** These emails, without their contents. */
 export const findMails = (ctx: ProjectCtx, ids: MessageId[]) =>

@@ -28,6 +28,8 @@ export type NewMail = {
   content: StoredContent
   needs_8bit: boolean
   needs_smtp_utf8: boolean
+  /** The minutes between attempts, if its campaign has its own. */
+  retry_minutes?: number[] | null
   expires_at: Date
   /** What an SMTP client asked for; absent for other email. */
   reports?: RequestedReports
@@ -100,6 +102,7 @@ export const MailRow = Type.Object({
   envelope_id: Nullable(Type.String()),
   returns: Nullable(OneOf(RETURNED_CONTENTS)),
   created_at: Instant,
+  retry_minutes: Nullable(Type.Array(Type.Integer())),
   expires_at: Instant,
   completed_at: Nullable(Instant),
 })

@@ -36,12 +36,17 @@ export function nextAttempt(
   failure: Pick<Classification, 'label'> | null,
   now: Date,
   random: number,
-  schedule = RETRY_SCHEDULES[priority],
+  schedule: Pick<RetrySchedule, 'delaysMs'> = RETRY_SCHEDULES[priority],
 ): Date {
   return new Date(now.getTime() + Math.round(delayAfter(attempts, failure, random, schedule)))
 }
 
-function delayAfter(attempts: number, failure: Pick<Classification, 'label'> | null, random: number, { delaysMs }: RetrySchedule): number {
+function delayAfter(
+  attempts: number,
+  failure: Pick<Classification, 'label'> | null,
+  random: number,
+  { delaysMs }: Pick<RetrySchedule, 'delaysMs'>,
+): number {
   const delay = delaysMs[Math.min(attempts, delaysMs.length) - 1] ?? 0
   const isGreylisted = failure?.label === 'greylisted' && delay <= GREYLIST_TO_MS / (1 - JITTER)
   if (isGreylisted) return GREYLIST_FROM_MS + random * (GREYLIST_TO_MS - GREYLIST_FROM_MS)

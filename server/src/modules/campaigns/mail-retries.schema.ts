@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import type { MailRetries as Retries } from '../../lib/mail-retries.ts'
+import { Exact } from '../../lib/shapes.ts'
+
+const RETRIES_MAX = 20
+const RETRY_AFTER_MAX_MIN = 1440
+const RETRIED_MAX_H = 120
+
+/** When the email of a campaign is tried again (D-MTA-35). */
+export const MailRetries = Type.Unsafe<Retries>(
+  Exact(
+    {
+      after_minutes: Type.Array(Type.Integer({ minimum: 1, maximum: RETRY_AFTER_MAX_MIN }), {
+        minItems: 1,
+        maxItems: RETRIES_MAX,
+        description: 'The minutes between an attempt and the next one, the first ones first. The last value repeats.',
+      }),
+      for_hours: Type.Integer({
+        minimum: 1,
+        maximum: RETRIED_MAX_H,
+        description: 'How many hours there are further attempts, unless the deadline of the message comes before.',
+      }),
+    },
+    {
+      description:
+        'When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel.',
+    },
+  ),
+)
