@@ -82,7 +82,7 @@ test('a domain with a policy that asks for reports gets one a day, signed, altho
           'policy-domain': domain,
         },
         summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 1 },
-        'failure-details': [{ 'result-type': 'validation-failure', 'failed-session-count': 1 }],
+        'failure-details': [{ 'result-type': 'validation-failure', 'receiving-mx-hostname': `mx.${domain}`, 'failed-session-count': 1 }],
       },
     ],
   })

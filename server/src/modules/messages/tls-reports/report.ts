@@ -57,9 +57,19 @@ function resultsUnder(type: ReportedCount['policy'], { domain, counts, policy, t
     policy: { 'policy-type': type, ...text, 'policy-domain': domain },
     summary: { 'total-successful-session-count': sum(own) - sum(failures), 'total-failure-session-count': sum(failures) },
     ...(failures.length > 0 && {
-      'failure-details': failures.map(({ result, count }) => ({ 'result-type': result, 'failed-session-count': count })),
+      'failure-details': failures.flatMap(detailsOf),
     }),
   }
+}
+
+/** One for each mail host, and one for what is counted without. */
+function detailsOf({ result, count, hosts }: ReportedCount) {
+  const named = Object.entries(hosts)
+  const unnamed = named.reduce((rest, [, failed]) => rest - failed, count)
+  return [
+    ...named.map(([host, failed]) => ({ 'result-type': result, 'receiving-mx-hostname': host, 'failed-session-count': failed })),
+    ...(unnamed > 0 ? [{ 'result-type': result, 'failed-session-count': unnamed }] : []),
+  ]
 }
 
 const linesOf = ({ mode, mx, maxAgeS }: MtaStsPolicy) => [

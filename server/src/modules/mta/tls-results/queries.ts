@@ -9,33 +9,52 @@ import type { TlsResultCount } from './schema.ts'
 
 /** Domains that a project has counts of their own for, each day. Further ones are counted together. */
 const DOMAINS_MAX = 1000
+/** Mail hosts of a result that are counted by name: those with most. */
+const HOSTS_MAX = 20
 const KEPT_MS = 30 * DAY_MS
 
 /** Adds to the counts of today. In the order of the key, so that two transactions do not wait for each other. */
 export const addTlsCounts = (ctx: InTx, counts: readonly TlsCount[]) =>
   ctx.db.run(
     sql`with given as (
-          select domain, policy, result, count(*) as count
+          select domain, policy, result, host, count(*) as count
           from unnest(
             ${counts.map(({ domain }) => domain ?? '')}::text[],
             ${counts.map(({ policy }) => policy)}::text[],
-            ${counts.map(({ result }) => result)}::text[]
-          ) as g (domain, policy, result)
-          group by domain, policy, result
+            ${counts.map(({ result }) => result)}::text[],
+            ${counts.map(({ host }) => host)}::text[]
+          ) as g (domain, policy, result, host)
+          group by domain, policy, result, host
         ), today as (
           select distinct domain from tls_results where project_id = ${ctx.projectId} and day = ${dayOf(ctx.clock.now())} and domain <> ''
         ), named as (
           select case when t.domain is not null or (select count(*) from today) < ${DOMAINS_MAX} then g.domain else '' end as domain,
-                 policy, result, sum(g.count)::bigint as count
+                 policy, result, host, sum(g.count)::bigint as count
           from given g
           left join today t on t.domain = g.domain
-          group by 1, 2, 3
+          group by 1, 2, 3, 4
+        ), summed as (
+          select domain, policy, result, sum(count)::bigint as count,
+                 coalesce(jsonb_object_agg(host, count) filter (where host is not null and domain <> ''), '{}') as hosts
+          from named
+          group by domain, policy, result
         )
-        insert into tls_results as r (project_id, day, domain, policy, result, count)
-        select ${ctx.projectId}, ${dayOf(ctx.clock.now())}, domain, policy, result, count from named
+        insert into tls_results as r (project_id, day, domain, policy, result, count, hosts)
+        select ${ctx.projectId}, ${dayOf(ctx.clock.now())}, domain, policy, result, count, hosts from summed
         order by domain, policy, result
-        on conflict (project_id, day, domain, policy, result) do update set count = r.count + excluded.count`,
+        on conflict (project_id, day, domain, policy, result) do update
+        set count = r.count + excluded.count, hosts = case when excluded.hosts = '{}' then r.hosts else ${hostsTogether} end`,
   )
+
+const hostsTogether = sql`(
+          select jsonb_object_agg(host, count)
+          from (select host, sum(count::bigint) as count
+                from (select key as host, value as count from jsonb_each_text(r.hosts)
+                      union all select key, value from jsonb_each_text(excluded.hosts)) as counts
+                group by host
+                order by 2 desc, host
+                limit ${HOSTS_MAX}) most
+        )`
 
 const dayOf = (at: Date) => new Date(Math.floor(at.getTime() / DAY_MS) * DAY_MS)
 

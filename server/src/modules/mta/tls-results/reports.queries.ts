@@ -27,14 +27,20 @@ export const unreportedDomains = (ctx: Ctx, day: Date, limit: number) =>
         limit ${limit}`,
   )
 
-const Reported = Type.Object({ policy: OneOf(REPORTED), result: OneOf(TLS_RESULTS), count: Type.Integer() })
+const Reported = Type.Object({
+  policy: OneOf(REPORTED),
+  result: OneOf(TLS_RESULTS),
+  count: Type.Integer(),
+  /** How many of them each mail host had. Not all hosts may be named. */
+  hosts: Type.Unsafe<Record<string, number>>({ type: 'object' }),
+})
 export type ReportedCount = Static<typeof Reported>
 
 /** The counts of a domain and day under a policy. */
 export const countsToReport = (ctx: ProjectCtx, { day, domain }: TlsReportKey) =>
   ctx.db.many(
     Reported,
-    sql`select policy, result, count from tls_results
+    sql`select policy, result, count, hosts from tls_results
         where project_id = ${ctx.projectId} and day = ${day} and domain = ${domain} and policy = any(${[...REPORTED]}::text[])
         order by policy, result`,
   )

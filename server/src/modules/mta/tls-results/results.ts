@@ -17,8 +17,8 @@ export const TLS_RESULTS = [
 ] as const
 export type TlsResult = (typeof TLS_RESULTS)[number]
 
-/** One result of an attempt. Without a domain it is counted with those of other domains. */
-export type TlsCount = { domain: string | null; policy: TlsPolicy; result: TlsResult }
+/** One result of an attempt. Without a domain it is counted with those of other domains. Failures have the mail host. */
+export type TlsCount = { domain: string | null; policy: TlsPolicy; result: TlsResult; host?: string }
 
 type Attempt = {
   domain: string
@@ -33,16 +33,17 @@ export function tlsCountsOf({ domain, policy, steps, outcomes }: Attempt): TlsCo
   // DANE replaces MTA-STS for a host.
   const policyAt = (peer: Peer): TlsPolicy => (peer.isDane ? 'tlsa' : asks ? 'sts' : 'no-policy-found')
   const failures = steps.flatMap((step) =>
-    step.is === 'failed' && step.stage === 'STARTTLS' ? [{ policy: policyAt(step.peer), result: failureOf(step) }] : [],
+    step.is === 'failed' && step.stage === 'STARTTLS' ? [{ policy: policyAt(step.peer), result: failureOf(step), host: step.host }] : [],
   )
   const taken = takenBy(outcomes)
   const isCounted = taken !== undefined && (taken.peer.tls !== undefined || failures.length === 0)
-  const results = [...failures, ...(isCounted ? [{ policy: policyAt(taken.peer), result: resultAt(taken, asks) }] : [])]
-  return results.map(({ policy, result }) => ({
+  const results = [...failures, ...(isCounted ? [{ policy: policyAt(taken.peer), result: resultAt(taken, asks), host: taken.host }] : [])]
+  return results.map(({ policy, result, host }) => ({
     // Most deliveries succeed and are under no policy. Their domains are of no interest.
     domain: policy !== 'no-policy-found' || result !== 'success' ? domain : null,
     policy,
     result,
+    ...(result !== 'success' && { host }),
   }))
 }
 

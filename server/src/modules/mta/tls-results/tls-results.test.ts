@@ -4,6 +4,7 @@ import type { DeliveryStep, RecipientOutcome } from '../../../infra/outgoing/mx/
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { addTlsCounts } from './queries.ts'
+import { countsToReport } from './reports.queries.ts'
 import { type TlsCount, tlsCountsOf } from './results.ts'
 
 const tls = (verified = true) => ({ protocol: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified })
@@ -65,6 +66,14 @@ describe('an attempt under a policy', () => {
   })
 })
 
+test('failures have their mail host, successes have none', () => {
+  const [steps, outcomes] = [[failed('It broke.')], [delivered({}, 'mx2.example.org')]]
+  const hostsIn = (about: object) =>
+    tlsCountsOf({ domain: 'example.org', policy: policy('testing'), steps, outcomes, ...about }).map(({ host }) => host)
+  expect([hostsIn({}), hostsIn({ outcomes: [delivered({ tls: tls() })] })]).toEqual([['mx.example.org'], ['mx.example.org', undefined]])
+  expect(hostsIn({ steps: [] })).toEqual(['mx2.example.org'])
+})
+
 test('a host whose certificate does not agree with its TLSA records is counted under DANE', () => {
   const step = { ...failed('TLS could not be established: it does not agree.'), peer: { isDane: true } } as DeliveryStep
   expect(countsOf({ steps: [step] })).toEqual(['example.org tlsa validation-failure'])
@@ -110,6 +119,22 @@ describe('counts', () => {
     expect((await list('&q=another.example')).results).toEqual([])
     const { keys } = await w.other()
     expect((await w.get('/api/client/tls-results', { key: keys.secret })).body.results).toEqual([])
+  })
+
+  test('name the mail hosts that failed most', async () => {
+    w.advance('1 day')
+    const key = { project_id: w.projectId, day: new Date(w.clock.now().toISOString().slice(0, 10)), domain: 'c.example' }
+    const failure = (host: string): TlsCount => ({ domain: 'c.example', policy: 'sts', result: 'certificate-expired', host })
+    await add([failure('mx1.c.example'), failure('mx1.c.example'), failure('mx2.c.example'), success('c.example')])
+    await add([failure('mx2.c.example')])
+    const found = async () => (await countsToReport(w.ctx, key)).map(({ result, count, hosts }) => ({ result, count, hosts }))
+    expect(await found()).toEqual([
+      { result: 'certificate-expired', count: 4, hosts: { 'mx1.c.example': 2, 'mx2.c.example': 2 } },
+      { result: 'success', count: 1, hosts: {} },
+    ])
+    await add(Array.from({ length: 30 }, (_, at) => failure(`host-${at}.example`)))
+    const [failures] = await found()
+    expect([failures?.count, Object.keys(failures?.hosts ?? {}).length, failures?.hosts['mx2.c.example']]).toEqual([34, 20, 2])
   })
 
   test('end after 30 days', async () => {
