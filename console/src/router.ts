@@ -13,9 +13,11 @@ import { mailRoutes } from './screens/mail/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
 import { providerRoutes } from './screens/providers/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
+import { settingsRoutes } from './screens/settings/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
 import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
 import { suppressionRoutes } from './screens/suppressions/routes.ts'
+import { systemRoutes } from './screens/system/routes.ts'
 import { teamRoutes } from './screens/team/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
 import { webhookRoutes } from './screens/webhooks/routes.ts'
@@ -44,6 +46,8 @@ const tree = rootRoute.addChildren([
       ...providerRoutes,
       ...teamRoutes,
       ...auditRoutes,
+      ...settingsRoutes,
+      ...systemRoutes,
     ]),
   ]),
 ])

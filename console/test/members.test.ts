@@ -4,6 +4,7 @@ import { audit } from './stories/audit.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { keys } from './stories/keys.ts'
+import { settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
 import { team } from './stories/team.ts'
 
@@ -15,4 +16,5 @@ signingIn(site)
 frame(site)
 keys(site)
 audit(site)
+settings(site)
 team(site, mailedTo)

@@ -193,6 +193,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/organisation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename the organisation
+         * @description The members see the name in the console and in their invitations.
+         */
+        patch: operations["updateOrganisation"];
+        trace?: never;
+    };
     "/api/console/profile": {
         parameters: {
             query?: never;
@@ -3535,6 +3555,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of the server
+         * @description For owners of the first organisation of the server, who operate it; owners of others get 403. It has the release, the database, what waits in the queues, the processes, the room on disk and how long data is kept, and no secrets.
+         */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "delivery.attempt-end": {
@@ -6054,13 +6094,7 @@ export interface components {
                 /** @description The name. */
                 name: string;
             };
-            /** @description The organisation. */
-            organisation: {
-                /** @description The id. */
-                id: number;
-                /** @description The name. */
-                name: string;
-            };
+            organisation: components["schemas"]["Organisation"];
             /**
              * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
              * @enum {string}
@@ -12707,6 +12741,21 @@ export interface components {
             return_domain?: string | null;
         };
         /**
+         * Organisation
+         * @description The organisation.
+         */
+        Organisation: {
+            /** @description The id. */
+            id: number;
+            /** @description The name. */
+            name: string;
+        };
+        /** OrganisationChanges */
+        OrganisationChanges: {
+            /** @description The name. */
+            name: string;
+        };
+        /**
          * Overview
          * @example {
          *       "problems": [
@@ -15564,6 +15613,97 @@ export interface components {
             prevCursor: string | null;
             /** @description Page size used. */
             limit: number;
+        };
+        /** System */
+        System: {
+            /** @description The release of Carillon. */
+            version: string;
+            /** @description The version of Node.js. */
+            node_version: string;
+            /** @description Whether it runs with the production profile. */
+            is_production: boolean;
+            /**
+             * SystemDatabase
+             * @description The database.
+             */
+            database: {
+                /** @description The version of PostgreSQL. */
+                version: string;
+                /** @description Whether it is the embedded one. */
+                is_embedded: boolean;
+                /** @description Whether commits survive a power failure. */
+                is_durable: boolean;
+                /** @description The size of the database on disk. */
+                size_bytes: number;
+                /** @description The eight largest tables. */
+                tables: {
+                    /** @description The table. Partitions are counted with it. */
+                    name: string;
+                    /** @description Its size with its indexes. */
+                    size_bytes: number;
+                }[];
+            };
+            /**
+             * SystemMigrations
+             * @description The schema of the database.
+             */
+            migrations: {
+                /** @description The number of the last migration that was applied. */
+                applied: number;
+                /** @description Its name. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When it was applied.
+                 */
+                applied_at: string;
+                /** @description The number of the last migration of this release. */
+                expected: number;
+            };
+            /** @description What waits for the workers. */
+            queues: {
+                /** @description The name, as in the metrics. */
+                name: string;
+                /** @description How much waits: requests, messages, emails or deliveries. Of requests it is an estimate. */
+                waiting: number;
+                /**
+                 * Format: date-time
+                 * @description Since when the oldest is due; null if nothing is.
+                 */
+                oldest_at: string | null;
+            }[];
+            /** @description Accepted items that could not be applied, in all projects, at most 100,000. */
+            parked: number;
+            /** @description The processes of Carillon on this database. */
+            processes: {
+                /**
+                 * Format: date-time
+                 * @description Since when it is connected to the database.
+                 */
+                connected_at: string;
+            }[];
+            /**
+             * SystemDisk
+             * @description The disk of `DATA_DIR` of the process that replied; null if it cannot be read.
+             */
+            disk: {
+                /** @description Room that is free. */
+                free_bytes: number;
+                /** @description Room in total. */
+                size_bytes: number;
+            } | null;
+            /** @description How long data is kept. */
+            retention: {
+                /** @description The setting, with its unit in its name. */
+                setting: string;
+                /** @description The age at which it deletes; 0 keeps forever. */
+                value: number;
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was read.
+             */
+            read_at: string;
         };
         /**
          * @example {
@@ -18521,6 +18661,54 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateOrganisation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Bellbird"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OrganisationChanges"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "Bellbird"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Organisation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
@@ -32184,6 +32372,87 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0",
+                     *       "node_version": "24.12.0",
+                     *       "is_production": true,
+                     *       "database": {
+                     *         "version": "17.2",
+                     *         "is_embedded": false,
+                     *         "is_durable": true,
+                     *         "size_bytes": 5100273664,
+                     *         "tables": [
+                     *           {
+                     *             "name": "events",
+                     *             "size_bytes": 3221225472
+                     *           }
+                     *         ]
+                     *       },
+                     *       "migrations": {
+                     *         "applied": 96,
+                     *         "name": "sign_in_redirects",
+                     *         "applied_at": "2026-11-20T02:56:21.664Z",
+                     *         "expected": 96
+                     *       },
+                     *       "queues": [
+                     *         {
+                     *           "name": "ingest",
+                     *           "waiting": 0,
+                     *           "oldest_at": null
+                     *         },
+                     *         {
+                     *           "name": "messages",
+                     *           "waiting": 120,
+                     *           "oldest_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ],
+                     *       "parked": 0,
+                     *       "processes": [
+                     *         {
+                     *           "connected_at": "2026-11-20T02:56:21.664Z"
+                     *         }
+                     *       ],
+                     *       "disk": {
+                     *         "free_bytes": 42949672960,
+                     *         "size_bytes": 107374182400
+                     *       },
+                     *       "retention": [
+                     *         {
+                     *           "setting": "MESSAGE_RETENTION_DAYS",
+                     *           "value": 400
+                     *         }
+                     *       ],
+                     *       "read_at": "2026-11-21T22:10:05.120Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["System"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

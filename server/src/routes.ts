@@ -23,10 +23,12 @@ import { overviewRoutes } from './modules/overview/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
 import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
+import { systemRoutes } from './modules/system/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
+import { queueDepthsOf } from './queue-depths.ts'
 import { onUsersSaved } from './user-changes.ts'
 import { exportUser } from './user-data.ts'
 import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
@@ -58,6 +60,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...mailSiteRoutes,
   ...webhookRoutes,
   ...toolRoutes,
+  ...systemRoutes({ queueDepthsOf }),
 ]
 
 /** Every endpoint that needs no key. */

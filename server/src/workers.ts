@@ -4,7 +4,7 @@ import { eraseUsers, forgetErased } from './erasures.ts'
 import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
-import { APPLY, backlog } from './infra/queue/queue.ts'
+import { APPLY } from './infra/queue/queue.ts'
 import { purgeTraced } from './infra/queue/traced-messages.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, SECOND_MS } from './lib/times.ts'
@@ -18,12 +18,13 @@ import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
 import { countCalls, journeyJobs } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { memberJobs } from './modules/members/index.ts'
-import { messageDepth, messageJobs } from './modules/messages/index.ts'
-import { mailDepth, tlsJobs } from './modules/mta/index.ts'
+import { messageJobs } from './modules/messages/index.ts'
+import { tlsJobs } from './modules/mta/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
-import { countEndpoints, webhookDepth, webhookJobs } from './modules/webhooks/index.ts'
+import { countEndpoints, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, nextWorkAt } from './pipeline.ts'
+import { queueDepthsOf } from './queue-depths.ts'
 import { removeOld } from './retention.ts'
 
 /** The longest delay of memberships that change because time passes. */
@@ -62,14 +63,10 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
 /** Reports the size and the age of each queue, and how far sends are, for `/metrics`. */
 export async function queueDepths(ctx: Ctx): Promise<void> {
   const now = ctx.clock.now().getTime()
-  const report = (queue: string, depth: { waiting: number; oldest: Date | null } | undefined) =>
-    ctx.metrics.queue(queue, depth?.waiting ?? 0, depth?.oldest ? Math.max(0, now - depth.oldest.getTime()) / SECOND_MS : 0)
-  const accepted = await backlog(ctx)
-  report('ingest', accepted)
-  ctx.metrics.parked('ingest', accepted?.parked ?? 0)
-  report('messages', await messageDepth(ctx))
-  report('mail', await mailDepth(ctx))
-  report('webhooks', await webhookDepth(ctx))
+  const { queues, parked } = await queueDepthsOf(ctx)
+  for (const { name, waiting, oldest_at } of queues)
+    ctx.metrics.queue(name, waiting, oldest_at ? Math.max(0, now - oldest_at.getTime()) / SECOND_MS : 0)
+  ctx.metrics.parked('ingest', parked)
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
   await reportBlasts(ctx)
   ctx.metrics.journeysWaiting({ ...(await countWaiting(ctx)), calls: await countCalls(ctx) })

@@ -8,9 +8,13 @@ const KEY = 'console'
 /** The key under which a reading of the console is kept. */
 export const consoleKey = (path: string) => [KEY, path]
 
-/** Reads an endpoint of the console. */
-export const useConsoleRead = <T>(path: string) =>
-  useQuery<T, CarillonError>({ queryKey: consoleKey(path), queryFn: () => call<T>('GET', path) })
+/** Reads an endpoint of the console, again and again with `everyMs`. */
+export const useConsoleRead = <T>(path: string, everyMs?: number) =>
+  useQuery<T, CarillonError>({
+    queryKey: consoleKey(path),
+    queryFn: () => call<T>('GET', path),
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  })
 
 /** Writes to the console, and reads everything of it again. */
 export function useConsoleWrite<A, T = unknown>(write: (args: A) => Promise<T>, onDone?: (result: T, args: A) => void) {

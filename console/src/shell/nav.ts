@@ -18,6 +18,8 @@ export type Item = {
   path: `/p/$project${string}`
   /** Hidden from members with a lower role. */
   needs?: ProjectRole
+  /** Shown to owners of the organisation only. */
+  isForOwners?: true
   /** The second key of `g …`. */
   key?: string
 }
@@ -70,6 +72,8 @@ export const NAV: Group[] = [
       { id: 'subscriptions', path: '/p/$project/subscriptions' },
       { id: 'team', path: '/p/$project/team' },
       { id: 'audit', path: '/p/$project/audit', needs: 'admin' },
+      { id: 'settings', path: '/p/$project/settings' },
+      { id: 'system', path: '/p/$project/system', isForOwners: true },
     ],
   },
 ]

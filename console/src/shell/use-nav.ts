@@ -1,6 +1,6 @@
 import { useLocation } from '@tanstack/react-router'
 import type { SessionProject } from '../session/api.ts'
-import { atLeast } from '../session/index.ts'
+import { atLeast, useSession } from '../session/index.ts'
 import { type Group, type Item, NAV } from './nav.ts'
 
 export type ShownGroup = Omit<Group, 'items'> & { items: Item[]; isCurrent: boolean }
@@ -18,9 +18,10 @@ function currentItem(items: Item[], project: SessionProject, path: string): Item
 /** The groups of the rail with the items that the member may use. Groups without an item are left out. */
 export function useNav(project: SessionProject): { groups: ShownGroup[]; current: Item | undefined } {
   const { pathname } = useLocation()
+  const { role } = useSession()
   const groups = NAV.map((group) => ({
     ...group,
-    items: group.items.filter(({ needs }) => !needs || atLeast(project.role, needs)),
+    items: group.items.filter(({ needs, isForOwners }) => (!needs || atLeast(project.role, needs)) && (!isForOwners || role === 'owner')),
   })).filter(({ items }) => items.length > 0)
   const current = currentItem(
     groups.flatMap(({ items }) => items),

@@ -1,7 +1,8 @@
-import { access, constants, statfs } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { describeDatabase } from '../infra/postgres/describe-database.ts'
 import { backlog } from '../infra/queue/queue.ts'
 import { ConfigError, readConfig } from '../infra/runtime/config.ts'
+import { diskOf } from '../infra/runtime/disk.ts'
 import { type Command, readArguments } from './command.ts'
 import { OPTIONS } from './options.ts'
 import { withCtx } from './with-ctx.ts'
@@ -40,8 +41,7 @@ async function configuration(env: Record<string, string | undefined>): Promise<F
 async function dataDirectory(path: string): Promise<Finding> {
   try {
     await access(path, constants.W_OK)
-    const { bavail, bsize } = await statfs(path)
-    const free = bavail * bsize
+    const { free_bytes: free } = await diskOf(path)
     return { ok: free > FREE_SPACE_MIN_BYTES, text: `DATA_DIR ${path} is writable, ${Math.round(free / FREE_SPACE_MIN_BYTES)} GiB free` }
   } catch {
     return { ok: false, text: `DATA_DIR ${path} does not exist or is not writable. \`npm start\` creates it.` }

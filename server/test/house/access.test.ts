@@ -453,6 +453,8 @@ const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] =
   ['DELETE', '/api/console/members/{memberId}', 'admin owner'],
   ['POST', '/api/console/members/{memberId}/invite', 'admin owner'],
   ['POST', '/api/console/accept-invitation', 'open'],
+  ['PATCH', '/api/console/organisation', 'owner'],
+  ['GET', '/api/console/system', 'owner'],
   ['GET', '/api/console/profile', 'member admin owner'],
   ['PATCH', '/api/console/profile', 'member admin owner'],
   ['PUT', '/api/console/profile/password', 'member admin owner'],

@@ -198,6 +198,8 @@ D-CON-9 PATCH /api/console/members/{memberId}
 D-CON-9 DELETE /api/console/members/{memberId}
 D-CON-9 POST /api/console/members/{memberId}/invite
 D-CON-9 POST /api/console/accept-invitation
+D-CON-32 PATCH /api/console/organisation
+D-CON-33 GET /api/console/system
 D-CON-10 GET /api/console/profile
 D-CON-10 PATCH /api/console/profile
 D-CON-10 PUT /api/console/profile/password

@@ -66,6 +66,29 @@ const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiWnQ4cFF3In0
 const ceremony = { challenge: 'Zt8pQwVn3Lq6Xz1Bt9Km4Ys7Wd0Hf5Ja2Pe8Ug3Ix6Oy', timeout: 300_000 }
 const passkey = { id: 3, name: 'MacBook', created_at: CREATED, used_at: CHANGED }
 
+const system = {
+  version: '0.1.0',
+  node_version: '24.12.0',
+  is_production: true,
+  database: {
+    version: '17.2',
+    is_embedded: false,
+    is_durable: true,
+    size_bytes: 5_100_273_664,
+    tables: [{ name: 'events', size_bytes: 3_221_225_472 }],
+  },
+  migrations: { applied: 96, name: 'sign_in_redirects', applied_at: CREATED, expected: 96 },
+  queues: [
+    { name: 'ingest', waiting: 0, oldest_at: null },
+    { name: 'messages', waiting: 120, oldest_at: CHANGED },
+  ],
+  parked: 0,
+  processes: [{ connected_at: CREATED }],
+  disk: { free_bytes: 42_949_672_960, size_bytes: 107_374_182_400 },
+  retention: [{ setting: 'MESSAGE_RETENTION_DAYS', value: 400 }],
+  read_at: CHANGED,
+}
+
 export const consoleExamples: Words['examples'] = { Member: colleague, Invitation: invitation, Profile: profile }
 
 export const consoleOperations: Words['operations'] = {
@@ -83,6 +106,7 @@ export const consoleOperations: Words['operations'] = {
   createMember: {
     body: { email: 'ana@example.com', name: 'Ana Ng', role: 'admin' },
   },
+  updateOrganisation: { body: { name: 'Bellbird' }, reply: { id: 1, name: 'Bellbird' } },
   updateMember: { body: { role: 'member', projects: [] } },
   updateProfile: { body: { name: 'Ana Ng' } },
   setProfilePassword: { body: { current_password: PASSWORD, password: NEXT } },
@@ -132,6 +156,7 @@ export const consoleOperations: Words['operations'] = {
     body: { parameters: 'code=SplxlOBeZQQYbYS6WxSbIA&state=Zt8pQw', binding: 'c2Vzc2lvbi1vZi1vbmUtYnJvd3Nlcg' },
     reply: session,
   },
+  getSystem: { reply: system },
   getSession: { reply: session },
   listSessions: { reply: { results: [listed] } },
 }

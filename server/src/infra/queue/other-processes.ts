@@ -3,6 +3,8 @@
  * sent: many wake-ups share one, a process that does the work itself sends none, and neither does one that is alone.
  */
 import { randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import { Instant } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
 import { openListener } from '../postgres/listener.ts'
 import type { Ctx, JobName } from '../runtime/ctx.ts'
@@ -76,6 +78,17 @@ export function openOtherProcesses(ctx: Infra, url: string, jobs: () => Jobs | n
     },
   }
 }
+
+const ProcessRow = Type.Object({ connected_at: Instant })
+
+/** Since when each process on the database listens for notifications, the longest first. */
+export const connectedProcesses = ({ db }: Pick<Ctx, 'db'>) =>
+  db.many(
+    ProcessRow,
+    sql`select backend_start as connected_at from pg_stat_activity
+        where datname = current_database() and application_name like ${`${LISTENING} %`} and backend_start is not null
+        order by 1`,
+  )
 
 type Notifier = AsyncDisposable & {
   /** Adds a job to the next notification. */

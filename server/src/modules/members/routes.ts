@@ -4,6 +4,7 @@ import type { SessionId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { canMail } from './mails.ts'
+import { organisationRoutes } from './organisation-routes.ts'
 import { passkeyRoutes, passkeySignInRoutes } from './passkey-routes.ts'
 import { passkeyOrigin } from './passkeys.ts'
 import { profileRoutes } from './profile-routes.ts'
@@ -23,6 +24,7 @@ export type Verbs = { projectsWithProvider: ProjectsWithProvider }
 
 export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
   ...teamRoutes,
+  ...organisationRoutes,
   ...profileRoutes,
   ...passkeyRoutes,
   ...passkeySignInRoutes(projectsWithProvider),

@@ -48,11 +48,18 @@ const OwnProject = Exact({
 export type OwnProject = Static<typeof OwnProject>
 
 /** The reply that every page of the console begins with. */
+/** The organisation of a member. */
+export const Organisation = Exact(
+  { id: IdOf<OrganisationId>(), name: Type.String() },
+  { title: 'Organisation', description: 'The organisation.' },
+)
+export const OrganisationChanges = Exact({ name: Name() }, { title: 'OrganisationChanges' })
+
 export const ConsoleSession = Exact(
   {
     id: IdOf<SessionId>(),
     member: Self,
-    organisation: Exact({ id: IdOf<OrganisationId>(), name: Type.String() }, { description: 'The organisation.' }),
+    organisation: Organisation,
     role: OrganisationRoleName,
     projects: Type.Array(OwnProject, { description: 'The projects in which the member has a role, by name.' }),
     expires_at: Type.Unsafe<Date>({

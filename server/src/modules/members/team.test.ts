@@ -131,6 +131,18 @@ describe('roles', () => {
   })
 })
 
+test('an owner renames the organisation, which the audit log has before and after', async () => {
+  await using w = await world()
+  const owner = await member(w, 'owner')
+  const rename = (name: string, by: Member) => w.patch('/api/console/organisation', { name }, as(by))
+  expect((await rename('Magpie', await member(w, 'admin'))).status).toBe(403)
+  const renamed = await rename(' Bellbird ', owner)
+  expect([renamed.status, renamed.body]).toEqual([200, { id: w.organisationId, name: 'Bellbird' }])
+  expect((await w.get('/api/console/session', as(owner))).body.organisation.name).toBe('Bellbird')
+  const { results } = (await w.get('/api/client/audit?limit=1', { key: w.keys.organisation })).body
+  expect([results[0].action, results[0].after]).toEqual(['organisation.updated', { name: 'Bellbird' }])
+})
+
 describe('a member who was removed', () => {
   test('is signed out at once, on every way, and the audit log keeps the name', async () => {
     await using w = await world()

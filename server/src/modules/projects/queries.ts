@@ -4,7 +4,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
-import { Count, IdOf } from '../../lib/shapes.ts'
+import { Count, Flag, IdOf } from '../../lib/shapes.ts'
 import { type ProjectChanges, type ProjectInput, ProjectRow } from './schema.ts'
 
 const columns = sql`id, organization_id, name, locale, timezone, description, website_url, text_opt_out_message, text_help_message,
@@ -86,6 +86,13 @@ const Organisation = Type.Object({ id: IdOf<OrganisationId>(), name: Type.String
 
 export const findOrganisation = (ctx: Ctx, id: OrganisationId) =>
   ctx.db.one(Organisation, sql`select id, name from organisations where id = ${id}`)
+
+export const renameOrganisation = (ctx: Ctx, id: OrganisationId, name: string) =>
+  ctx.db.one(Organisation, sql`update organisations set name = ${name} where id = ${id} returning id, name`)
+
+/** The oldest organisation. Its owners operate the server. */
+export const isFirstOrganisation = (ctx: Ctx, id: OrganisationId): Promise<boolean> =>
+  ctx.db.value(Flag, sql`select not exists (select 1 from organisations where id < ${id}) as is_first`)
 
 const OwnedProject = Type.Object({ id: IdOf<ProjectId>(), name: Type.String(), locale: Type.String(), timezone: Type.String() })
 export type OwnedProject = Static<typeof OwnedProject>

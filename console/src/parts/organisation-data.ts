@@ -1,0 +1,31 @@
+/** Reading and writing of what belongs to the organisation: the client names no project. */
+import { type CarillonError, type Client, createClient, type Options, type PathOf, type Reply } from '@carillon/sdk'
+import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keyOf } from './data.ts'
+
+const api = createClient()
+/** In the place of a project in the keys of what was read. */
+const NO_PROJECT = 0
+
+/** Reads from the API as a member of the organisation. */
+export const useOrganisationRead = <P extends PathOf<'get'>>(
+  path: P,
+  options: Options<P, 'get'>,
+): UseQueryResult<Reply<P, 'get'>, CarillonError> =>
+  useQuery<Reply<P, 'get'>, CarillonError>({
+    queryKey: keyOf(NO_PROJECT, path, options),
+    queryFn: ({ signal }) => (api.get as (path: string, options: object) => Promise<Reply<P, 'get'>>)(path, { ...options, signal }),
+  })
+
+/** Writes to the API as a member of the organisation, and reads its objects again. */
+export function useOrganisationWrite<A, T>(write: (api: Client, args: A) => Promise<T>, onDone?: (result: T, args: A) => unknown) {
+  const client = useQueryClient()
+  return useMutation<T, CarillonError, A>({
+    mutationFn: (args) => write(api, args),
+    meta: { isOfMember: true },
+    onSuccess: async (result, args) => {
+      await client.invalidateQueries({ queryKey: ['api', NO_PROJECT] })
+      await onDone?.(result, args)
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import type { Policy, Project, ProjectChanges } from './search.ts'
+
+/** The time zones that the browser knows. */
+export const ZONES: string[] = [...Intl.supportedValuesOf('timeZone'), 'UTC']
+
+/** The lines that say something. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+const CHANGEABLE = [
+  'name',
+  'locale',
+  'timezone',
+  'description',
+  'website_url',
+  'text_opt_out_message',
+  'text_help_message',
+  'link_wrap_email',
+  'link_wrap_push',
+  'track_opens_email',
+  'deeplink_mirror_url',
+  'test_recipients',
+] as const satisfies (keyof ProjectChanges & keyof Project)[]
+
+/** What leads from one state of a project to another, so that a save says nothing about what another member changed meanwhile. */
+export const changesBetween = (from: Project, to: Project): ProjectChanges =>
+  Object.fromEntries(CHANGEABLE.filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name])).map((name) => [name, to[name]]))
+
+export type Cap = Policy['caps'][number]
+export type QuietHours = NonNullable<Policy['quiet_hours']>
+
+export const NEW_QUIET_HOURS: QuietHours = { channels: ['text', 'push'], from: '21:00', to: '08:00' }
+export const NEW_CAP: Cap = { channels: ['email'], max: 3, window_hours: 7 * 24 }

@@ -1,0 +1,178 @@
+import { Button, MultiSelect, NumberInput, Switch, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Card } from '../../parts/page.tsx'
+import { undoable } from '../../parts/toast.ts'
+import { useMay, useProject } from '../../session/project.tsx'
+import { type Cap, NEW_CAP, NEW_QUIET_HOURS, type QuietHours } from './fields.ts'
+import { POLICY, type Policy } from './search.ts'
+
+const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
+type Channels = Cap['channels']
+
+/** Quiet hours and frequency caps. */
+export function Sending() {
+  const policy = useRead(POLICY, {})
+  if (policy.isPending) return <Loading />
+  if (policy.error) return <Failed error={policy.error} onRetry={() => void policy.refetch()} />
+  return <Form key={JSON.stringify(policy.data)} stored={policy.data} />
+}
+
+function Form({ stored }: { stored: Policy }) {
+  const { t } = useTranslation('settings')
+  const isFixed = !useMay('admin')
+  const [draft, setDraft] = useState(stored)
+  const save = useWrite(
+    (api, { policy }: { policy: Policy; before?: Policy }) => api.put(POLICY, { body: policy }),
+    [POLICY],
+    (_, { before }) => {
+      if (before) undoable(t('saved'), () => save.mutate({ policy: before }))
+    },
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate({ policy: draft, before: stored })
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p className="quiet">{t('sending.about')}</p>
+      {save.error && <Failed error={save.error} />}
+      <Quiet hours={draft.quiet_hours} onChange={(quiet_hours) => setDraft({ ...draft, quiet_hours })} isFixed={isFixed} />
+      <Caps caps={draft.caps} onChange={(caps) => setDraft({ ...draft, caps })} isFixed={isFixed} />
+      {!isFixed && (
+        <div>
+          <Button type="submit" loading={save.isPending} disabled={JSON.stringify(draft) === JSON.stringify(stored)}>
+            {t('save')}
+          </Button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+type ChannelsProps = { label: string; value: Channels; onChange: (channels: Channels) => void; isFixed: boolean }
+
+function ChannelsField({ label, value, onChange, isFixed }: ChannelsProps) {
+  const { t } = useTranslation('settings')
+  return (
+    <MultiSelect
+      label={label}
+      required
+      disabled={isFixed}
+      data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+      value={value}
+      onChange={(channels) => onChange(channels as Channels)}
+    />
+  )
+}
+
+type QuietProps = { hours: QuietHours | null; onChange: (hours: QuietHours | null) => void; isFixed: boolean }
+
+function Quiet({ hours, onChange, isFixed }: QuietProps) {
+  const { t } = useTranslation('settings')
+  const { timezone } = useProject()
+  return (
+    <Card title={t('quiet.heading')}>
+      <div className="form pad narrow">
+        <Switch
+          label={t('quiet.on')}
+          description={t('quiet.about', { zone: timezone })}
+          disabled={isFixed}
+          checked={hours !== null}
+          onChange={(event) => onChange(event.currentTarget.checked ? NEW_QUIET_HOURS : null)}
+        />
+        {hours && (
+          <>
+            <div className="two">
+              {(['from', 'to'] as const).map((end) => (
+                <TextInput
+                  key={end}
+                  type="time"
+                  label={t(`quiet.${end}`)}
+                  required
+                  disabled={isFixed}
+                  value={hours[end]}
+                  onChange={(event) => onChange({ ...hours, [end]: event.currentTarget.value })}
+                />
+              ))}
+            </div>
+            <ChannelsField
+              label={t('quiet.channels')}
+              value={hours.channels}
+              onChange={(channels) => onChange({ ...hours, channels })}
+              isFixed={isFixed}
+            />
+          </>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+const CAPS_MAX = 20
+
+function Caps({ caps, onChange, isFixed }: { caps: Cap[]; onChange: (caps: Cap[]) => void; isFixed: boolean }) {
+  const { t } = useTranslation('settings')
+  const set = (index: number, changes: Partial<Cap>) => onChange(caps.map((cap, at) => (at === index ? { ...cap, ...changes } : cap)))
+  return (
+    <Card
+      title={t('caps.heading')}
+      actions={
+        !isFixed &&
+        caps.length < CAPS_MAX && (
+          <Button variant="default" onClick={() => onChange([...caps, NEW_CAP])}>
+            {t('caps.add')}
+          </Button>
+        )
+      }
+    >
+      <div className="form pad narrow">
+        {caps.length === 0 && <p className="quiet">{t('caps.none')}</p>}
+        {caps.map((cap, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a cap is nothing but its place in the list.
+          <fieldset className="fields" key={index}>
+            <legend>{t('caps.nth', { number: index + 1 })}</legend>
+            <div className="two">
+              <NumberInput
+                label={t('caps.max')}
+                required
+                disabled={isFixed}
+                min={1}
+                max={1000}
+                allowDecimal={false}
+                value={cap.max}
+                onChange={(max) => set(index, { max: Number(max) })}
+              />
+              <NumberInput
+                label={t('caps.hours')}
+                required
+                disabled={isFixed}
+                min={1}
+                max={2160}
+                allowDecimal={false}
+                value={cap.window_hours}
+                onChange={(hours) => set(index, { window_hours: Number(hours) })}
+              />
+            </div>
+            <ChannelsField
+              label={t('caps.channels')}
+              value={cap.channels}
+              onChange={(channels) => set(index, { channels })}
+              isFixed={isFixed}
+            />
+            {!isFixed && (
+              <div>
+                <Button variant="default" size="xs" onClick={() => onChange(caps.filter((_, at) => at !== index))}>
+                  {t('caps.remove', { number: index + 1 })}
+                </Button>
+              </div>
+            )}
+          </fieldset>
+        ))}
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const settings = (site: () => Site) =>
+  describe('settings', () => {
+    test('of the project are changed, and the change can be undone', async () => {
+      await using opened = await memberPage(site(), '/p/1/settings')
+      const { page } = opened
+      const stored = async () => (await page.request.get(`${site().url}/api/client/projects/1`)).json()
+      const before = await stored()
+      await page.getByLabel('Count clicks in emails').click()
+      await page.getByRole('combobox', { name: 'Time zone' }).fill('Australia/Perth')
+      await page.getByRole('option', { name: 'Australia/Perth' }).click()
+      await page.getByLabel('Test recipients, one a line').fill('@example.com\n\n+61412345678 ')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The settings are saved.').waitFor()
+      const { link_wrap_email, timezone, test_recipients } = await stored()
+      expect([link_wrap_email, timezone, test_recipients]).toEqual([true, 'Australia/Perth', ['@example.com', '+61412345678']])
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await expect.poll(async () => (await stored()).timezone).toBe(before.timezone)
+      expect((await stored()).test_recipients).toEqual(before.test_recipients)
+    })
+
+    test('hold quiet hours and caps, and the name of the organisation', async () => {
+      await using opened = await memberPage(site(), '/p/1/settings?view=sending')
+      const { page } = opened
+      await page.getByLabel('Send nothing in quiet hours').click()
+      await page.getByLabel('From').fill('22:30')
+      await page.getByRole('button', { name: 'Add a cap' }).click()
+      await page.getByLabel('Messages at most').fill('5')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The settings are saved.').waitFor()
+      expect(await site().api('GET', 'sending-policy')).toEqual({
+        quiet_hours: { channels: ['text', 'push'], from: '22:30', to: '08:00' },
+        caps: [{ channels: ['email'], max: 5, window_hours: 168 }],
+      })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await expect.poll(() => site().api('GET', 'sending-policy')).toEqual({ quiet_hours: null, caps: [] })
+
+      await page.getByRole('button', { name: 'Organisation', exact: true }).click()
+      await page.getByLabel('Name of the organisation').fill('Bellbird Coffee')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await expect
+        .poll(async () => (await (await page.request.get(`${site().url}/api/console/session`)).json()).organisation.name)
+        .toBe('Bellbird Coffee')
+    })
+
+    test('the state of the server is shown to its owner: the checks, the queues and the processes', async () => {
+      await using opened = await memberPage(site(), '/p/1')
+      const { page } = opened
+      await page.getByRole('link', { name: 'Settings', exact: true }).click()
+      await page.getByRole('link', { name: 'System health' }).click()
+      await page.getByText('The database has the schema of this release.').waitFor()
+      await page.getByRole('rowheader', { name: 'Webhook deliveries' }).waitFor()
+      const { processes } = await (await page.request.get(`${site().url}/api/console/system`)).json()
+      expect(processes).toHaveLength(1)
+      await page.getByText('1 is connected').waitFor()
+    })
+  })

@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox'
+import { Exact, Nullable, Timestamp } from '../../lib/shapes.ts'
+
+const When = (description: string) => Type.Unsafe<Date>({ ...Timestamp, description })
+const Bytes = (description: string) => Type.Integer({ description })
+
+const QueueDepth = Exact(
+  {
+    name: Type.String({ description: 'The name, as in the metrics.' }),
+    waiting: Type.Integer({ description: 'How much waits: requests, messages, emails or deliveries. Of requests it is an estimate.' }),
+    oldest_at: Nullable(When('Since when the oldest is due; null if nothing is.')),
+  },
+  { title: 'SystemQueue' },
+)
+export type QueueDepth = Static<typeof QueueDepth>
+
+export const RETAINED = [
+  'MESSAGE_RETENTION_DAYS',
+  'SANDBOX_RETENTION_DAYS',
+  'EVENT_RETENTION_MONTHS',
+  'JOURNEY_HISTORY_DAYS',
+  'AUDIT_RETENTION_DAYS',
+] as const
+
+export const System = Exact(
+  {
+    version: Type.String({ description: 'The release of Carillon.' }),
+    node_version: Type.String({ description: 'The version of Node.js.' }),
+    is_production: Type.Boolean({ description: 'Whether it runs with the production profile.' }),
+    database: Exact(
+      {
+        version: Type.String({ description: 'The version of PostgreSQL.' }),
+        is_embedded: Type.Boolean({ description: 'Whether it is the embedded one.' }),
+        is_durable: Type.Boolean({ description: 'Whether commits survive a power failure.' }),
+        size_bytes: Bytes('The size of the database on disk.'),
+        tables: Type.Array(
+          Exact(
+            {
+              name: Type.String({ description: 'The table. Partitions are counted with it.' }),
+              size_bytes: Bytes('Its size with its indexes.'),
+            },
+            { title: 'SystemTable' },
+          ),
+          { description: 'The eight largest tables.' },
+        ),
+      },
+      { title: 'SystemDatabase', description: 'The database.' },
+    ),
+    migrations: Exact(
+      {
+        applied: Type.Integer({ description: 'The number of the last migration that was applied.' }),
+        name: Type.String({ description: 'Its name.' }),
+        applied_at: When('When it was applied.'),
+        expected: Type.Integer({ description: 'The number of the last migration of this release.' }),
+      },
+      { title: 'SystemMigrations', description: 'The schema of the database.' },
+    ),
+    queues: Type.Array(QueueDepth, { description: 'What waits for the workers.' }),
+    parked: Type.Integer({ description: 'Accepted items that could not be applied, in all projects, at most 100,000.' }),
+    processes: Type.Array(Exact({ connected_at: When('Since when it is connected to the database.') }, { title: 'SystemProcess' }), {
+      description: 'The processes of Carillon on this database.',
+    }),
+    disk: Nullable(
+      Exact(
+        { free_bytes: Bytes('Room that is free.'), size_bytes: Bytes('Room in total.') },
+        { title: 'SystemDisk', description: 'The disk of `DATA_DIR` of the process that replied; null if it cannot be read.' },
+      ),
+    ),
+    retention: Type.Array(
+      Exact(
+        {
+          setting: Type.String({ description: 'The setting, with its unit in its name.' }),
+          value: Type.Integer({ description: 'The age at which it deletes; 0 keeps forever.' }),
+        },
+        { title: 'SystemRetention' },
+      ),
+      { description: 'How long data is kept.' },
+    ),
+    read_at: When('When it was read.'),
+  },
+  { title: 'System' },
+)
+export type System = Static<typeof System>

@@ -1,0 +1,24 @@
+/** How much waits in each queue of the server, and since when. */
+import { backlog } from './infra/queue/queue.ts'
+import type { Ctx } from './infra/runtime/ctx.ts'
+import { messageDepth } from './modules/messages/index.ts'
+import { mailDepth } from './modules/mta/index.ts'
+import type { QueueDepth } from './modules/system/index.ts'
+import { webhookDepth } from './modules/webhooks/index.ts'
+
+/** The queues in the order in which a request goes through them, and the number of items that were parked. */
+export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; parked: number }> {
+  const accepted = await backlog(ctx)
+  const named = (name: string, depth: { waiting: number; oldest: Date | null } | undefined): QueueDepth => ({
+    name,
+    waiting: depth?.waiting ?? 0,
+    oldest_at: depth?.oldest ?? null,
+  })
+  const queues = [
+    named('ingest', accepted),
+    named('messages', await messageDepth(ctx)),
+    named('mail', await mailDepth(ctx)),
+    named('webhooks', await webhookDepth(ctx)),
+  ]
+  return { queues, parked: accepted.parked }
+}
