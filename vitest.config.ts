@@ -8,7 +8,7 @@ import { LongestFirst } from './server/test/longest-first.ts'
 const ALONE = [
   'server/test/disasters/{import-killed,journeys,journeys-underneath,slow-claims}.test.ts',
   'server/test/flows/first-start.test.ts',
-  'server/src/infra/outgoing/*.test.ts',
+  'server/src/infra/outgoing/safe-fetch.test.ts',
   'server/src/lib/liquid/cache.test.ts',
   'server/src/infra/postgres/*embedded-postgres.test.ts',
   'server/src/infra/postgres/migrate.test.ts',

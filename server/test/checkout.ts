@@ -1,7 +1,7 @@
 /** A checkout without data, in which tests run commands as a user would. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +18,13 @@ const STATUS = '\u001d'
 
 /** Prints the status of each reply on the standard error output, unless the command prints statuses itself. */
 const CURL = (path: string) => `#!/bin/sh\nPATH='${path}' exec curl -w '%{stderr}${STATUS}%{http_code} %{url_effective}\n' "$@"\n`
+
+/** Runs our command as `npx` does, which takes ten times as long itself as most commands: `flows/stops.test.ts` has the real one. */
+const NPX = (path: string) => `#!/bin/sh
+PATH='${path}'
+if [ "$1" = carillon ]; then shift; exec carillon "$@"; fi
+exec npx "$@"
+`
 
 /** What a step of a script printed, and the replies with a status of 400 or above. */
 export type Done = { output: string; refusals: string[] }
@@ -36,9 +43,12 @@ export async function openCheckout(variables: Record<string, string>): Promise<C
   for (const name of ['node_modules', 'package.json', 'server']) await symlink(join(root, name), join(path, name))
   const PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
   await mkdir(join(path, '.bin'))
-  await writeFile(join(path, '.bin', 'curl'), CURL(PATH))
-  await chmod(join(path, '.bin', 'curl'), 0o755)
-  const options = { cwd: path, env: { HOME: path, PATH: `${join(path, '.bin')}:${PATH}`, ...variables }, detached: true }
+  for (const [name, script] of Object.entries({ curl: CURL(PATH), npx: NPX(PATH) })) {
+    await writeFile(join(path, '.bin', name), script, { mode: 0o755 })
+  }
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  const env = { HOME: path, PATH: `${join(path, '.bin')}:${PATH}`, NODE_COMPILE_CACHE, ...variables }
+  const options = { cwd: path, env, detached: true }
   const running: ChildProcess[] = []
   const start = (script: string) => {
     const child = spawn('bash', ['--norc', '-eu', '-c', script], options)

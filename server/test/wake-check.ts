@@ -1,6 +1,6 @@
 /**
  * Checks that whatever writes work for a job also wakes it: without that, the work would wait for the next time that the job looks by
- * itself. Every `drain` of a world checks it.
+ * itself. The first `drain` of a world and one in four check it.
  */
 import type { Job } from '../src/infra/queue/jobs.ts'
 import type { Ctx, JobName } from '../src/infra/runtime/ctx.ts'

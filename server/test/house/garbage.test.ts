@@ -18,7 +18,7 @@ import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
 
 const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
-const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 4000)
+const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 2000)
 const AT_ONCE = 8
 
 /** All routes but streams, whose replies have no end. The tests of the inbox cover streams. */

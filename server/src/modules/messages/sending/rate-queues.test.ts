@@ -33,7 +33,7 @@ function countStatements(w: World): { statements: number; claims: number } {
   return counts
 }
 
-const USERS = 4000
+const USERS = 2000
 
 /** How often messages are claimed for each user of a blast, and the statements for each of them. */
 async function costOf(rate: object | null): Promise<{ claims: number; statements: number }> {
