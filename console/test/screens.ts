@@ -62,6 +62,8 @@ export const SCREENS: Screen[] = [
   { name: 'journeys', path: '/p/1/journeys', heading: 'Journeys' },
   { name: 'journey', path: newestJourney('?step=delay_1'), heading: /./ },
   { name: 'journey-users', path: newestJourney('?view=users&user=sample-2'), heading: /./ },
+  { name: 'journey-settings', path: newestJourney('?view=settings'), heading: /./ },
+  { name: 'journey-backtest', path: newestJourney('?view=backtest'), heading: /./ },
   { name: 'journey-simulator', path: newestJourney('?view=simulate'), heading: /./ },
   { name: 'journey-versions', path: newestJourney('?view=versions'), heading: /./ },
   { name: 'keys', path: '/p/1/keys', heading: 'API keys' },

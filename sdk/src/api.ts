@@ -10075,6 +10075,10 @@ export interface components {
          *     }
          */
         JourneyMeta: {
+            /** @description JSON Schema of the `settings` of a journey. */
+            settings: {
+                [key: string]: unknown;
+            };
             /** @description The kinds of step by `type`. */
             steps: {
                 [key: string]: {

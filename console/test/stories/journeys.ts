@@ -34,74 +34,122 @@ async function setByKeys(page: Page, label: string, text: string) {
   await expect.poll(() => field.first().inputValue()).toContain(text)
 }
 
+const drawing = (site: () => Site) =>
+  test(
+    'a journey is drawn and published with the keyboard alone; canvas and outline show the same, and who is where',
+    async () => {
+      await using opened = await memberPage(site(), '/p/1/journeys')
+      const { page } = opened
+      await page.getByRole('button', { name: 'New journey' }).first().focus()
+      await press(page, 'Enter')
+      await hasFocus(page.getByRole('dialog').getByLabel('Name'))
+      await page.keyboard.type('Welcome')
+      await press(page, 'Enter')
+      await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+      const id = Number(new URL(page.url()).pathname.split('/').at(-1))
+
+      await page.getByRole('button', { name: 'Add an entrance' }).focus()
+      await press(page, 'Enter')
+      await addByKeys(page, 'entrance', /Enter/)
+      await press(page, 'Enter')
+      await setByKeys(page, 'Trigger', 'event')
+      await page.getByRole('option').first().waitFor()
+      await press(page, 'ArrowDown', 'Enter')
+      await setByKeys(page, 'Event name', 'signed_up')
+      await press(page, 'Escape')
+      await hasFocus(page.getByRole('treeitem', { name: /Enter/ }))
+      await press(page, 'a')
+      await addByKeys(page, 'delay', /Wait/)
+      await press(page, 'Enter')
+      await setByKeys(page, 'Days', '2')
+      await press(page, 'Escape')
+      await hasFocus(page.getByRole('treeitem', { name: /Wait/ }))
+      await press(page, 'a')
+      await addByKeys(page, 'exit', /Exit/)
+
+      expect(await page.getByRole('treeitem').count()).toBe(3)
+      await press(page, 'Delete')
+      await expect.poll(() => page.getByRole('treeitem', { name: /Exit/ }).count()).toBe(0)
+      await press(page, 'Control+z')
+      await page.getByRole('treeitem', { name: /Exit/ }).waitFor()
+
+      await page.getByText('The draft can be published.').waitFor({ timeout: SAVED_MS })
+      const shown = (await page.locator('.react-flow__node b').allTextContents()).toSorted()
+      expect(shown).toEqual(['Enter', 'Exit', 'Wait'])
+      expect(await page.locator('.react-flow__edge').count()).toBe(2)
+
+      await page.getByRole('button', { name: 'Publish…' }).focus()
+      await press(page, 'Enter')
+      const note = page.getByRole('dialog').getByLabel('What changes, for the list of versions')
+      await hasFocus(note)
+      await press(page, 'Enter')
+      await page.getByText('Version 1 is live.').waitFor()
+      const stored = await site().api('GET', `journeys/${id}/steps`)
+      expect(stored.entrance_1).toMatchObject({
+        data: { trigger: 'event', event_name: 'signed_up' },
+        children: [{ external_id: 'delay_1' }],
+      })
+      expect(stored.delay_1).toMatchObject({ data: { days: 2 }, children: [{ external_id: 'exit_1' }] })
+
+      await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'signed_up' }])
+      await page.getByRole('treeitem', { name: /Wait.*1 here/ }).waitFor()
+      await page.getByRole('button', { name: 'Users', exact: true }).click()
+      await page.getByRole('button', { name: 'What happened to sample-2' }).click()
+      const drawer = page.getByRole('complementary', { name: 'sample-2 in the journey' })
+      await drawer.getByText('is here').waitFor()
+      await page.getByRole('button', { name: 'Simulate', exact: true }).click()
+      await page.getByRole('button', { name: 'Simulate', exact: true }).last().click()
+      await page.getByRole('region', { name: 'What would happen' }).getByText('completed · exit').waitFor()
+    },
+    STORY_MS,
+  )
+
+const byHand = (site: () => Site) =>
+  test(
+    'a journey gets settings, a user enters by hand, and a backtest says what would have happened',
+    async () => {
+      const api = site().api
+      const { id } = await api('POST', 'journeys', { name: 'By hand' })
+      const at = { x: 0, y: 0 }
+      await api('PUT', `journeys/${id}/steps`, {
+        entrance_1: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ path: 'default', external_id: 'delay_1' }] },
+        delay_1: { ...at, type: 'delay', data: { days: 2 }, children: [] },
+      })
+      await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)
+      const { page } = opened
+      await page.getByLabel('Max entries per day').fill('3')
+      await page.getByRole('button', { name: 'Add to Goals' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Bought')
+      await page.getByLabel('Event name').fill('purchase')
+      await page.getByLabel('Within days').fill('14')
+      await page.getByRole('button', { name: 'Save the settings' }).click()
+      await page.getByText('The settings are saved.').waitFor()
+      const settings = { max_entries_per_day: 3, goals: [{ name: 'Bought', event_name: 'purchase', within_days: 14 }] }
+      expect(await api('GET', `journeys/${id}`)).toMatchObject({ settings })
+
+      await api('POST', `journeys/${id}/publish`, {})
+      await page.goto(`/p/1/journeys/${id}?view=users`)
+      await page.getByRole('button', { name: 'Let a user enter…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Let a user enter' })
+      await dialog.getByLabel('External id').fill('sample-3')
+      await dialog.getByLabel('Data as JSON').fill('{"total": 5')
+      await dialog.getByRole('button', { name: 'Let the user enter' }).click()
+      await dialog.getByText('This is not valid JSON.').waitFor()
+      await dialog.getByLabel('Data as JSON').fill('{"total": 5}')
+      await dialog.getByRole('button', { name: 'Let the user enter' }).click()
+      await page.getByRole('complementary', { name: 'sample-3 in the journey' }).getByText('is here').waitFor()
+
+      await page.getByRole('button', { name: 'Backtest', exact: true }).click()
+      await page.getByRole('button', { name: 'Start the backtest' }).click()
+      const result = page.getByRole('region', { name: 'What would have happened' })
+      await result.getByText('finished').waitFor()
+      await result.getByRole('row', { name: /Wait/ }).waitFor()
+    },
+    STORY_MS,
+  )
+
 export const journeys = (site: () => Site) =>
   describe('journeys', () => {
-    test(
-      'a journey is drawn and published with the keyboard alone; canvas and outline show the same, and who is where',
-      async () => {
-        await using opened = await memberPage(site(), '/p/1/journeys')
-        const { page } = opened
-        await page.getByRole('button', { name: 'New journey' }).first().focus()
-        await press(page, 'Enter')
-        await hasFocus(page.getByRole('dialog').getByLabel('Name'))
-        await page.keyboard.type('Welcome')
-        await press(page, 'Enter')
-        await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
-        const id = Number(new URL(page.url()).pathname.split('/').at(-1))
-
-        await page.getByRole('button', { name: 'Add an entrance' }).focus()
-        await press(page, 'Enter')
-        await addByKeys(page, 'entrance', /Enter/)
-        await press(page, 'Enter')
-        await setByKeys(page, 'Trigger', 'event')
-        await page.getByRole('option').first().waitFor()
-        await press(page, 'ArrowDown', 'Enter')
-        await setByKeys(page, 'Event name', 'signed_up')
-        await press(page, 'Escape')
-        await hasFocus(page.getByRole('treeitem', { name: /Enter/ }))
-        await press(page, 'a')
-        await addByKeys(page, 'delay', /Wait/)
-        await press(page, 'Enter')
-        await setByKeys(page, 'Days', '2')
-        await press(page, 'Escape')
-        await hasFocus(page.getByRole('treeitem', { name: /Wait/ }))
-        await press(page, 'a')
-        await addByKeys(page, 'exit', /Exit/)
-
-        expect(await page.getByRole('treeitem').count()).toBe(3)
-        await press(page, 'Delete')
-        await expect.poll(() => page.getByRole('treeitem', { name: /Exit/ }).count()).toBe(0)
-        await press(page, 'Control+z')
-        await page.getByRole('treeitem', { name: /Exit/ }).waitFor()
-
-        await page.getByText('The draft can be published.').waitFor({ timeout: SAVED_MS })
-        const shown = (await page.locator('.react-flow__node b').allTextContents()).toSorted()
-        expect(shown).toEqual(['Enter', 'Exit', 'Wait'])
-        expect(await page.locator('.react-flow__edge').count()).toBe(2)
-
-        await page.getByRole('button', { name: 'Publish…' }).focus()
-        await press(page, 'Enter')
-        const note = page.getByRole('dialog').getByLabel('What changes, for the list of versions')
-        await hasFocus(note)
-        await press(page, 'Enter')
-        await page.getByText('Version 1 is live.').waitFor()
-        const stored = await site().api('GET', `journeys/${id}/steps`)
-        expect(stored.entrance_1).toMatchObject({
-          data: { trigger: 'event', event_name: 'signed_up' },
-          children: [{ external_id: 'delay_1' }],
-        })
-        expect(stored.delay_1).toMatchObject({ data: { days: 2 }, children: [{ external_id: 'exit_1' }] })
-
-        await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'signed_up' }])
-        await page.getByRole('treeitem', { name: /Wait.*1 here/ }).waitFor()
-        await page.getByRole('button', { name: 'Users', exact: true }).click()
-        await page.getByRole('button', { name: 'What happened to sample-2' }).click()
-        const drawer = page.getByRole('complementary', { name: 'sample-2 in the journey' })
-        await drawer.getByText('is here').waitFor()
-        await page.getByRole('button', { name: 'Simulate', exact: true }).click()
-        await page.getByRole('button', { name: 'Simulate', exact: true }).last().click()
-        await page.getByRole('region', { name: 'What would happen' }).getByText('completed · exit').waitFor()
-      },
-      STORY_MS,
-    )
+    drawing(site)
+    byHand(site)
   })

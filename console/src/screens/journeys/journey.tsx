@@ -15,11 +15,13 @@ import { SaveState } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
+import { Backtest } from './backtest.tsx'
 import { Controls } from './controls.tsx'
 import { type Editing, useEditing } from './editing.ts'
 import { Editor } from './editor.tsx'
 import { Publish } from './publish.tsx'
 import { JOURNEY, type Journey, type Meta, STEPS, type Statistics, VIEWS, type View } from './search.ts'
+import { Settings } from './settings.tsx'
 import { Simulator } from './simulator.tsx'
 import { Users } from './users.tsx'
 import { Versions } from './versions.tsx'
@@ -59,8 +61,10 @@ function Opened({ journey, meta, steps }: Props) {
         onChange={(id) => void navigate({ search: id === 'build' ? {} : { view: id as View } })}
       />
       {view === 'build' && <Editor journeyId={journey.id} editing={editing} stats={stats} />}
+      {view === 'settings' && <Settings key={JSON.stringify(journey.settings)} journey={journey} schema={meta.settings} />}
       {view === 'users' && <Users journey={journey} editing={editing} />}
       {view === 'simulate' && <Simulator journey={journey} editing={editing} />}
+      {view === 'backtest' && <Backtest journey={journey} editing={editing} />}
       {view === 'versions' && <Versions journey={journey} />}
     </>
   )

@@ -18,6 +18,7 @@ const journey = createRoute({
     const shape = SHAPES.find((name) => name === search.shape)
     const state = USER_STATES.find((name) => name === search.state)
     const [step, user] = [textOf(search.step), textOf(search.user)]
+    const backtest = Number.isInteger(search.backtest) ? (search.backtest as number) : undefined
     return {
       ...listSearchOf(search),
       ...(view && { view }),
@@ -25,6 +26,7 @@ const journey = createRoute({
       ...(state && { state }),
       ...(step !== undefined && { step }),
       ...(user !== undefined && { user }),
+      ...(backtest !== undefined && { backtest }),
     }
   },
   component: lazyRouteComponent(() => import('./journey.tsx'), 'JourneyPage'),

@@ -9,7 +9,7 @@ export type Publication = components['schemas']['JourneyPublication']
 
 /** A kind of step, as `GET /journeys/meta` describes it. */
 export type Kind = Omit<components['schemas']['JourneyMeta']['steps'][string], 'settings'> & { settings: FieldSchema }
-export type Meta = { steps: Record<string, Kind> }
+export type Meta = { settings: FieldSchema; steps: Record<string, Kind> }
 
 export const JOURNEYS = '/api/client/journeys'
 export const JOURNEY = '/api/client/journeys/{journeyId}'
@@ -18,7 +18,7 @@ export const VERSIONS = '/api/client/journeys/{journeyId}/versions'
 export const PREVIEW = '/api/client/journeys/{journeyId}/publish/preview'
 
 /** The views of a journey. */
-export const VIEWS = ['build', 'users', 'simulate', 'versions'] as const
+export const VIEWS = ['build', 'settings', 'users', 'simulate', 'backtest', 'versions'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How the steps are shown. */
@@ -29,5 +29,5 @@ export type Shape = (typeof SHAPES)[number]
 export const USER_STATES = ['inside', 'parked', 'completed', 'exited', 'held_out'] as const
 export type UserState = (typeof USER_STATES)[number]
 
-/** The address of a journey: its view, the step that is open or filtered by, and what its table of users shows. */
-export type JourneySearch = ListSearch & { view?: View; shape?: Shape; step?: string; state?: UserState; user?: string }
+/** The address of a journey: its view, the step that is open or filtered by, what its table of users shows, and the backtest. */
+export type JourneySearch = ListSearch & { view?: View; shape?: Shape; step?: string; state?: UserState; user?: string; backtest?: number }

@@ -11,6 +11,7 @@ import { Card } from '../../parts/page.tsx'
 import type { Paged } from '../../parts/paging.ts'
 import { Time } from '../../parts/time.tsx'
 import type { Editing } from './editing.ts'
+import { EnterUser } from './enter-user.tsx'
 import { type Journey, type JourneyUser, USER_STATES } from './search.ts'
 import { UserDrawer } from './user-drawer.tsx'
 
@@ -21,7 +22,7 @@ type Row = JourneyUser & { id: string }
 /** The users of the journey: who is where, since when, and until when at the latest. */
 export function Users({ journey, editing }: { journey: Journey; editing: Editing }) {
   const { t } = useTranslation('journeys')
-  const { view: _, shape: __, user, ...search } = route.useSearch()
+  const { view: _, shape: __, backtest: ___, user, ...search } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
   const rows = useRows(journey.id, search)
   const { graph, words, numbers } = editing
@@ -36,7 +37,7 @@ export function Users({ journey, editing }: { journey: Journey; editing: Editing
   const open = (user: string) => void navigate({ search: (search) => ({ ...search, user }), replace: true, resetScroll: false })
   return (
     <div className={user === undefined ? 'cols' : 'cols main-side'}>
-      <Card title={t('users.heading')}>
+      <Card title={t('users.heading')} {...(journey.status === 'live' && { actions: <EnterUser journey={journey} onEntered={open} /> })}>
         <SearchTable
           label={t('users.heading')}
           columns={useColumns(editing, open)}

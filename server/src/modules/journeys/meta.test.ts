@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => w[Symbol.asyncDispose]())
 
-const { steps } = journeyMeta()
+const { steps, settings } = journeyMeta()
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
 
 const put = async (map: object) => {
@@ -29,7 +29,7 @@ describe('GET /journeys/meta', () => {
   test('describes every kind of step', async () => {
     const { status, body } = await w.get(PATH, { key: w.keys.support })
     expect(status).toBe(200)
-    expect(body).toEqual(JSON.parse(JSON.stringify({ steps })))
+    expect(body).toEqual(JSON.parse(JSON.stringify({ settings, steps })))
     expect(Object.keys(body.steps)).toEqual(Object.keys(kinds))
     expect(body.steps.delay).toMatchObject({ label: 'Wait', paths: ['default', 'past', 'missing'], waits: true })
     expect(body.steps.wait_until).toMatchObject({ paths: ['bought', 'timeout'], waits: false })
@@ -38,6 +38,14 @@ describe('GET /journeys/meta', () => {
       named_paths: { member: 'branches', others: ['else'], none: ['yes', 'no'] },
     })
     for (const { also } of Object.values<{ also: string[] }>(body.steps)) expect(also).not.toEqual([])
+  })
+
+  test('describes the settings of journeys, and what the schema takes is saved', async () => {
+    const given = { holdout_percent: 10, goals: [{ name: 'Bought', event_name: 'purchase', within_days: 14 }], max_entries_per_day: 3 }
+    expect(ajv.compile(settings)(given)).toBe(true)
+    expect(ajv.compile(settings)({ holdout_percent: 101 })).toBe(false)
+    const { body } = await w.post(JOURNEYS, { name: 'With goals' })
+    expect(await w.patch(`${JOURNEYS}/${body.id}`, { settings: given })).toMatchObject({ status: 200, body: { settings: given } })
   })
 
   test('has the schema of rules wherever a step may have one', () => {

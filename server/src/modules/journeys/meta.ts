@@ -1,13 +1,15 @@
-/** Describes the kinds of step, for editors of journeys. */
+/** Describes the settings of journeys and the kinds of step, for editors. */
 import { type Static, Type } from 'typebox'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
 import { Exact } from '../../lib/shapes.ts'
+import { JourneySettings } from './settings.ts'
 import * as kinds from './steps/index.ts'
 import type { Path, StepKind } from './steps/step.ts'
 
-/** The kinds of step in API replies (D-JRN-3). */
+/** The settings and the kinds of step of journeys in API replies (D-JRN-3). */
 export const JourneyMeta = Exact(
   {
+    settings: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema of the `settings` of a journey.' }),
     steps: Type.Record(
       Type.String(),
       Exact({
@@ -46,8 +48,9 @@ export type JourneyMeta = Static<typeof JourneyMeta>
 
 const namesOf = (paths: Path[]): string[] => paths.map(({ path }) => path)
 
-/** The kinds of step. */
+/** The settings of journeys, and the kinds of step. */
 export const journeyMeta = (): JourneyMeta => ({
+  settings: publicSchema(JourneySettings),
   steps: Object.fromEntries(
     Object.entries<StepKind>(kinds).map(([type, { label, also, description, settings, example, sentence, paths, namesPaths, waits }]) => [
       type,

@@ -4,11 +4,12 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Argument } from '../../../parts/rules/argument.tsx'
 import { Named } from '../../../parts/rules/condition.tsx'
+import { type Reference, useNames } from '../../../parts/rules/data.ts'
 import { type FieldSchema, labelOf } from '../../../parts/schema-fields.ts'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { RuleField, TestsField } from './rule-fields.tsx'
 import { TextField, ValueField } from './text-fields.tsx'
-import { referenceIn } from './words.ts'
+import { referenceIn, referencesIn } from './words.ts'
 
 const isDuration = ({ pattern }: FieldSchema) => pattern?.endsWith('[mhdwy]$') === true
 const isTests = (name: string, { type, items }: FieldSchema) => name === 'where' && type === 'array' && items?.properties === undefined
@@ -26,6 +27,9 @@ function Field(props: FieldProps) {
         <Named kind={reference} label={labelOf(name)} value={value} onChange={(id) => onChange(id === '' ? undefined : id)} />
       </Described>
     )
+  const references = referencesIn(name)
+  if (references)
+    return <NamedSeveral kind={references} {...common} label={labelOf(name.replace(/_ids$/, 's'))} value={value} onChange={onChange} />
   if (schema.enum)
     return (
       <Select
@@ -67,6 +71,24 @@ function Field(props: FieldProps) {
       </Described>
     )
   return schema.type === 'string' ? <TextField {...props} /> : <ValueField {...props} />
+}
+
+type SeveralProps = Pick<FieldProps, 'value' | 'onChange'> & { kind: Reference; label: string; description: string | undefined }
+
+/** Several things of the project, chosen by their names. */
+function NamedSeveral({ kind, value, onChange, ...common }: SeveralProps) {
+  const names = useNames(kind)
+  const ids = Array.isArray(value) ? value.map(String) : []
+  const unknown = ids.filter((id) => names.every(({ value }) => value !== id)).map((id) => ({ value: id, label: id }))
+  return (
+    <MultiSelect
+      {...common}
+      searchable
+      data={[...names, ...unknown]}
+      value={ids}
+      onChange={(next) => onChange(next.length === 0 ? undefined : next.map(Number))}
+    />
+  )
 }
 
 type Item = Record<string, unknown>
@@ -118,7 +140,9 @@ function blankItem({ required = [], properties = {} }: FieldSchema, others: Item
   const taken = new Set(others.map(({ path }) => path))
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map(String)
   const path = letters.find((letter) => !taken.has(letter)) ?? `path_${others.length + 1}`
-  return Object.fromEntries(required.map((name) => [name, properties[name]?.type === 'number' ? 1 : name === 'path' ? path : '']))
+  return Object.fromEntries(
+    required.map((name) => [name, ['integer', 'number'].includes(String(properties[name]?.type)) ? 1 : name === 'path' ? path : '']),
+  )
 }
 
 type FieldsProps = {

@@ -8,9 +8,13 @@ export type Words = { title: string; about: string }
 const ABOUT_LENGTH_MAX = 60
 const ID = '_id'
 
+const REFERENCES = ['campaign', 'journey', 'list', 'subscription'] as const
+
 /** The kind of thing that a setting names by its id: `campaign_id` is a campaign. */
-export const referenceIn = (name: string): Reference | undefined =>
-  (['campaign', 'journey', 'list', 'subscription'] as const).find((kind) => name === `${kind}${ID}`)
+export const referenceIn = (name: string): Reference | undefined => REFERENCES.find((kind) => name === `${kind}${ID}`)
+
+/** The kind of things that a setting names by their ids: `exclusion_list_ids` are lists. */
+export const referencesIn = (name: string): Reference | undefined => REFERENCES.find((kind) => name.endsWith(`${kind}${ID}s`))
 
 /** A step in a few words: its name or kind, and what it is set to. */
 export function useWords({ steps }: Meta): (step: Step) => Words {
