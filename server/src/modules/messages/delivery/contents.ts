@@ -5,6 +5,7 @@ import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { contentsOf, inflateContent } from '../../mta/index.ts'
 
 const BYTES_MAX = 128 * 1024 * 1024
+const INFLATED_AT_ONCE = 20
 
 export type Contents = {
   /** Does the work with the content of an email, which is null if it was deleted meanwhile. */
@@ -20,8 +21,13 @@ export function createContents(): Contents {
       ctx,
       mails.map(([project_id, id]) => ({ project_id, id })),
     )
-    const contents = await Promise.all(rows.map(({ content, is_deflated }) => (content && is_deflated ? inflateContent(content) : content)))
-    return new Map(rows.map(({ project_id, id }, at) => [`${project_id}:${id}`, contents[at] ?? null]))
+    const contents = new Map<string, Buffer | null>()
+    for (const [at, { project_id, id, content, is_deflated, size }] of rows.entries()) {
+      // Requests come between.
+      if (at > 0 && at % INFLATED_AT_ONCE === 0) await new Promise<void>((resolve) => setImmediate(resolve))
+      contents.set(`${project_id}:${id}`, content && is_deflated ? await inflateContent(content, size) : content)
+    }
+    return contents
   })
   /** In order. An email that is larger than all of the memory gets it alone. */
   const startNext = () => {

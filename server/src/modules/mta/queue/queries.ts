@@ -218,16 +218,17 @@ const Content = Type.Object({
   id: IdOf<MessageId>(),
   content: Nullable(Type.Unsafe<Buffer>({})),
   is_deflated: Flag,
+  size: Type.Integer(),
 })
 
 /** The contents of emails, of any projects, as they are stored. */
 export const contentsOf = (ctx: Ctx, mails: { project_id: ProjectId; id: MessageId }[]) =>
   ctx.db.many(
     Content,
-    sql`select q.project_id, q.id, m.content, m.is_deflated
+    sql`select q.project_id, q.id, m.content, m.is_deflated, m.size
         from unnest(${mails.map(({ project_id }) => project_id)}::bigint[], ${mails.map(({ id }) => id)}::bigint[]) as q(project_id, id)
         cross join lateral (
-          select content, is_deflated from mail_messages where project_id = q.project_id and id = q.id ${fence}
+          select content, is_deflated, size from mail_messages where project_id = q.project_id and id = q.id ${fence}
         ) m`,
   )
 
