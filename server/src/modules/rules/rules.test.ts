@@ -22,7 +22,7 @@ import type { Rule } from './rule.ts'
 import { matchesEventSql, ruleSql } from './sql.ts'
 
 /** More with `RULES_RUNS`. */
-const RUNS = Number(process.env.RULES_RUNS ?? 16)
+const RUNS = Number(process.env.RULES_RUNS ?? 30)
 const NOW_MS = Date.parse('2026-11-23T09:00:00.000Z')
 const NOW = new Date(NOW_MS)
 const CAMPAIGNS = [9, 10]
