@@ -10054,6 +10054,16 @@ export interface components {
         /**
          * JourneyMeta
          * @example {
+         *       "settings": {
+         *         "type": "object",
+         *         "properties": {
+         *           "holdout_percent": {
+         *             "type": "integer",
+         *             "minimum": 0,
+         *             "maximum": 100
+         *           }
+         *         }
+         *       },
          *       "steps": {
          *         "exit": {
          *           "label": "Exit",
@@ -25727,6 +25737,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "settings": {
+                     *         "type": "object",
+                     *         "properties": {
+                     *           "holdout_percent": {
+                     *             "type": "integer",
+                     *             "minimum": 0,
+                     *             "maximum": 100
+                     *           }
+                     *         }
+                     *       },
                      *       "steps": {
                      *         "exit": {
                      *           "label": "Exit",

@@ -49,6 +49,7 @@ export const journeyExamples = {
   JourneyInput: { name: 'Welcome', status: 'draft' },
   JourneyChanges: { description: 'For new customers', tags: ['onboarding'] },
   JourneyMeta: {
+    settings: { type: 'object', properties: { holdout_percent: { type: 'integer', minimum: 0, maximum: 100 } } },
     steps: {
       exit: {
         label: 'Exit',
