@@ -19,10 +19,13 @@ const STATUS = '\u001d'
 /** Prints the status of each reply on the standard error output, unless the command prints statuses itself. */
 const CURL = (path: string) => `#!/bin/sh\nPATH='${path}' exec curl -w '%{stderr}${STATUS}%{http_code} %{url_effective}\n' "$@"\n`
 
-/** Runs our command as `npx` does, which takes ten times as long itself as most commands: `flows/stops.test.ts` has the real one. */
-const NPX = (path: string) => `#!/bin/sh
+/**
+ * Runs our command without `npx`, which takes ten times as long as most commands, and from the bundle of a test run.
+ * `flows/stops.test.ts` has the real way.
+ */
+const NPX = (path: string, command: string) => `#!/bin/sh
 PATH='${path}'
-if [ "$1" = carillon ]; then shift; exec carillon "$@"; fi
+if [ "$1" = carillon ]; then shift; exec ${command} "$@"; fi
 exec npx "$@"
 `
 
@@ -43,10 +46,11 @@ export async function openCheckout(variables: Record<string, string>): Promise<C
   for (const name of ['node_modules', 'package.json', 'server']) await symlink(join(root, name), join(path, name))
   const PATH = `${join(root, 'node_modules', '.bin')}:${process.env.PATH}`
   await mkdir(join(path, '.bin'))
-  for (const [name, script] of Object.entries({ curl: CURL(PATH), npx: NPX(PATH) })) {
+  const { NODE_COMPILE_CACHE = '', CARILLON_TEST_SERVER } = process.env
+  const command = CARILLON_TEST_SERVER ? `node '${CARILLON_TEST_SERVER}'` : 'carillon'
+  for (const [name, script] of Object.entries({ curl: CURL(PATH), npx: NPX(PATH, command) })) {
     await writeFile(join(path, '.bin', name), script, { mode: 0o755 })
   }
-  const { NODE_COMPILE_CACHE = '' } = process.env
   const env = { HOME: path, PATH: `${join(path, '.bin')}:${PATH}`, NODE_COMPILE_CACHE, ...variables }
   const options = { cwd: path, env, detached: true }
   const running: ChildProcess[] = []

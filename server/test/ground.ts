@@ -34,6 +34,7 @@ import { recordWrite } from '../src/modules/audit/index.ts'
 import { createInboxStreams } from '../src/modules/inbox/index.ts'
 import type { EngagementBuffer } from '../src/modules/tracking/index.ts'
 import { allPages, allRoutes, openEngagementBuffer } from '../src/routes.ts'
+import { openConnections, takeConnections } from './connections.ts'
 import { withDatabase } from './database.ts'
 import { type WakeCheck, wakeCheckOf } from './wake-check.ts'
 
@@ -47,7 +48,7 @@ export type GroundOptions = {
   itemMaxMs?: number
   /** How many connections to the database the server has, instead of 12. */
   connectionsMax?: number
-  /** Do not share the server: for tests that break it or its connections, or that count from zero. */
+  /** Share neither the server nor its connections: for tests that break them, or that count from zero. */
   own?: true
 }
 
@@ -175,7 +176,7 @@ async function empty(databaseUrl: string): Promise<void> {
 
 async function openGround(
   databaseUrl: string,
-  { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax = 12 }: GroundOptions,
+  { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax, own }: GroundOptions,
 ): Promise<Ground> {
   const config = testConfig(env)
   const baseUrl = config.BASE_URL ?? 'http://carillon.test'
@@ -183,7 +184,10 @@ async function openGround(
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
-  const db = closing.use(openDatabase({ url: databaseUrl, connectionsMax, name: 'test', checkRows: true, onStatement: metrics.statement }))
+  const mayShare = !own && connectionsMax === undefined
+  const { db } = closing.use(
+    mayShare ? takeConnections(databaseUrl, metrics.statement) : openConnections(databaseUrl, metrics.statement, connectionsMax),
+  )
   const reads =
     config.DATABASE_READ_URL && openDatabase({ url: config.DATABASE_READ_URL, connectionsMax: 4, name: 'reads', checkRows: true })
   const tracing = await openTracing(config)

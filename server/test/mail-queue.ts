@@ -28,7 +28,7 @@ export async function mailWorld(
   leaves: string[] = ['queue.queue-message-authenticated'],
 ): Promise<MailWorld> {
   const internet = await openInternet(inject('authorityDir'))
-  const w = await world({ own: true, env: { DNS_SERVERS: internet.dns.server, MTA_PORT: String(internet.mx.port), ...env } })
+  const w = await world({ env: { DNS_SERVERS: internet.dns.server, MTA_PORT: String(internet.mx.port), ...env } })
   const receiver = await w.receiver()
   const types = Object.values(webhookEvents).flatMap(({ type }) => (leaves.includes(type) ? [] : [type]))
   expect((await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: types })).status).toBe(201)

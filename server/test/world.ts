@@ -58,7 +58,7 @@ export type World = Tenant &
     other(): Promise<Tenant>
   }
 
-/** Opens a world. Use it with `await using`. With options, it has its own server and connections, which are closed with it. */
+/** Opens a world. Use it with `await using`. With options, it has its own server, which is closed with it. */
 export async function world(options?: GroundOptions): Promise<World> {
   const clock = createTestClock()
   const closing = new AsyncDisposableStack()

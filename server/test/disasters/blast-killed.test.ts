@@ -9,7 +9,7 @@ import { rowsOf } from '../statements.ts'
 import { type Call, caller, expectReconciled, finished, outcomesIn, prepareBlast, takenBy } from './blast.ts'
 import { type Group, startGroup } from './group.ts'
 
-const USERS = Number(process.env.BLAST_USERS ?? 900)
+const USERS = Number(process.env.BLAST_USERS ?? 600)
 const KILLS = Number(process.env.BLAST_KILLS ?? 3)
 
 let group: Group

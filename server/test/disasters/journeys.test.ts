@@ -8,9 +8,9 @@ import { rowsOf } from '../statements.ts'
 import { type Call, caller, takenBy } from './blast.ts'
 import { startGroup } from './group.ts'
 
-const USERS = 120
+const USERS = 80
 /** Users who wait beside them. */
-const DUE = Number(process.env.JOURNEYS_DUE ?? 1500)
+const DUE = Number(process.env.JOURNEYS_DUE ?? 800)
 const names = Array.from({ length: USERS }, (_, at) => `person-${at}`)
 
 /** A live journey: users enter by an event, wait until the instant in it, and get an email over the relay. */

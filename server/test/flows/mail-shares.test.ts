@@ -106,7 +106,7 @@ const depthOf = (w: MailWorld) =>
 test('a blast that is larger than the queue waits for room, and is claimed no more often than that takes', {
   timeout: 120_000,
 }, async () => {
-  const [most, users] = [50, 300]
+  const [most, users] = [50, 200]
   await using w = await mailWorld({ MTA_QUEUE_MAX: String(most) })
   w.internet.host('mx.example.com')
   w.internet.domain('example.com', 'mx.example.com')
