@@ -6094,6 +6094,7 @@ export interface components {
                 /** @description The name. */
                 name: string;
             };
+            /** @description The organisation of the member. */
             organisation: components["schemas"]["Organisation"];
             /**
              * @description The role in the organisation. `admin` and `owner` are `admin` in every project.

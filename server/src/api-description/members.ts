@@ -37,6 +37,7 @@ export const MEMBERS: Record<string, string> = {
   'edges.users': 'How many users went there.',
   'JourneyTimeline.entered': 'How often the user entered: the sum of the next three.',
   'JourneyTimeline.completed': 'How many entrances were completed.',
+  'ConsoleSession.organisation': 'The organisation of the member.',
   'JourneyTimeline.exited': 'How many entrances ended before.',
   'JourneyTimeline.active': 'How many entrances have not ended.',
   held_out_at: 'When the user was held out; absent if never.',

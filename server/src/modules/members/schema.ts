@@ -47,7 +47,6 @@ const OwnProject = Exact({
 })
 export type OwnProject = Static<typeof OwnProject>
 
-/** The reply that every page of the console begins with. */
 /** The organisation of a member. */
 export const Organisation = Exact(
   { id: IdOf<OrganisationId>(), name: Type.String() },
@@ -55,6 +54,7 @@ export const Organisation = Exact(
 )
 export const OrganisationChanges = Exact({ name: Name() }, { title: 'OrganisationChanges' })
 
+/** The reply that every page of the console begins with. */
 export const ConsoleSession = Exact(
   {
     id: IdOf<SessionId>(),
