@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 type OnStatement = (elapsedMs: number) => void
 
 /** Disposing of it closes or leaves the connections. */
-export type Connections = AsyncDisposable & { db: Database }
+type Connections = AsyncDisposable & { db: Database }
 
 const CONNECTIONS_MAX = 12
 
