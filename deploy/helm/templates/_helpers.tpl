@@ -1,0 +1,64 @@
+{{- define "carillon.name" -}}
+{{- if contains "carillon" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-carillon" (.Release.Name | trunc 40) }}{{ end }}
+{{- end }}
+
+{{- define "carillon.selector" -}}
+app.kubernetes.io/name: carillon
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "carillon.labels" -}}
+{{ include "carillon.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{/* What every pod has: no privileges, and a file system that is read-only but for two folders. */}}
+{{- define "carillon.pod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{ toJson . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  seccompProfile: { type: RuntimeDefault }
+volumes:
+  - name: data
+    emptyDir: {}
+  - name: tmp
+    emptyDir: {}
+{{- end }}
+
+{{- define "carillon.container" -}}
+image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+env:
+  - name: BASE_URL
+    value: {{ .Values.baseUrl | quote }}
+  - name: OPS_PORT
+    value: {{ .Values.opsPort | quote }}
+  {{- /* The kubelet and Prometheus ask from outside of the pod. */}}
+  - name: OPS_HOST
+    value: 0.0.0.0
+  {{- range $name, $value := .Values.settings }}
+  - name: {{ $name }}
+    value: {{ $value | toString | quote }}
+  {{- end }}
+envFrom:
+  - secretRef:
+      name: {{ .Values.existingSecret }}
+volumeMounts:
+  - name: data
+    mountPath: /var/lib/carillon
+  - name: tmp
+    mountPath: /tmp
+{{- end }}
