@@ -1,40 +1,11 @@
 // A standby is promoted and the primary is killed, while clients send events and a blast runs.
-import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { compare, openCluster, until, urlOf } from './programs.mjs'
-import { callerOf, KEY, openRelay, startBlast } from './stories.mjs'
+import { callerOf, KEY, openRelay, startBlast, startClients } from './stories.mjs'
 
 const [FIRST, SECOND] = [25433, 25434]
 const USERS = 4000
-const CLIENTS = 8
 /** Of each half: before the fail-over, and after it. */
 const EVENTS = 1000
-const REFUSED_WAIT_MS = 50
-
-/** Clients that send events one after the other, and keep those that were acknowledged. */
-function startClients(call) {
-  const acknowledged = []
-  let isOver = false
-  let refused = 0
-  const send = async () => {
-    while (!isOver) {
-      const id = randomUUID()
-      try {
-        await call('POST', '/events', [{ name: 'counted', external_id: `person-${acknowledged.length % 100}`, data: { id } }])
-        acknowledged.push(id)
-      } catch {
-        refused++
-        await sleep(REFUSED_WAIT_MS)
-      }
-    }
-  }
-  const clients = Promise.all(Array.from({ length: CLIENTS }, send))
-  const stop = () => {
-    isOver = true
-    return clients
-  }
-  return { acknowledged, refused: () => refused, stop }
-}
 
 export async function failover() {
   await using cluster = await openCluster()

@@ -121,8 +121,8 @@ async function startPgbouncer(cluster, port, database, more) {
   await until('PgBouncer', () => answers(port, 'carillon'))
 }
 
-/** A server, which is ready. Throws with its log if it ends. */
-async function startCarillon(cluster, env) {
+/** A server, which is ready: this release, or another one by its `main.ts`. Throws with its log if it ends. */
+async function startCarillon(cluster, env, main = MAIN) {
   const common = {
     PATH: process.env.PATH,
     DATA_DIR: join(cluster.dir, 'data'),
@@ -131,7 +131,7 @@ async function startCarillon(cluster, env) {
     RATE_WRITE: '0',
     LOG_SUCCESS_EVERY: '0',
   }
-  const server = start(cluster, process.execPath, [MAIN, 'all'], { env: { ...common, ...env } })
+  const server = start(cluster, process.execPath, [main, 'all'], { env: { ...common, ...env } })
   const url = await until('the server', () => {
     if (server.child.exitCode !== null) throw new Error(`The server ended:\n${server.log()}`)
     return /ready at (\S+);/.exec(server.log())?.[1]
@@ -160,7 +160,8 @@ export async function openCluster() {
   return {
     postgres: (...ports) => startPostgres(cluster, ...ports),
     pgbouncer: (...args) => startPgbouncer(cluster, ...args),
-    carillon: (env) => startCarillon(cluster, env),
+    dir,
+    carillon: (env, main) => startCarillon(cluster, env, main),
     sql: (port, statement, database = 'postgres') => query(port, statement, database),
     [Symbol.asyncDispose]: () => close(cluster),
   }

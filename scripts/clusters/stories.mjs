@@ -1,10 +1,14 @@
 // What the scenarios do with a server, over HTTP.
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 import { until } from './programs.mjs'
 
 export const KEY = 'sk_clusters-0123456789abcdef'
 const AT_ONCE = 100
+const CLIENTS = 8
+const REFUSED_WAIT_MS = 50
 
 /** Calls the API. Throws if it refuses. */
 export const callerOf = (url) => async (method, path, body) => {
@@ -53,6 +57,31 @@ export async function startBlast(call, users, relay) {
   await call('PUT', `/campaigns/${id}/templates/en`, { subject: 'Hello {{ user.external_id }}', html: '<p>Hello</p>' })
   await call('PATCH', `/campaigns/${id}`, { state: 'scheduled' })
   return id
+}
+
+/** Clients that send events one after the other, and keep those that were acknowledged. */
+export function startClients(call) {
+  const acknowledged = []
+  let isOver = false
+  let refused = 0
+  const send = async () => {
+    while (!isOver) {
+      const id = randomUUID()
+      try {
+        await call('POST', '/events', [{ name: 'counted', external_id: `person-${acknowledged.length % 100}`, data: { id } }])
+        acknowledged.push(id)
+      } catch {
+        refused++
+        await sleep(REFUSED_WAIT_MS)
+      }
+    }
+  }
+  const clients = Promise.all(Array.from({ length: CLIENTS }, send))
+  const stop = () => {
+    isOver = true
+    return clients
+  }
+  return { acknowledged, refused: () => refused, stop }
 }
 
 /** A relay that counts the emails to each address. */
