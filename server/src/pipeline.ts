@@ -11,7 +11,7 @@ import { afterCommit, type Ctx, type InTx } from './infra/runtime/ctx.ts'
 import type { Tracing } from './infra/runtime/tracing.ts'
 import type { UserId } from './lib/ids.ts'
 import { recordActivity } from './modules/activity/index.ts'
-import { matchTriggers } from './modules/campaigns/index.ts'
+import { findTriggers, matchTriggers, type TriggersOf } from './modules/campaigns/index.ts'
 import { requireEventMonths, type StoredEvent, storeEvents } from './modules/events/index.ts'
 import {
   concernedUsers,
@@ -42,6 +42,7 @@ import {
   parkTimer,
   projectsWithDueTimers,
   publishedGraphs,
+  publishedGraphsAhead,
   type UserItem,
 } from './modules/journeys/index.ts'
 import {
@@ -49,6 +50,7 @@ import {
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
+  listsAhead,
   lockLists,
   lockListsShared,
   membershipEventsOf,
@@ -59,7 +61,14 @@ import {
 import { enqueueMessages } from './modules/messages/index.ts'
 import { contextOf, inEachProject } from './modules/projects/index.ts'
 import { recordSignUps } from './modules/subscriptions/index.ts'
-import { type IdentifiedUser, identifyUsers, joinChanges, requireSameErasures, systemEventsOf } from './modules/users/index.ts'
+import {
+  type IdentifiedUser,
+  identifyUsers,
+  joinChanges,
+  knownIdsAhead,
+  requireSameErasures,
+  systemEventsOf,
+} from './modules/users/index.ts'
 import { mergeUserData } from './user-changes.ts'
 
 /** Applies accepted requests, and timers of journeys that are due: one batch for each project that has some. */
@@ -73,6 +82,10 @@ const consumerOf = (outside: Ctx): Consumer<Item, KnownUsers, TimerOfUser> => ({
   ...requestReader,
   contextOf,
   tryLock: tryLockListsShared,
+  async readAhead(tx, projectId) {
+    const ctx = { ...tx, projectId } as InTx
+    await Promise.all([publishedGraphsAhead(ctx), knownIdsAhead(ctx), listsAhead(ctx)])
+  },
   projectsDue: projectsWithDueTimers,
   findDue: async (ctx, upTo, max) => (await findDueTimers(ctx, upTo, max)).map((timer) => ({ userId: timer.user_id, timer })),
   apply: (ctx, items, known, partition, due) => applyBatch(ctx, { outside: outside.db, partition }, items, known, due),
@@ -131,7 +144,10 @@ async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: Known
   await eraseMemberships(ctx, queued.erased, partition)
   if (journeys) await eraseJourneys(ctx, queued.erased)
   const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
-  const events = await storeEvents(ctx, newEventsOf(items, identified.users, systemEvents), partition)
+  const newEvents = newEventsOf(items, identified.users, systemEvents)
+  const starting = newEvents.filter(({ starts = 'all' }) => starts === 'all').map(({ event }) => event.name)
+  // Asked for together, so that they share a round trip.
+  const [events, triggers] = await Promise.all([storeEvents(ctx, newEvents, partition), findTriggers(ctx, starting)])
   const memberships = await evaluateMemberships(ctx, events, changes, partition)
   const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
   const applied = journeys
@@ -147,7 +163,7 @@ async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: Known
       )
     : NOTHING_APPLIED
   const requestOf = ctx.tracing ? requestsOfIntents(items, usersOfItems(items, identified.users, known)) : undefined
-  await finishWave(ctx, [...events, ...aboutLists], applied, requestOf)
+  await finishWave(ctx, [...events, ...aboutLists], applied, { requestOf, triggers })
   const { tracing } = ctx
   if (tracing) afterCommit(ctx, () => traceItems(ctx, tracing, items, startedAt))
   return parkedOf(items, identified.users)
@@ -160,12 +176,14 @@ async function finishWave(
   ctx: InTx,
   events: StoredEvent[],
   { events: ofSteps, intents }: Applied,
-  requestOf?: (intent: { user_id: UserId; cause: string }) => string | undefined,
+  { requestOf, triggers }: { requestOf?: RequestOf | undefined; triggers?: TriggersOf } = {},
 ): Promise<void> {
   await recordActivity(ctx, [...events, ...ofSteps])
-  const all = [...(await matchTriggers(ctx, [...events, ...ofSteps])), ...intents]
+  const all = [...(await matchTriggers(ctx, [...events, ...ofSteps], triggers)), ...intents]
   await enqueueMessages(ctx, requestOf ? all.map((intent) => withRequest(intent, requestOf(intent))) : all)
 }
+
+type RequestOf = (intent: { user_id: UserId; cause: string }) => string | undefined
 
 const withRequest = <I extends object>(intent: I, requestId: string | undefined) => ({ ...intent, ...(requestId && { requestId }) })
 

@@ -109,13 +109,7 @@ const claims: Record<string, Claim> = {
         Type.Object({ position: Type.Integer() }),
         sql`select position from queue_entries where project_id = ${w.projectId} order by position limit ${CLAIMED}`,
       )
-      await inTx(ctx, (ctx) =>
-        deleteEntries(
-          ctx,
-          w.projectId,
-          found.map(({ position }) => position),
-        ),
-      )
+      await inTx(ctx, (ctx) => deleteEntries(ctx, w.projectId, found))
     },
     rows: CLAIMED,
   },

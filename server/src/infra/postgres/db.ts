@@ -143,12 +143,17 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
   const client = await connections.take()
   let broken: Error | undefined
   try {
-    await client.query(beginWith([...base, ...settingsOf(limits)]))
     setPipelined(client, limits.pipelined === true)
+    const begun = client.query(beginWith([...base, ...settingsOf(limits)]))
+    // Of a pipelined transaction the first statements are on their way before it has begun. If it cannot begin, none of them is run alone:
+    // the connection is lost, or the transaction has failed.
+    if (limits.pipelined) begun.catch(() => undefined)
+    else await begun
     const scope = { isOver: false }
     const result = await work(txOn(client, options, scope)).finally(() => {
       scope.isOver = true
     })
+    await begun
     await client.query('commit')
     return result
   } catch (error) {
@@ -170,7 +175,9 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
 type Scope = { isOver: boolean }
 
 function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
-  const tx: TxDb = { ...dbOn(client, options, scope), inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
+  const db = dbOn(client, options, scope)
+  const statements = isPipelined(client) ? db : inTurn(db)
+  const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
   return tx
 
   async function savepoint<T>(work: () => Promise<T>): Promise<T> {
@@ -186,7 +193,23 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): Tx
   }
 }
 
-function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions, scope?: Scope): Omit<Db, 'transaction' | 'within'> {
+type OnConnection = Omit<Db, 'transaction' | 'within'>
+
+/** Statements that are asked for together run one after the other, as a connection that is not pipelined requires. */
+function inTurn({ many, one, value, first, run, copy }: OnConnection): OnConnection {
+  let before: Promise<unknown> = Promise.resolve()
+  const after =
+    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> => {
+      const result = before.then(() => ask(...args))
+      before = result.catch(() => undefined)
+      return result
+    }
+  const ordered = { many: after(many), one: after(one), value: after(value), first: after(first), run: after(run), copy: after(copy) }
+  return ordered as OnConnection
+}
+
+function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions, scope?: Scope): OnConnection {
   const requireOpen = (statement: Sql) => {
     if (scope?.isOver) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
   }

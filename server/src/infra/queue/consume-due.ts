@@ -66,9 +66,9 @@ export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx
 
 /** The projects with entries, and those with work that is due by itself. */
 async function projectsWithWork<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>) {
-  const withEntries = await projectsWithEntries(quickly(ctx))
+  const [withEntries, withDue] = await Promise.all([projectsWithEntries(quickly(ctx)), consumer.projectsDue(ctx)])
   const known = new Set(withEntries.map(({ project_id }) => project_id))
-  const due = (await consumer.projectsDue(ctx)).filter((id) => !known.has(id))
+  const due = withDue.filter((id) => !known.has(id))
   return [...withEntries, ...due.map((project_id) => ({ project_id, items: 0 }))]
 }
 

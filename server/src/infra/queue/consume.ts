@@ -12,9 +12,11 @@ import {
   type BatchPlan,
   beginPartition,
   closeBatchPlan,
+  divide,
   entriesOf,
   findBatchPlan,
   openBatchPlan,
+  PARTITIONS,
   type Partition,
   UNDIVIDED,
 } from './partitions.ts'
@@ -34,6 +36,8 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   contextOf(ctx: Ctx, projectId: ProjectId): Promise<ProjectCtx>
   /** Takes the locks that applying a batch waits for, if they are free. False: the project is applied by itself, where it may wait. */
   tryLock(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean>
+  /** Reads what applying a batch of the project will ask for, whatever is in it. It is sent with the claim. */
+  readAhead(ctx: InTx<Ctx>, projectId: ProjectId): Promise<unknown>
   read(entry: QueueEntry): { items: I[]; parked: ParkedItem[] }
   /** `cacheable` is false in a transaction whose writes may be rolled back. */
   lookUp(ctx: InTx, items: I[], cacheable: boolean): Promise<K>
@@ -49,8 +53,6 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   parkDue(ctx: InTx, due: D, reason: string): Promise<void>
 }
 
-/** More partitions would use more of the database, but they share the single thread of this process. */
-const PARTITIONS = 3
 /** A smaller batch is not worth dividing. */
 const DIVIDED_FROM_ITEMS = 600
 /** So much work that is due is added to a batch. */
@@ -109,6 +111,7 @@ async function applySmall<I extends QueuedItem, K, D extends DueWork>(
     findBatchPlan(tx, projectId),
     claimEntries(tx, projectId, itemsMax),
     consumer.contextOf(tx, projectId) as Promise<InTx>,
+    consumer.readAhead(tx, projectId),
   ])
   if (!isLocked) return 0
   if (!mayApply || plan) return 'alone'
@@ -119,8 +122,12 @@ async function applySmall<I extends QueuedItem, K, D extends DueWork>(
   ])
   if (entries.length + due.length === 0) return 0
   if (items.length + due.length >= DIVIDED_FROM_ITEMS || due.length >= itemsMax) return 'alone'
-  parked.push(...(await consumer.apply(inProject, items, known, UNDIVIDED, due)))
-  await finish(inProject, entries, parked)
+  // The entries are deleted on the way: what fails undoes that too.
+  const [refused] = await Promise.all([
+    consumer.apply(inProject, items, known, UNDIVIDED, due),
+    deleteEntries(inProject, projectId, entries),
+  ])
+  await settle(inProject, entries, [...parked, ...refused])
   return entries.length + due.length
 }
 
@@ -163,33 +170,18 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
   })
 }
 
-/** The items and the due work of each partition. What is due for a user is in the partition with the items of the user. */
-function divide<I, D extends DueWork>(plan: BatchPlan, items: I[], keys: string[][], due: D[]): Map<Partition, { items: I[]; due: D[] }> {
-  const partitions = new Map<Partition, { items: I[]; due: D[] }>()
-  const of = (partition: Partition) => {
-    const known = partitions.get(partition) ?? { items: [], due: [] }
-    partitions.set(partition, known)
-    return known
-  }
-  const byKey = new Map<string, Partition>()
-  for (const [index, item] of items.entries()) {
-    const partition = plan.partitions[index] ?? UNDIVIDED
-    of(partition).items.push(item)
-    for (const key of keys[index] ?? []) byKey.set(key, partition)
-  }
-  for (const work of due) of(byKey.get(`u${work.userId}`) ?? work.userId % PARTITIONS).due.push(work)
-  return partitions
-}
-
 function readAll<I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>, 'read'>, entries: QueueEntry[]) {
   const all = entries.map((entry) => consumer.read(entry))
   return { items: all.flatMap(({ items }) => items), parked: all.flatMap(({ parked }) => parked) }
 }
 
 async function finish(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
+  await deleteEntries(ctx, ctx.projectId, entries)
+  await settle(ctx, entries, parked)
+}
+
+async function settle(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
   if (parked.length > 0) await park(ctx, parked)
-  const positions = entries.map(({ position }) => position)
-  await deleteEntries(ctx, ctx.projectId, positions)
   const now = ctx.clock.now().getTime()
   for (const { received_at } of entries) ctx.metrics.eventLag(Math.max(0, now - received_at.getTime()) / 1000, 1)
 }

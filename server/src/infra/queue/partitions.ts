@@ -5,7 +5,7 @@
  */
 import { type Static, Type } from 'typebox'
 import { groupsOf } from '../../lib/groups.ts'
-import type { ProjectId } from '../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { sql } from '../postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../postgres/joint.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
@@ -47,8 +47,34 @@ export function assignPartitions(keys: string[][], partitions: number): Uint8Arr
   })
 }
 
+/** More partitions would use more of the database, but they share the single thread of this process. */
+export const PARTITIONS = 3
+
 const BatchPlanRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })
 export type BatchPlan = Static<typeof BatchPlanRow>
+
+/** The items and the due work of each partition. What is due for a user is in the partition with the items of the user. */
+export function divide<I, D extends { userId: UserId }>(
+  plan: BatchPlan,
+  items: I[],
+  keys: string[][],
+  due: D[],
+): Map<Partition, { items: I[]; due: D[] }> {
+  const partitions = new Map<Partition, { items: I[]; due: D[] }>()
+  const of = (partition: Partition) => {
+    const known = partitions.get(partition) ?? { items: [], due: [] }
+    partitions.set(partition, known)
+    return known
+  }
+  const byKey = new Map<string, Partition>()
+  for (const [index, item] of items.entries()) {
+    const partition = plan.partitions[index] ?? UNDIVIDED
+    of(partition).items.push(item)
+    for (const key of keys[index] ?? []) byKey.set(key, partition)
+  }
+  for (const work of due) of(byKey.get(`u${work.userId}`) ?? work.userId % PARTITIONS).due.push(work)
+  return partitions
+}
 
 const findPlans = jointMany(
   BatchPlanRow,

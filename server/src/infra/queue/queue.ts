@@ -245,8 +245,8 @@ export const nextEntryAt = async (ctx: InTx<Ctx>, projectId: ProjectId, position
   (await entryAfter(ctx, projectId, position))[0]?.received_at ?? null
 
 /** Deletes entries in the transaction that writes their effects. */
-const deleteFrom = jointRun<number[]>((ctx, calls) => {
-  const positions = calls.flatMap(({ projectId, input }) => input.map((position) => ({ projectId, position })))
+const deleteFrom = jointRun<Pick<QueueEntry, 'position'>[]>((ctx, calls) => {
+  const positions = calls.flatMap(({ projectId, input }) => input.map(({ position }) => ({ projectId, position })))
   return ctx.db.run(
     sql`delete from queue_entries
         where ctid = any(array(
@@ -257,7 +257,8 @@ const deleteFrom = jointRun<number[]>((ctx, calls) => {
   )
 })
 
-export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, positions: number[]) => deleteFrom(ctx, projectId, positions)
+export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, entries: Pick<QueueEntry, 'position'>[]): Promise<void> =>
+  deleteFrom(ctx, projectId, entries)
 
 export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
 

@@ -77,11 +77,21 @@ export function matchesOf(events: StoredEvent[], triggers: Trigger[], now: Date)
   )
 }
 
-/** The intents that stored events cause by the running trigger campaigns. */
-export async function matchTriggers(ctx: InTx, events: StoredEvent[]): Promise<MessageIntent[]> {
+/** The running trigger campaigns of some events. */
+export type TriggersOf = { names: ReadonlySet<string>; triggers: Trigger[] }
+
+/** Finds the running trigger campaigns of these events. */
+export async function findTriggers(ctx: InTx, eventNames: Iterable<string>): Promise<TriggersOf> {
+  const names = new Set(eventNames)
+  return { names, triggers: names.size === 0 ? [] : await runningTriggers(ctx, [...names]) }
+}
+
+/** The intents that stored events cause by the running trigger campaigns. Those of the events in `known` are not looked up again. */
+export async function matchTriggers(ctx: InTx, events: StoredEvent[], known?: TriggersOf): Promise<MessageIntent[]> {
   const triggering = events.filter(({ triggers }) => triggers)
   if (triggering.length === 0) return []
-  const triggers = await runningTriggers(ctx, [...new Set(triggering.map(({ event }) => event.name))])
+  const others = triggering.map(({ event }) => event.name).filter((name) => !known?.names.has(name))
+  const triggers = [...(known?.triggers ?? []), ...(await findTriggers(ctx, others)).triggers]
   if (triggers.length === 0) return []
   const conditional = matchesOf(triggering, triggers, ctx.clock.now())
   const allowed = new Set<MessageIntent>()

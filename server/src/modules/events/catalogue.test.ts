@@ -3,7 +3,7 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { copyEvents } from './queries.ts'
+import { saveEvents } from './queries.ts'
 import { countEvents } from './stats.ts'
 
 const SCHEMA = '/api/client/schema/events'
@@ -17,7 +17,7 @@ const store = (w: World, events: Given[], partition = 0) =>
       userId: user as UserId,
       event: { name, createdAt: at === undefined ? w.clock.now() : new Date(at) },
     }))
-    await copyEvents(
+    await saveEvents(
       ctx,
       counted.map(({ userId, event }, index) => ({
         project_id: w.projectId,

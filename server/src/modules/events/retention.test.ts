@@ -4,7 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
-import { copyEvents, listMonths } from './queries.ts'
+import { listMonths, saveEvents } from './queries.ts'
 import { eventRemovalToFollow, noteRemovalFollowed, removeExpired } from './retention.ts'
 import { createEventMonths } from './service.ts'
 import { countEvents } from './stats.ts'
@@ -21,7 +21,7 @@ const stored = async (w: World) =>
 const store = (w: World, ...times: string[]) =>
   inTx(w.ctx, async (ctx) => {
     const events = times.map((time) => ({ userId: 1 as UserId, event: { name: time, createdAt: new Date(time) } }))
-    await copyEvents(
+    await saveEvents(
       ctx,
       events.map(({ event: { name, createdAt } }) => ({
         project_id: w.projectId,

@@ -14,21 +14,18 @@ const MONTHS_AHEAD = 3
 export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Partition): Promise<StoredEvent[]> {
   const fresh = await withoutRepeats(ctx, events)
   if (fresh.length === 0) return []
-  await queries.copyEvents(
-    ctx,
-    fresh.map(({ userId, event, source, journey }) => ({
-      project_id: ctx.projectId,
-      user_id: userId,
-      name: event.name,
-      data: event.data,
-      created_at: event.createdAt,
-      received_at: event.receivedAt,
-      source,
-      journey_id: journey?.journey_id ?? null,
-      entrance_id: journey?.entrance_id ?? null,
-    })),
-  )
-  await countEvents(ctx, fresh, partition)
+  const rows = fresh.map(({ userId, event, source, journey }) => ({
+    project_id: ctx.projectId,
+    user_id: userId,
+    name: event.name,
+    data: event.data,
+    created_at: event.createdAt,
+    received_at: event.receivedAt,
+    source,
+    journey_id: journey?.journey_id ?? null,
+    entrance_id: journey?.entrance_id ?? null,
+  }))
+  await Promise.all([queries.saveEvents(ctx, rows), countEvents(ctx, fresh, partition)])
   ctx.metrics.eventsIngested('processed', fresh.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
   return fresh.map(({ starts = 'all', ...about }) => ({

@@ -38,7 +38,8 @@ async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promis
     ...items.filter(isChange).map(({ change }) => change),
     ...items.filter(isOfJourney).map(({ journey: { user_id } }) => ({ user_id, what: [] })),
   ]
-  return { ids: await knownIds(ctx, updatesOf(items), cacheable), mergedInto: await mergedIntoOf(ctx, changes) }
+  const [ids, mergedInto] = await Promise.all([knownIds(ctx, updatesOf(items), cacheable), mergedIntoOf(ctx, changes)])
+  return { ids, mergedInto }
 }
 
 /** Items that share one of these keys are about the same user, or may be after another item links their ids. */

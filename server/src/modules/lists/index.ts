@@ -19,6 +19,7 @@ export { type MembershipChange, membershipEventsOf } from './live/membership-cha
 export { membersElsewhere } from './live/merges.queries.ts'
 export { eraseMemberships, mergeMemberships } from './live/merges.ts'
 export { lockLists, lockListsShared, nextMembershipDueAt, projectsWithDueMemberships, tryLockListsShared } from './live/queries.ts'
+export { registryOf as listsAhead } from './live/registry.ts'
 export { audienceAfter, audienceSize, membersAmong, membershipsIn, membersInZones } from './members/audience.queries.ts'
 export { explainForUser } from './members/explain.ts'
 export { findList, listListing, listNames, staticListsAmong } from './queries.ts'

@@ -4,7 +4,7 @@ import type { UserId } from '../../lib/ids.ts'
 import { eraseInbox, mergeInbox } from '../inbox/index.ts'
 import { eraseMail, eraseSubmittedMail, exportMail } from '../mta/index.ts'
 import type { UserMerge } from '../users/index.ts'
-import { emit, webhookEvents } from '../webhook-events/index.ts'
+import { emit, wantedTypes, webhookEvents } from '../webhook-events/index.ts'
 import * as queries from './messages.queries.ts'
 import { eraseAttachments } from './requests/attachments.queries.ts'
 import { eraseRequests } from './requests/queries.ts'
@@ -14,20 +14,23 @@ import { type MessageIntent, SEND_JOBS, TRANSACTIONAL } from './schema.ts'
 /** Creates messages from intents, one for each cause. They are sent after the commit. */
 export async function enqueueMessages(ctx: InTx, intents: MessageIntent[]): Promise<void> {
   if (intents.length === 0) return
-  const inserted = await queries.insertMessages(ctx, TRANSACTIONAL, intents)
+  const [inserted, wanted] = await Promise.all([queries.insertMessages(ctx, TRANSACTIONAL, intents), wantedTypes(ctx)])
   if (ctx.tracing) await traceMessages(ctx, intents)
   const priorities = new Set(intents.map(({ priority = TRANSACTIONAL }) => priority))
   if (inserted.length > 0) for (const priority of priorities) ctx.wake(SEND_JOBS[priority])
-  await emit(ctx, () =>
-    inserted.map(({ id, campaign_id, journey_id, channel, bytes }) =>
-      webhookEvents.queueMessageAuthenticated.of({
-        message_id: id,
-        campaign_id,
-        ...(journey_id !== null && { journey_id }),
-        channel,
-        size: bytes,
-      }),
-    ),
+  await emit(
+    ctx,
+    () =>
+      inserted.map(({ id, campaign_id, journey_id, channel, bytes }) =>
+        webhookEvents.queueMessageAuthenticated.of({
+          message_id: id,
+          campaign_id,
+          ...(journey_id !== null && { journey_id }),
+          channel,
+          size: bytes,
+        }),
+      ),
+    wanted,
   )
 }
 

@@ -1,5 +1,6 @@
 /** Finds the users of a batch of updates. Most events change no user and need no lock; the other updates are upserted. */
 import { LRUCache } from 'lru-cache'
+import { ahead } from '../../infra/postgres/ahead.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
@@ -31,6 +32,11 @@ export async function identifyUsers(
   return { users, changes }
 }
 
+const epochs = ahead((ctx: InTx) => queries.identityEpoch(ctx))
+
+/** Begins to read what the first `knownIds` of a transaction asks for. */
+export const knownIdsAhead = (ctx: InTx): Promise<unknown> => epochs.begin(ctx)
+
 /** The users that ids belong to. Unknown ids are not in it. */
 export type KnownIds = IdMaps & { erased: ErasedIds }
 type IdMaps = { byExternalId: Map<string, UserId>; byAnonymousId: Map<string, UserId> }
@@ -51,7 +57,8 @@ const cache = new LRUCache<string, UserId>({
  */
 export async function knownIds(ctx: InTx, updates: UserUpdate[], cacheable: boolean): Promise<KnownIds> {
   if (updates.length === 0) return { byExternalId: new Map(), byAnonymousId: new Map(), erased: await erasedIdsOf(ctx, [], 0) }
-  const { epoch, erased_position } = await queries.identityEpoch(ctx)
+  // What was read ahead is outdated by what the transaction has written.
+  const { epoch, erased_position } = await (cacheable ? epochs.read(ctx) : queries.identityEpoch(ctx))
   const scope = `${ctx.projectId} ${epoch}`
   const erased = await erasedIdsOf(ctx, updates, erased_position)
   const known: KnownIds = { byExternalId: new Map(), byAnonymousId: new Map(), erased }

@@ -12,6 +12,9 @@ export const EVENT_TYPES: readonly EventType[] = Object.values(webhookEvents)
   .map(({ type }) => type)
   .sort()
 
+/** The types that an active endpoint is subscribed to now. */
+export const wantedTypes = async (ctx: InTx): Promise<ReadonlySet<string>> => new Set(await queries.subscribedTypes(ctx))
+
 /** The job that creates deliveries for stored events. */
 export const DISPATCH: JobName = { name: 'webhooks.dispatch' }
 
@@ -27,10 +30,10 @@ function newIds(ctx: InTx, count: number): string[] {
 /**
  * Stores webhook events in the transaction that made them true, for the endpoints that are active and subscribed now. Events
  * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called. It is told which types are wanted, and may
- * leave out the others.
+ * leave out the others. Who asked for `wantedTypes` together with another statement hands them over as `known`.
  */
-export async function emit(ctx: InTx, create: (wanted: ReadonlySet<string>) => WebhookEvent[]): Promise<void> {
-  const wanted = new Set(await queries.subscribedTypes(ctx))
+export async function emit(ctx: InTx, create: (wanted: ReadonlySet<string>) => WebhookEvent[], known?: ReadonlySet<string>): Promise<void> {
+  const wanted = known ?? (await wantedTypes(ctx))
   if (wanted.size === 0) return
   const events = create(wanted).filter(({ type }) => wanted.has(type))
   if (events.length === 0) return

@@ -17,8 +17,10 @@ export async function nextTimerAt(ctx: Ctx): Promise<Date | null> {
 /** The projects with timers that are due. */
 export async function projectsWithDueTimers(ctx: Ctx): Promise<ProjectId[]> {
   const now = ctx.clock.now().getTime() - ctx.clock.skewMs
-  const next = await nextTimers(ctx, await queries.heldJourneys(ctx))
-  return next.flatMap(({ project_id, due_at }) => (due_at !== null && due_at.getTime() <= now ? [project_id] : []))
+  const isDue = ({ due_at }: { due_at: Date | null }) => due_at !== null && due_at.getTime() <= now
+  // Which journeys are held is asked only if a timer is due, because events wait for the answer.
+  if (!(await nextTimers(ctx, [])).some(isDue)) return []
+  return (await nextTimers(ctx, await queries.heldJourneys(ctx))).filter(isDue).map(({ project_id }) => project_id)
 }
 
 /** The oldest timers that are due in a project. Journeys share a batch, so that a long queue of one does not delay another. */

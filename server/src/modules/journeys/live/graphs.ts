@@ -1,5 +1,6 @@
 /** The published graphs of a project, compiled once. */
 import { LRUCache } from 'lru-cache'
+import { ahead } from '../../../infra/postgres/ahead.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { stepsOfJourneys } from '../../positions/index.ts'
@@ -28,8 +29,15 @@ const published = new LRUCache<number, { key: string; value: Published }>({
   sizeCalculation: ({ value }) => 1 + value.journeyIds.length,
 })
 
+const graphs = ahead(readGraphs)
+
 /** The published graphs of a project as this transaction sees them; null if it has none. */
-export async function publishedGraphs(ctx: ProjectCtx | InTx): Promise<Published | null> {
+export const publishedGraphs = (ctx: ProjectCtx | InTx): Promise<Published | null> => graphs.read(ctx)
+
+/** Begins to read the graphs in a transaction that holds the locks under which they are applied. */
+export const publishedGraphsAhead = (ctx: InTx): Promise<unknown> => graphs.begin(ctx)
+
+async function readGraphs(ctx: ProjectCtx | InTx): Promise<Published | null> {
   const rows = await queries.publishedVersions(ctx)
   if (rows.length === 0) return null
   const key = JSON.stringify(rows)

@@ -57,15 +57,17 @@ const registries = new LRUCache<number, { key: string; registry: Registry }>({
   sizeCalculation: ({ registry }) => 1 + registry.versions.length,
 })
 
-const registryOfTransaction = new WeakMap<TxDb, Registry>()
+const registryOfTransaction = new WeakMap<TxDb, Promise<Registry>>()
 
 /** The registry of a transaction that holds the lock on lists, loaded once: no version goes live and no build advances meanwhile. */
-export async function registryOf(ctx: InTx): Promise<Registry> {
+export function registryOf(ctx: InTx): Promise<Registry> {
   const known = registryOfTransaction.get(ctx.db)
   if (known) return known
-  const registry = await loadRegistry(ctx)
-  registryOfTransaction.set(ctx.db, registry)
-  return registry
+  const loading = loadRegistry(ctx)
+  registryOfTransaction.set(ctx.db, loading)
+  // After a savepoint that failed it is loaded again.
+  loading.catch(() => registryOfTransaction.delete(ctx.db))
+  return loading
 }
 
 /** The registry of a project as this transaction sees it. */

@@ -25,24 +25,27 @@ export type SendContexts = {
   requestOf(message: ClaimedMessage): MessageRequest | undefined
 }
 
-/** Reads the send contexts of messages of one project and channel. */
-export async function loadSendContexts(
-  ctx: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
-  messages: ClaimedMessage[],
-): Promise<SendContexts> {
-  const channel = messages[0]?.channel as Channel
+/** What is read of messages first. It depends on no setting of their project. */
+export function readAbout(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, messages: ClaimedMessage[]) {
   const campaignIds = [...new Set(messages.map(({ campaign_id }) => campaign_id))]
-  // What does not depend on each other is read at the same time: a message waits for three round trips instead of nine.
-  const [found, allTemplates, users, policy] = await Promise.all([
+  const userIds = messages.map(({ user_id }) => user_id)
+  return Promise.all([
     findSendingCampaigns(ctx, campaignIds),
     sendableTemplatesOf(ctx, campaignIds),
-    findLiveUsers(
-      ctx,
-      messages.map(({ user_id }) => user_id),
-    ),
+    findLiveUsers(ctx, userIds),
     findPolicy(ctx),
   ])
+}
+
+export type About = Awaited<ReturnType<typeof readAbout>>
+
+/**
+ * Reads the send contexts of messages of one project and channel. What does not depend on each other is read at the same time: a message
+ * waits for three round trips instead of nine.
+ */
+export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: ClaimedMessage[]): Promise<SendContexts> {
+  const channel = messages[0]?.channel as Channel
+  const [found, allTemplates, users, policy] = about
   const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
   const templates = Map.groupBy(allTemplates, ({ campaign_id }) => campaign_id)
   const [consents, suppressions, devices, hasOwn, throttleOf, connections] = await Promise.all([

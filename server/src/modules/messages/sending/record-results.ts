@@ -10,7 +10,7 @@ import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index
 import { type Consent, suppress } from '../../subscriptions/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
-import { emit } from '../../webhook-events/index.ts'
+import { emit, wantedTypes } from '../../webhook-events/index.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, type Priority, RECEIVED_STATES, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
@@ -44,7 +44,8 @@ export type Attempted = {
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   const contents = await contentsOfMail(sent)
   await inTx(ctx, async (ctx) => {
-    const saved = new Map((await saveResults(ctx, { messages: sent.map(toRow), sendAttemptId })).map((row) => [row.id, row]))
+    const [rows, wanted] = await Promise.all([saveResults(ctx, { messages: sent.map(toRow), sendAttemptId }), wantedTypes(ctx)])
+    const saved = new Map(rows.map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => saved.has(message.id))
     // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
     const kept = done.flatMap((one): Attempted[] => {
@@ -61,10 +62,13 @@ export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAtte
     // The outcomes of messages of journeys are in the queue.
     if (done.some(({ message }) => message.entrance_id !== null)) ctx.wake(APPLY)
     const now = ctx.clock.now()
-    await emit(ctx, (wanted) =>
-      done.flatMap(({ message, user, result, attempt }) =>
-        webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type)),
-      ),
+    await emit(
+      ctx,
+      (wanted) =>
+        done.flatMap(({ message, user, result, attempt }) =>
+          webhookEventsOf(message, user, result, attempt, now, ({ type }) => wanted.has(type)),
+        ),
+      wanted,
     )
     await appendUserChanges(
       ctx,

@@ -23,7 +23,7 @@ import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import { type Attachments, attachmentsOfSlice, createAttachments, sendWithAttachments } from './attachments.ts'
 import { attemptSend, beginAttempts, type ReadyMessage } from './attempts.ts'
 import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './claim.ts'
-import { loadSendContexts, type SendContexts } from './context.ts'
+import { type About, loadSendContexts, readAbout, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
 import { applyMailRoom } from './mail-room.ts'
@@ -115,16 +115,20 @@ export async function sendQueue(
 ): Promise<void> {
   const [first] = messages
   if (!first) return
-  const project = await findProject(outer, first.project_id)
+  const ofProject = { ...outer, projectId: first.project_id } as ProjectCtx
+  const [project, about] = await Promise.all([
+    findProject(outer, first.project_id),
+    readAbout(ofProject, sender.findSendingCampaigns, messages),
+  ])
   const ctx = asSystem(outer, first.project_id, project)
-  await withLease(ctx, messages, claimedAt, (lease) => send(ctx, { ...sender, project, lease, resultsDb }, messages))
+  await withLease(ctx, messages, claimedAt, (lease) => send(ctx, { ...sender, project, about, lease, resultsDb }, messages))
 }
 
 /** What sending a batch of one project and channel needs. */
-type Sending = Sender & { isRated?: boolean; project: SendingProject; lease: Lease; resultsDb: Db }
+type Sending = Sender & { isRated?: boolean; project: SendingProject; about: About; lease: Lease; resultsDb: Db }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
-  const contexts = await loadSendContexts(ctx, sending.findSendingCampaigns, messages)
+  const contexts = await loadSendContexts(ctx, sending.about, messages)
   const { ready, done } = await decide(ctx, messages, contexts)
   const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
   const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
