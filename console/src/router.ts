@@ -19,6 +19,7 @@ import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
 import { suppressionRoutes } from './screens/suppressions/routes.ts'
 import { systemRoutes } from './screens/system/routes.ts'
 import { teamRoutes } from './screens/team/routes.ts'
+import { toolRoutes } from './screens/tools/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
 import { webhookRoutes } from './screens/webhooks/routes.ts'
 import { accountRoute, memberRoute, projectRoute, rootRoute, startRoute } from './shell/routes.tsx'
@@ -43,6 +44,7 @@ const tree = rootRoute.addChildren([
       ...inboxRoutes,
       ...keyRoutes,
       ...webhookRoutes,
+      ...toolRoutes,
       ...providerRoutes,
       ...teamRoutes,
       ...auditRoutes,

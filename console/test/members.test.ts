@@ -7,6 +7,7 @@ import { keys } from './stories/keys.ts'
 import { settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
 import { team } from './stories/team.ts'
+import { tools } from './stories/tools.ts'
 
 const { site, mailedTo } = ownSite()
 
@@ -17,4 +18,5 @@ frame(site)
 keys(site)
 audit(site)
 settings(site)
+tools(site)
 team(site, mailedTo)

@@ -75,6 +75,7 @@ export const SCREENS: Screen[] = [
   { name: 'team', path: '/p/1/team', heading: 'Team' },
   { name: 'audit-log', path: '/p/1/audit', heading: 'Audit log' },
   { name: 'audit-entry', path: auditEntry, heading: 'Audit log' },
+  { name: 'tools', path: '/p/1/tools', heading: 'Tools' },
   { name: 'settings', path: '/p/1/settings', heading: 'Settings' },
   { name: 'settings-sending', path: '/p/1/settings?view=sending', heading: 'Settings' },
   { name: 'organisation', path: '/p/1/settings?view=organisation', heading: 'Settings' },

@@ -4263,7 +4263,7 @@ export interface components {
                  * @default production
                  * @enum {string}
                  */
-                environment: "production" | "sandbox";
+                environment?: "production" | "sandbox";
                 /**
                  * Format: no-control
                  * @description A host to use instead of Apple’s, with a port if needed.
@@ -4295,7 +4295,7 @@ export interface components {
              * @default production
              * @enum {string|null}
              */
-            environment: "production" | "sandbox" | null;
+            environment?: "production" | "sandbox" | null;
             /**
              * Format: no-control
              * @description A host to use instead of Apple’s, with a port if needed.
@@ -8622,12 +8622,12 @@ export interface components {
              * @description How many records to generate, 1 to 100.
              * @default 10
              */
-            count: string;
+            count?: string;
             /**
              * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
-            locale: string;
+            locale?: string;
             /** @description Any text. The same seed with the same parameters gives the same records, and a larger `count` only adds to them. Random by default. */
             seed?: string;
             /**
@@ -8635,38 +8635,38 @@ export interface components {
              * @default profile
              * @enum {string}
              */
-            method: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
+            method?: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
             /**
              * @description Minimum price, as a signed decimal number. Used by `price` and `profile`. From -1000000000000 to 1000000000000.
              * @default 1
              */
-            priceMin: string;
+            priceMin?: string;
             /**
              * @description Maximum price, as a signed decimal number. Used by `price` and `profile`. From -1000000000000 to 1000000000000.
              * @default 1000
              */
-            priceMax: string;
+            priceMax?: string;
             /**
              * @description Digits after the decimal point, 0 to 10. Used by `price` and `profile`.
              * @default 2
              */
-            priceDecimalPlaces: string;
+            priceDecimalPlaces?: string;
             /**
              * @description Symbol before the digits of the price. May be empty. Used by `price` and `profile`.
              * @default
              */
-            priceSymbol: string;
+            priceSymbol?: string;
             /**
              * @description Number of digits of the ISBN. Used by `isbn` and `profile`.
              * @default 13
              * @enum {string}
              */
-            isbnVariant: "10" | "13";
+            isbnVariant?: "10" | "13";
             /**
              * @description Separator of the groups of the ISBN. May be empty. Used by `isbn` and `profile`.
              * @default -
              */
-            isbnSeparator: string;
+            isbnSeparator?: string;
         };
         /**
          * @example {
@@ -8774,12 +8774,12 @@ export interface components {
              * @description How many records to generate, 1 to 100.
              * @default 10
              */
-            count: string;
+            count?: string;
             /**
              * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
-            locale: string;
+            locale?: string;
             /** @description Any text. The same seed with the same parameters gives the same records, and a larger `count` only adds to them. Random by default. */
             seed?: string;
         };
@@ -8852,12 +8852,12 @@ export interface components {
              * @description How many records to generate, 1 to 100.
              * @default 10
              */
-            count: string;
+            count?: string;
             /**
              * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
-            locale: string;
+            locale?: string;
             /** @description Any text. The same seed with the same parameters gives the same records, and a larger `count` only adds to them. Random by default. */
             seed?: string;
             /**
@@ -8865,7 +8865,7 @@ export interface components {
              * @default profile
              * @enum {string}
              */
-            method: "profile" | "adjective" | "description" | "dish" | "ethnicCategory" | "fruit" | "ingredient" | "meat" | "spice" | "vegetable";
+            method?: "profile" | "adjective" | "description" | "dish" | "ethnicCategory" | "fruit" | "ingredient" | "meat" | "spice" | "vegetable";
         };
         /**
          * @example {
@@ -8960,12 +8960,12 @@ export interface components {
              * @description How many records to generate, 1 to 100.
              * @default 10
              */
-            count: string;
+            count?: string;
             /**
              * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
-            locale: string;
+            locale?: string;
             /** @description Any text. The same seed with the same parameters gives the same records, and a larger `count` only adds to them. Random by default. */
             seed?: string;
             /**
@@ -8973,55 +8973,55 @@ export interface components {
              * @default profile
              * @enum {string}
              */
-            method: "profile" | "lines" | "paragraph" | "paragraphs" | "sentence" | "sentences" | "slug" | "text" | "word" | "words";
+            method?: "profile" | "lines" | "paragraph" | "paragraphs" | "sentence" | "sentences" | "slug" | "text" | "word" | "words";
             /** @description Exact number of lines: 1 to 20, used by `lines` and `profile`. Overrides the Min and Max parameters. */
             lineCount?: string;
             /**
              * @description Minimum number of lines: 1 to 20, used by `lines` and `profile`.
              * @default 1
              */
-            lineCountMin: string;
+            lineCountMin?: string;
             /**
              * @description Maximum number of lines: 1 to 20, used by `lines` and `profile`.
              * @default 5
              */
-            lineCountMax: string;
+            lineCountMax?: string;
             /** @description Exact number of sentences: 1 to 20, used by `paragraph`, `sentences` and `profile`. Overrides the Min and Max parameters. */
             sentenceCount?: string;
             /**
              * @description Minimum number of sentences: 1 to 20, used by `paragraph`, `sentences` and `profile`.
              * @default 2
              */
-            sentenceCountMin: string;
+            sentenceCountMin?: string;
             /**
              * @description Maximum number of sentences: 1 to 20, used by `paragraph`, `sentences` and `profile`.
              * @default 6
              */
-            sentenceCountMax: string;
+            sentenceCountMax?: string;
             /** @description Exact number of paragraphs: 1 to 5, used by `paragraphs` and `profile`. Overrides the Min and Max parameters. */
             paragraphCount?: string;
             /**
              * @description Minimum number of paragraphs: 1 to 5, used by `paragraphs` and `profile`.
              * @default 1
              */
-            paragraphCountMin: string;
+            paragraphCountMin?: string;
             /**
              * @description Maximum number of paragraphs: 1 to 5, used by `paragraphs` and `profile`.
              * @default 3
              */
-            paragraphCountMax: string;
+            paragraphCountMax?: string;
             /** @description Exact number of words: 1 to 50, used by `sentence`, `slug`, `words` and `profile`. Overrides the Min and Max parameters. */
             wordCount?: string;
             /**
              * @description Minimum number of words: 1 to 50, used by `sentence`, `slug`, `words` and `profile`.
              * @default 3
              */
-            wordCountMin: string;
+            wordCountMin?: string;
             /**
              * @description Maximum number of words: 1 to 50, used by `sentence`, `slug`, `words` and `profile`.
              * @default 10
              */
-            wordCountMax: string;
+            wordCountMax?: string;
             /** @description Exact number of characters of a word: 1 to 14, used by `word` and `profile`. Overrides the Min and Max parameters. */
             wordLength?: string;
             /** @description Minimum number of characters of a word: 1 to 14, used by `word` and `profile`. */
@@ -9033,7 +9033,7 @@ export interface components {
              * @default any-length
              * @enum {string}
              */
-            strategy: "fail" | "closest" | "shortest" | "longest" | "any-length";
+            strategy?: "fail" | "closest" | "shortest" | "longest" | "any-length";
             /** @description Separator of `sentences` (default: a space) and `paragraphs` (default: a line feed). May be empty. */
             separator?: string;
         };

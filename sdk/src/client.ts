@@ -71,9 +71,15 @@ export function createClient(options: ClientOptions = {}): Client {
   const call =
     (method: Method) =>
     (path: string, given: AnyOptions = {}) =>
-      send(options, method, url(path, given), given)
+      send(options, method, url(path, given), path.startsWith(FORMS) ? { ...given, body: formOf(given.body) } : given)
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete'), url } as Client
 }
+
+/** The utilities take forms. */
+const FORMS = '/api/ext/'
+
+const formOf = (body: unknown) =>
+  new URLSearchParams(Object.entries(body ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
 const fill = (path: string, params: object) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String((params as Record<string, unknown>)[name])))
@@ -94,13 +100,13 @@ async function send(options: ClientOptions, method: Method, url: string, given: 
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers, ...given.headers }
   if (options.apiKey !== undefined) headers.authorization = `Bearer ${options.apiKey}`
   if (given.idempotencyKey !== undefined) headers['idempotency-key'] = given.idempotencyKey
-  // A file is sent as it is, under the type that the caller gives.
-  const isFile = given.body instanceof Blob || typeof given.body === 'string'
-  if (given.body !== undefined && !isFile) headers['content-type'] = 'application/json'
+  // A file is sent as it is, under the type that the caller gives, and a form under its own.
+  const isReady = given.body instanceof Blob || given.body instanceof URLSearchParams || typeof given.body === 'string'
+  if (given.body !== undefined && !isReady) headers['content-type'] = 'application/json'
   const reply = await (options.fetch ?? fetch)(url, {
     method: method.toUpperCase(),
     headers,
-    ...(given.body !== undefined && { body: isFile ? (given.body as Blob | string) : JSON.stringify(given.body) }),
+    ...(given.body !== undefined && { body: isReady ? (given.body as Blob | URLSearchParams | string) : JSON.stringify(given.body) }),
     ...(given.signal && { signal: given.signal }),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error

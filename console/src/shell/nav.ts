@@ -53,6 +53,7 @@ export const NAV: Group[] = [
       { id: 'sandbox', path: '/p/$project/sandbox', key: 'i' },
       { id: 'keys', path: '/p/$project/keys', needs: 'admin', key: 'k' },
       { id: 'webhooks', path: '/p/$project/webhooks', key: 'w' },
+      { id: 'tools', path: '/p/$project/tools' },
     ],
   },
   {
