@@ -14,6 +14,7 @@ export const editing = (site: () => Site) =>
     twoMembers(site)
     restarts(site)
     versions(site)
+    blocks(site)
   })
 
 const twoMembers = (site: () => Site) =>
@@ -85,6 +86,51 @@ const versions = (site: () => Site) =>
     await card.getByText('It is what is here now.').waitFor()
     await saved(page)
     expect((await site().api('GET', path)).data.subject).toBe('First')
+  })
+
+const blocks = (site: () => Site) =>
+  test('an email is made of blocks by the keyboard, undone and stored as MJML, and what was written by hand is not lost', async () => {
+    const { id, path } = await draftWithTemplate(site(), 'Blocks')
+    const mjml = async (): Promise<string> => (await site().api('GET', path)).data.mjml
+    await using opened = await memberPage(site(), address(id))
+    const { page } = opened
+    const editor = page.getByRole('group', { name: 'Blocks of the email' })
+    const press = async (name: string) => editor.getByRole('button', { name, exact: true }).press('Enter')
+    await page.getByRole('button', { name: 'Blocks', exact: true }).press('Enter')
+    await page.getByText('This email was written as HTML').waitFor()
+    expect((await site().api('GET', path)).data.html).toContain('Hello')
+    await page.getByRole('button', { name: 'Start again with blocks' }).press('Enter')
+    await press('Add a block')
+    await page.getByRole('menuitem', { name: 'Button' }).press('Enter')
+    // The first field of the new block has the focus.
+    await page.keyboard.type('Order {{ event.data.what }}')
+    await press('Move up: Button 4')
+    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Move up: Button 3')
+    await press('Add a block')
+    await page.getByRole('menuitem', { name: 'Two columns' }).press('Enter')
+    await press('Add to column 2')
+    await page.getByRole('menuitem', { name: 'Text' }).press('Enter')
+    await page.keyboard.type('Beside **it**')
+    await saved(page)
+    await expectNoFaults(page)
+    expect((await mjml()).indexOf('Order {{ event.data.what }}</mj-button>')).toBeLessThan((await mjml()).indexOf('Unsubscribe'))
+    expect(await mjml()).toContain('Beside <strong>it</strong>')
+    // What was typed is one step.
+    await page.keyboard.press('Control+z')
+    await page.keyboard.press('Control+z')
+    await saved(page)
+    expect(await mjml()).not.toContain('Beside')
+    await page.reload()
+    await editor.getByLabel('Text', { exact: true }).nth(2).waitFor()
+    expect(await editor.getByLabel('Text', { exact: true }).nth(2).inputValue()).toBe('Order {{ event.data.what }}')
+    // MJML with something else stays as it is.
+    const byHand = (await mjml()).replace('<mj-body>', '<mj-body width="500px">')
+    await site().api('PUT', path, { subject: 'First', mjml: byHand })
+    await page.reload()
+    await page.getByLabel('MJML of the email').waitFor()
+    await page.getByRole('button', { name: 'Blocks', exact: true }).press('Enter')
+    await page.getByText('parts that blocks cannot show').waitFor()
+    expect(await mjml()).toBe(byHand)
   })
 
 /** A draft with a template, and the path of that. */

@@ -5,6 +5,8 @@ import { Loading } from '../../../parts/loading.tsx'
 import { TabBar } from '../../../parts/tabs.tsx'
 import { undoable } from '../../../parts/toast.ts'
 import type { Campaign } from '../search.ts'
+import { BlockEditor } from './blocks/block-editor.tsx'
+import { blocksOf } from './blocks/document.ts'
 import { HTML_START, MJML_START, type Template } from './template.ts'
 import type { Preview } from './use-preview.ts'
 import { useWords } from './words.ts'
@@ -69,21 +71,26 @@ function Line({ template, onChange, name, max, isRequired = false, isLong = fals
   )
 }
 
-const SOURCES = ['html', 'mjml', 'text'] as const
+const SOURCES = ['blocks', 'mjml', 'html', 'text'] as const
+type Source = (typeof SOURCES)[number]
 
 function EmailFields({ campaign, template, onChange, findings, isReadOnly }: Props) {
   const { t } = useTranslation('campaigns')
-  const [isText, setText] = useState(false)
   const words = useWords(campaign)
   const source = typeof template.mjml === 'string' ? 'mjml' : 'html'
-  const current = isText ? 'text' : source
+  const mjml = typeof template.mjml === 'string' ? template.mjml : undefined
+  const [tab, setTab] = useState<Source>(() => (mjml !== undefined && blocksOf(mjml) ? 'blocks' : source))
+  const current = tab === 'text' || tab === 'blocks' ? tab : source
   const value = typeof template[current] === 'string' ? template[current] : ''
-  const choose = (wanted: string) => {
-    setText(wanted === 'text')
-    if (wanted === 'text' || wanted === source) return
-    // A template has HTML or MJML. What was written in the other one can be had back.
-    onChange({ ...without(template, source), [wanted]: wanted === 'mjml' ? MJML_START : HTML_START })
+  const replaceBy = (wanted: 'html' | 'mjml', start: string) => {
+    // A template has HTML or MJML. What was written before can be had back.
+    onChange({ ...without(template, source), [wanted]: start })
     undoable(t('editor.replaced', { source: source.toUpperCase() }), () => onChange(template))
+  }
+  const choose = (wanted: string) => {
+    setTab(wanted as Source)
+    if (wanted === 'html' && source === 'mjml') replaceBy('html', HTML_START)
+    if (wanted === 'mjml' && source === 'html') replaceBy('mjml', MJML_START)
   }
   return (
     <div className="form pad">
@@ -102,18 +109,24 @@ function EmailFields({ campaign, template, onChange, findings, isReadOnly }: Pro
           onChange={choose}
         />
         <p className="xs quiet">{t(`editor.${current}About`)}</p>
-        <Boxed>
-          <CodeEditor
-            key={current}
-            label={t(`editor.${current}Label`)}
-            value={value}
-            onChange={(text) => onChange(text === '' && current === 'text' ? without(template, 'text') : { ...template, [current]: text })}
-            words={words}
-            findings={findings.filter(({ param }) => param.endsWith(current))}
-            isPlain={current === 'text'}
-            isReadOnly={isReadOnly}
-          />
-        </Boxed>
+        {current === 'blocks' ? (
+          <BlockEditor mjml={mjml} onChange={(mjml) => onChange({ ...template, mjml })} onStart={() => replaceBy('mjml', MJML_START)} />
+        ) : (
+          <Boxed>
+            <CodeEditor
+              key={current}
+              label={t(`editor.${current}Label`)}
+              value={value}
+              onChange={(text) =>
+                onChange(text === '' && current === 'text' ? without(template, 'text') : { ...template, [current]: text })
+              }
+              words={words}
+              findings={findings.filter(({ param }) => param.endsWith(current))}
+              isPlain={current === 'text'}
+              isReadOnly={isReadOnly}
+            />
+          </Boxed>
+        )}
       </div>
     </div>
   )

@@ -5,6 +5,7 @@ import { type Autosave, ifVersion, type Stored as StoredDraft, useAutosave, vers
 import { keyOf } from '../../../parts/data.ts'
 import { useApi, useProject } from '../../../session/project.tsx'
 import type { Campaign } from '../search.ts'
+import { mjmlOf } from './blocks/document.ts'
 
 const TEMPLATES = '/api/client/campaigns/{campaignId}/templates'
 const TEMPLATE = '/api/client/campaigns/{campaignId}/templates/{locale}'
@@ -22,18 +23,12 @@ export const HTML_START = `<h1>{{ user.data.first_name | default: "Hello" }}</h1
 <p>Write your message here.</p>
 <p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>
 `
-export const MJML_START = `<mjml>
-  <mj-body>
-    <mj-section>
-      <mj-column>
-        <mj-text font-size="24px">{{ user.data.first_name | default: "Hello" }}</mj-text>
-        <mj-text>Write your message here.</mj-text>
-        <mj-text><a href="{{ unsubscribe_url }}">Unsubscribe</a></mj-text>
-      </mj-column>
-    </mj-section>
-  </mj-body>
-</mjml>
-`
+/** MJML that opens as blocks. */
+export const MJML_START = mjmlOf([
+  { id: 1, is: 'heading', values: { text: '{{ user.data.first_name | default: "Hello" }}' } },
+  { id: 2, is: 'text', values: { text: 'Write your message here.' } },
+  { id: 3, is: 'footer', values: { text: 'You get this because you subscribed.', label: 'Unsubscribe' } },
+])
 
 /** What an editor begins with. It is saved with the first change. */
 const STARTS: Record<Campaign['channel'], Template> = {
