@@ -22,7 +22,7 @@ export function mask(text: string): Masked {
 }
 
 /** A way to write a value: what it looks like, how it gets there and back, both without Liquid. */
-export type Encoding = { source: string; write: (value: string) => string; read: (written: string) => string }
+type Encoding = { source: string; write: (value: string) => string; read: (written: string) => string }
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&')

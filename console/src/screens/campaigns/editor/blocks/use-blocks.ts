@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { type Block, blocksOf, mjmlOf } from './document.ts'
 import { begin, type Command, give, type History, redo, undo } from './edit.ts'
 
-export type Blocks = {
+type Blocks = {
   blocks: Block[]
   give: (command: Command) => void
   undo: (() => void) | undefined
