@@ -30,6 +30,7 @@ const BY_AGE: Record<string, string> = {
   webhook_events: '30 days',
   webhook_deliveries: '30 days',
   webhook_attempts: '30 days, with their delivery',
+  webhook_replays: '30 days after they ended',
   webhook_event_subscriptions: 'an hour after they ended',
   webhook_secrets: 'until a rotated secret expires',
   traced_messages: '7 days',
@@ -68,7 +69,7 @@ const BY_HAND =
   domains event_removals identity_epochs imports journey_backtests journey_clocks journey_rates journey_steps journey_versions journeys links list_clocks
   list_counts lists mail_pauses mail_processes member_identities member_passkeys member_recovery_codes member_roles members organisations page_themes projects providers
   retention_progress schema_migrations sending_policies subscriptions suppression_keys template_attachments warm_ups webhook_cursors webhook_endpoints
-  webhook_replays webhook_versions quota_refusals queue_partitions`.split(/\s+/)
+  webhook_versions quota_refusals queue_partitions`.split(/\s+/)
 
 /** Rows that are as many as users, addresses or destinations, and the reason why they stay. */
 const BY_USER: Record<string, string> = {

@@ -135,6 +135,7 @@ const MAY: Record<string, string> = {
   'webhooks.countByStatus': 'counts for the operator, over all projects',
   'webhooks.queueDepth': 'counts for the operator, over all projects',
   'webhooks.purgeDeliveries': 'purges by age, over all projects',
+  'webhooks.purgeReplays': 'purges by age, over all projects',
   'webhooks.purgeSecrets': 'purges by age, over all projects',
 }
 

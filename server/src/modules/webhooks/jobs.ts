@@ -7,7 +7,7 @@ import * as deliveryQueries from './deliveries.queries.ts'
 import { createDispatcher } from './dispatch.ts'
 import * as endpointQueries from './endpoints.queries.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
-import { nextReplayAt } from './replays.queries.ts'
+import { nextReplayAt, purgeReplays } from './replays.queries.ts'
 import { replayDue } from './replays.ts'
 import { KEPT_DAYS } from './service.ts'
 
@@ -26,6 +26,7 @@ async function purge(ctx: Ctx): Promise<number> {
   const others = [
     purgeWebhookEvents(ctx, before, PURGE_BATCH),
     purgeSubscriptions(ctx, ended, PURGE_BATCH),
+    purgeReplays(ctx, before, PURGE_BATCH),
     endpointQueries.purgeEndpoints(ctx, PURGE_BATCH),
     endpointQueries.purgeSecrets(ctx),
   ]

@@ -46,6 +46,13 @@ export const cancelReplays = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: 
         where project_id = ${projectId} and endpoint_id = ${endpointId} and status = 'running'`,
   )
 
+/** Deletes replays that ended before then. Their deliveries, which are not newer, have gone by then. */
+export const purgeReplays = (ctx: Ctx, before: Date, limit: number) =>
+  ctx.db.run(
+    sql`delete from webhook_replays
+        where (project_id, id) in (select project_id, id from webhook_replays where finished_at < ${before} order by id limit ${limit})`,
+  )
+
 const RunningReplay = Type.Object({
   project_id: IdOf<ProjectId>(),
   endpoint_id: IdOf<EndpointId>(),

@@ -170,3 +170,17 @@ test('a time that is not one of the past 30 days is refused', async () => {
   expect((await w.post(`${WEBHOOKS}/999/replays`, { since: at(-1) })).status).toBe(404)
   expect((await w.get(`${WEBHOOKS}/999/replays`)).status).toBe(404)
 })
+
+test('a replay is deleted 30 days after it ended', async () => {
+  const { w, path, since } = await delivered()
+  await using _ = w
+  await w.post(`${path}/replays`, { since })
+  await deliver(w)
+  const kept = async () => (await w.get(`${path}/replays`)).body.results.length
+  w.advance('29 days')
+  await w.drain('webhooks.purge')
+  expect(await kept()).toBe(1)
+  w.advance('2 days')
+  await w.drain('webhooks.purge')
+  expect(await kept()).toBe(0)
+})
