@@ -35,15 +35,18 @@ const OVERSIGNED = ['From', 'Subject', 'To']
 const NAME = 'DKIM-Signature'
 const FOLD_AT = 76
 
-/** Signs an email, whose line ends are CRLF, with each key. The signatures are in front of the email, the first key’s first. */
-export async function signMail(content: Buffer, keys: readonly DkimKey[], at: Date): Promise<Buffer> {
+/**
+ * Signs an email, whose line ends are CRLF, with each key. The signatures are in front of the email, the first key’s first. `knownBodyHash` is
+ * that of its body.
+ */
+export async function signMail(content: Buffer, keys: readonly DkimKey[], at: Date, knownBodyHash?: string): Promise<Buffer> {
   if (keys.length === 0) return content
   const { headers, body } = divideMail(content)
   // The last one of a name is signed first (RFC 6376 §5.4.2).
   const signed = headers.filter(isSigned).reverse()
   const names = [...signed.map(({ name }) => name), ...OVERSIGNED]
   const canonical = signed.map((header) => `${header.canonical}\r\n`).join('')
-  const bodyHash = bodyHashOf(body)
+  const bodyHash = knownBodyHash ?? bodyHashOf(body)
   const signatures = await Promise.all(keys.map((key) => signatureOf(key, { names, canonical, bodyHash }, at)))
   return Buffer.concat([...signatures, content])
 }

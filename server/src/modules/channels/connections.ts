@@ -7,7 +7,7 @@ import { sendingDomainOf } from '../domains/index.ts'
 import { returnPathFor } from '../mta/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
 import { sizeProblem, tooLarge } from './mail-size.ts'
-import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
+import type { MailTaken, Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
 import { type ProviderName, providers, type Settings } from './registry.ts'
 import type { ProviderRow } from './schema.ts'
@@ -24,8 +24,8 @@ export type ProviderConnection = {
   repeatable: boolean
   /** Does the provider accept an attempt with the same key only once? */
   idempotent: boolean
-  /** Whether it takes emails that were composed in advance. */
-  takesMail: boolean
+  /** How it takes emails that were composed in advance; null if it takes none. */
+  takesMail: MailTaken | null
   /** How many attempts each process makes at the same time. */
   atOnce: number
   /** How many attempts all processes together make per interval. */
@@ -96,7 +96,7 @@ type Ready = {
 }
 
 function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
-  const { repeatable, idempotent, takesMail = false, atOnce, send, ...limit } = providers[kind]
+  const { repeatable, idempotent, takesMail = null, atOnce, send, ...limit } = providers[kind]
   const outside = toolsOf(ctx, id)
   return {
     provider: kind,

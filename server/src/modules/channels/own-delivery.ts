@@ -1,31 +1,42 @@
 /** Emails that this server delivers itself: from which domain they may come, how they are signed, and where their bounces go. */
 import { signMail } from '../../lib/dkim/sign.ts'
+import { textHeader } from '../../lib/mime/headers.ts'
 import type { SendingDomain } from '../domains/index.ts'
 import { domainOf, type Email } from './mail.ts'
 import { composedOf } from './mail-source.ts'
-import type { Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
+import type { ComposedMail, Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { unverifiedSender } from './unverified-sender.ts'
 
 /** A signed email with its envelope. `returnDomain` is the domain of its return paths; null if bounces go to the sender. */
 export type SignedMail = { from: string; to: string[]; content: Buffer; returnDomain: string | null }
 
-/** Composes and signs an email, or rejects it: marketing comes from verified domains only (D-MTA-43). */
+type Outside = Pick<ProviderTools, 'clock' | 'senderOf' | 'reportAddressOf'>
+
+/** Composes and signs an email, or rejects it. */
 export async function signedMail(
   email: Email,
   message: Pick<Outgoing, 'id' | 'key' | 'isMarketing'>,
-  outside: Pick<ProviderTools, 'clock' | 'senderOf' | 'reportAddressOf'>,
+  outside: Outside,
 ): Promise<SignedMail | ProviderResponse> {
-  const fromDomain = domainOf(email.from.address)
+  const composed = composedOf(email, message.key, outside.clock.now())
+  return 'is' in composed ? composed : signComposed(composed, message, outside)
+}
+
+/** Signs an email, or rejects it: marketing comes from verified domains only (D-MTA-43). */
+export async function signComposed(
+  { envelope: { from, to }, content, bodyHash }: ComposedMail,
+  message: Pick<Outgoing, 'id' | 'isMarketing'>,
+  outside: Outside,
+): Promise<SignedMail | ProviderResponse> {
+  const fromDomain = domainOf(from)
   const sender = await outside.senderOf(fromDomain)
   if (message.isMarketing && !sender?.is_verified) {
     return { is: 'rejected', reason: unverifiedSender(fromDomain, sender), code: 'unverified_domain' }
   }
   const reports = sender && ownReturnPath(sender) ? outside.reportAddressOf(message.id, sender.return_path) : null
-  const composed = composedOf(reports === null ? email : withFeedbackLoop(email, reports), message.key, outside.clock.now())
-  if ('is' in composed) return composed
-  const { from, to } = composed.envelope
-  const content = await signMail(composed.content, sender?.dkim ?? [], outside.clock.now())
-  return { from, to: [...to], content, returnDomain: returnDomainOf(message, sender, outside) }
+  const whole = reports === null ? content : Buffer.concat([feedbackLoop(reports), content])
+  const signed = await signMail(whole, sender?.dkim ?? [], outside.clock.now(), bodyHash)
+  return { from, to: [...to], content: signed, returnDomain: returnDomainOf(message, sender, outside) }
 }
 
 /** Whether bounces go to a subdomain of the sender, so that receivers see one owner (RFC 9477 §3). */
@@ -42,7 +53,8 @@ function returnDomainOf(
 }
 
 /** Asks receivers for reports of complaints (RFC 9477). The address shows which email it is about. */
-const withFeedbackLoop = (email: Email, address: string): Email => ({
-  ...email,
-  headers: [...email.headers, ['CFBL-Address', `${address}; report=arf`], ['CFBL-Feedback-ID', address.slice(0, address.lastIndexOf('@'))]],
-})
+const feedbackLoop = (address: string): Buffer =>
+  Buffer.from(
+    textHeader('CFBL-Address', `${address}; report=arf`) + textHeader('CFBL-Feedback-ID', address.slice(0, address.lastIndexOf('@'))),
+    'latin1',
+  )

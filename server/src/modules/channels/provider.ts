@@ -10,8 +10,11 @@ import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import type { SendingDomain } from '../domains/index.ts'
 
-/** An email as its relay gets it. */
-export type ComposedMail = Mail & { messageId: string }
+/** How an email is taken that was composed in advance: as it is, or with the hash of its body, to be signed. */
+export type MailTaken = 'composed' | 'hashed'
+
+/** An email as its relay gets it. `bodyHash` is what DKIM signs of its body. */
+export type ComposedMail = Mail & { messageId: string; bodyHash?: string }
 
 /** A rendered message with its recipient and a summary for listings. */
 export type Rendered = { channel: Channel; recipient: string; summary: string; content: Record<string, unknown> }
@@ -32,7 +35,7 @@ export type Outgoing = Rendered & {
   isMarketing?: true
   /** Files of an email. */
   attachments?: readonly Attachment[]
-  /** The email as it was composed in advance; only for providers with `takesMail`. Its content then lacks what is in it: HTML and text. */
+  /** The email as it was composed in advance; only for providers that take it. Its content then lacks what is in it: HTML and text. */
   mail?: ComposedMail
   /** The devices of the user; for push messages only. */
   devices: PushTarget[]
@@ -157,8 +160,8 @@ export type Provider<S extends TSchema = TSchema> = {
   repeatable: boolean
   /** Does the provider accept an attempt with the same `key` only once? If so, an uncertain attempt is repeated. */
   idempotent: boolean
-  /** Whether it takes emails that were composed in advance. */
-  takesMail?: true
+  /** How it takes emails that worker threads composed in advance; absent if it takes none. */
+  takesMail?: MailTaken
   /** How many attempts each process makes at the same time. */
   atOnce: number
   /** The largest email that the provider accepts, with files in base64. Absent if its servers have limits of their own, or none. */

@@ -3,8 +3,8 @@ import { Exact, Line } from '../../../lib/shapes.ts'
 import { checkDelivery } from '../delivery-check.ts'
 import * as mail from '../mail.ts'
 import { messageIdOf } from '../mail-source.ts'
-import { signedMail } from '../own-delivery.ts'
-import { provider } from '../provider.ts'
+import { type SignedMail, signComposed, signedMail } from '../own-delivery.ts'
+import { type ProviderResponse, provider } from '../provider.ts'
 
 const Settings = Exact({
   default_from: mail.DefaultFrom,
@@ -31,26 +31,34 @@ export const mta = provider({
   repeatable: true,
   idempotent: false,
   atOnce: COMPOSED_AT_ONCE,
-  send: mail.sendEmail<Settings>(async ({ return_domain }, email, message, outside) => {
-    const signed = await signedMail(email, message, outside)
-    if ('is' in signed) return signed
-    const messageId = messageIdOf(email, message.key)
-    const { from, to, content, returnDomain } = signed
-    return {
-      is: 'accepted',
-      delivered: false,
-      reference: messageId,
-      mail: {
-        from,
-        to,
-        content,
-        messageId,
-        returnDomain: return_domain ?? returnDomain,
-        needsSmtpUtf8: [from, ...to].some((address) => !IS_ASCII.test(address)),
-      },
-    }
-  }),
+  takesMail: 'hashed',
+  send: async (settings, message, outside) =>
+    message.mail
+      ? queued(settings, message.mail.messageId, await signComposed(message.mail, message, outside))
+      : compose(settings, message, outside),
   test: checkDelivery,
 })
+
+const compose = mail.sendEmail<Settings>(async (settings, email, message, outside) =>
+  queued(settings, messageIdOf(email, message.key), await signedMail(email, message, outside)),
+)
+
+function queued({ return_domain }: Settings, messageId: string, signed: SignedMail | ProviderResponse): ProviderResponse {
+  if ('is' in signed) return signed
+  const { from, to, content, returnDomain } = signed
+  return {
+    is: 'accepted',
+    delivered: false,
+    reference: messageId,
+    mail: {
+      from,
+      to,
+      content,
+      messageId,
+      returnDomain: return_domain ?? returnDomain,
+      needsSmtpUtf8: [from, ...to].some((address) => !IS_ASCII.test(address)),
+    },
+  }
+}
 
 const IS_ASCII = /^[\x20-\x7E]*$/

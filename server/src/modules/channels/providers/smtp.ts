@@ -42,7 +42,7 @@ export const smtp = provider({
   ],
   repeatable: false,
   idempotent: false,
-  takesMail: true,
+  takesMail: 'composed',
   atOnce: CONNECTIONS_MAX,
   send: async (settings, message, outside) => (message.mail ? give(settings, message.mail, outside) : compose(settings, message, outside)),
   test: (settings, { smtp }) => smtp.verify(relayOf(settings)),

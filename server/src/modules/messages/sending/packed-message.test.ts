@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../../infra/runtime/secrets.ts'
 import { createPacker } from '../../../infra/threads/packed.ts'
+import { bodyHashOf } from '../../../lib/dkim/canonical.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { emailOf } from '../../channels/mail.ts'
 import { composedOf } from '../../channels/mail-source.ts'
@@ -58,6 +59,16 @@ describe('an email that was composed in the thread', () => {
           expect(mail).toEqual('is' in email ? email : composedOf(email, key, now))
         },
       ),
+    )
+  })
+
+  test('has the hash of its body if it is to be signed', () => {
+    fc.assert(
+      fc.property(long, long, (html, body) => {
+        const { mail } = sent({ to: 'kim@example.org', subject: 'Hi', html, text: body }, { ...composing, hashesBody: true })
+        const source = Buffer.from(mail?.content ?? '')
+        expect(mail?.bodyHash).toBe(bodyHashOf(source.subarray(source.indexOf('\r\n\r\n') + 4)))
+      }),
     )
   })
 

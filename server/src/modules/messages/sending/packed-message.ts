@@ -4,6 +4,7 @@
  */
 import { bytesOf, type Packed, textOf } from '../../../infra/threads/packed.ts'
 import type { TaskTools } from '../../../infra/threads/task.ts'
+import { bodyHashOf, divideMail } from '../../../lib/dkim/canonical.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import type { ComposedMail, Outgoing, Rendered } from '../../channels/index.ts'
 import { composedText } from '../../channels/tasks.ts'
@@ -50,13 +51,14 @@ function composedMail(
   { rendered, headers }: Done,
   { id, projectId, now, composing }: { id: Outgoing['id']; projectId: ProjectId; now: Date; composing: Composing },
 ): PackedMessage['mail'] | undefined {
-  const { created_at, defaultFrom, fromDomain, headers: own } = composing
+  const { created_at, defaultFrom, fromDomain, headers: own, hashesBody } = composing
   const key = messageKey({ secrets }, { project_id: projectId, id, created_at })
   const message = { content: rendered.content, headers: { ...headers, ...own }, key, ...(fromDomain !== undefined && { fromDomain }) }
   const composed = composedText(message, defaultFrom, now)
   if (!composed) return undefined
   const { text, ...mail } = composed
-  return { ...mail, content: pack(text) }
+  const bodyHash = hashesBody && bodyHashOf(divideMail(Buffer.from(text, 'latin1')).body)
+  return { ...mail, content: pack(text), ...(bodyHash && { bodyHash }) }
 }
 
 /** Unpacks a message. Its texts are read when they are asked for. */

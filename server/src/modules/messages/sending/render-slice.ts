@@ -46,7 +46,8 @@ export async function renderSlice(
     domains.set(campaign.custom_domain_id, { trackingUrl, fromDomain })
     const input = { id: message.id, campaign: { id, name, subscription_id }, user, template: prepared, trackingUrl, utm: campaign.utm }
     const { event } = message
-    const composing = connection.takesMail && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
+    const composing =
+      connection.takesMail !== null && hasNoFiles(template, request) && composingOf(message, connection, request, fromDomain)
     const whole = { ...input, event: withSealed(ctx, event, sealed), isTransactional: consent.is_transactional }
     messages.push(composing ? { ...whole, composing } : whole)
     if (sealed !== null) redacted.push({ ...input, event, isTransactional: consent.is_transactional })
@@ -74,7 +75,7 @@ const hasNoFiles = (template: SendableTemplate, request: MessageRequest | undefi
 /** How the thread composes an email. The custom domain of its campaign is that of the default sender (D-MTA-43). */
 const composingOf = (
   { created_at }: ClaimedMessage,
-  { defaultFrom }: Pick<ProviderConnection, 'defaultFrom'>,
+  { defaultFrom, takesMail }: Item['connection'],
   request: MessageRequest | undefined,
   fromDomain: string | undefined,
 ): Composing => ({
@@ -82,6 +83,7 @@ const composingOf = (
   defaultFrom: defaultFrom ?? '',
   headers: request?.headers ?? {},
   ...(fromDomain !== undefined && { fromDomain }),
+  ...(takesMail === 'hashed' && { hashesBody: true }),
 })
 
 /** Nothing is shown of a message that cannot be rendered without its redacted values. */

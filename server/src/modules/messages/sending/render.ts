@@ -14,8 +14,11 @@ import type { ClaimedMessage, TriggeringEvent } from '../schema.ts'
 import { streamHeaders } from './mail-headers.ts'
 import { testViewUrlOf, viewUrlOf } from './view-link.ts'
 
-/** How to compose an email in advance: its own headers, its sender if the template has none, and what its key is made of. */
-export type Composing = { headers: Record<string, string>; defaultFrom: string; fromDomain?: string } & Pick<ClaimedMessage, 'created_at'>
+/** How to compose an email in advance: its own headers, its sender if the template has none, what its key is made of, and whether it is to be signed. */
+export type Composing = { headers: Record<string, string>; defaultFrom: string; fromDomain?: string; hashesBody?: true } & Pick<
+  ClaimedMessage,
+  'created_at'
+>
 
 /** The members of a project that rendering needs. */
 export type SendingProject = {
