@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { type BenchServer, load, report, startServer } from './support.ts'
 
-const USERS = 1_000_000
+const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
 const REQUESTS = 2000
 const CONNECTIONS = 8
 

@@ -1,6 +1,7 @@
 /** The last steps of D-HTTP-1, the same for every kind of caller: the body, the parameters, the handler. */
 import type { FastifyRequest } from 'fastify'
 import { fault } from '../../lib/errors.ts'
+import { Written } from '../../lib/written.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import { spendQuota } from '../runtime/quota.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
@@ -79,8 +80,10 @@ export async function handle(
   const result = await recorded(ctx, def as Route, { ...input, conditions }, recordWrite, work)
   const status = def.status ?? 200
   const location = (def.location as ((reply: unknown) => string) | undefined)?.(result) ?? null
-  return { status, body: status === 204 ? null : JSON.stringify(result), location }
+  return { status, body: status === 204 ? null : jsonOf(result), location }
 }
+
+const jsonOf = (reply: unknown): string => (reply instanceof Written ? reply.json : JSON.stringify(reply))
 
 /** Lists are read from a replica, if there is one. */
 const fromReplica =

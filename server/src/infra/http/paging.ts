@@ -6,7 +6,8 @@ import { type TSchema, Type } from 'typebox'
 import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../lib/cursor.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
-import { join, type Sql, sql } from '../postgres/db.ts'
+import { isoOf } from '../../lib/written.ts'
+import { join, raw, type Sql, sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import { searchIn } from './search.ts'
 
@@ -163,7 +164,11 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   return { results: shown.map(withoutBehind), limit: request.limit, ...cursors(listing, request, shown, more, behind) }
 }
 
+/** Limits that are part of the statement. With a parameter, PostgreSQL plans each page anew, because no plan for any limit looks as good. */
+const LIMITS_WRITTEN = new Map([10, LIMIT_DEFAULT, 50, LIMIT_MAX].map((limit) => [limit + 1, raw(`limit ${limit + 1}`)]))
+
 function pageStatement(listing: Listing, request: PageRequest, source: PageSource, rows: number): Sql {
+  const limit = LIMITS_WRITTEN.get(rows) ?? sql`limit ${rows}`
   const backwards = request.travel === 'prev'
   const position = request.cursor?.position
   const parts = partsBeyond(listing, request, backwards, position, request.cursor?.inclusive ?? false)
@@ -171,20 +176,20 @@ function pageStatement(listing: Listing, request: PageRequest, source: PageSourc
   return unionOf(
     parts.map(
       (part) =>
-        sql`select ${source.select}, ${behind} as page_behind from ${source.from} where ${source.where} and ${part.where} order by ${part.order} limit ${rows}`,
+        sql`select ${source.select}, ${behind} as page_behind from ${source.from} where ${source.where} and ${part.where} order by ${part.order} ${limit}`,
     ),
-    rows,
+    limit,
   )
 }
 
 // The parts are in the order of the page, and each is limited to the rows of the page.
-function unionOf(parts: Sql[], rows: number): Sql {
+function unionOf(parts: Sql[], limit: Sql): Sql {
   const [only] = parts
   if (parts.length === 1 && only) return only
   return sql`${join(
     parts.map((part) => sql`(${part})`),
     ' union all ',
-  )} limit ${rows}`
+  )} ${limit}`
 }
 
 type Part = { where: Sql; order: Sql }
@@ -278,8 +283,13 @@ const write = ({ resource }: Listing, { sort, direction, q }: PageRequest, posit
 
 function positionOf(listing: Listing, { sort }: PageRequest, row: Record<string, unknown>): Position {
   const value = row[sort]
+  const isInstant = listing.sorts[sort]?.type === 'timestamptz' && value
   return {
-    sortValue: value instanceof Date ? value.toISOString() : ((value ?? null) as Position['sortValue']),
+    sortValue: isInstant
+      ? typeof value === 'string'
+        ? isoOf(value)
+        : (value as Date).toISOString()
+      : ((value ?? null) as Position['sortValue']),
     id: row[listing.idName] as number,
   }
 }

@@ -6,6 +6,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from '../../lib/errors.ts'
 import type { KeyId, MemberId, OrganisationId, ProjectId, SessionId, UserId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
+import type { Written } from '../../lib/written.ts'
 import type { Config } from '../runtime/config.ts'
 import type { Actor, Caller, CallerCtx, Ctx, InTx, MemberCtx, OrganisationCtx, ProjectCtx, ProjectDefaults } from '../runtime/ctx.ts'
 import type { ReplyRecord } from '../runtime/reply-record.ts'
@@ -267,7 +268,7 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** The rate limit of a utility. */
   bucket?: 'ext' | 'egress'
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that replies with 204 returns nothing.
-  run: (ctx: CtxOf<A>, input: InputOf<A, P, Q, B, R, U, W>) => Promise<Static<R> | undefined | void>
+  run: (ctx: CtxOf<A>, input: InputOf<A, P, Q, B, R, U, W>) => Promise<Static<R> | Written<Static<R>> | undefined | void>
 }
 
 /** A route without its type parameters, for the server. */

@@ -178,10 +178,9 @@ async function send(
     return
   }
   reply.header('content-type', 'application/json; charset=utf-8')
-  const bytes = Buffer.from(body)
-  const encoded = await compressed(request, reply, bytes)
+  const encoded = await compressed(request, reply, body)
   if (request.method === 'HEAD') {
-    reply.header('content-length', encoded.length)
+    reply.header('content-length', Buffer.byteLength(encoded))
     await reply.send()
     return
   }
@@ -196,11 +195,12 @@ const commonHeaders = ({ requestId, version }: Pick<Exchange, 'requestId' | 'ver
   vary: 'Origin, Accept-Encoding',
 })
 
-async function compressed(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<Buffer> {
-  const encoding = bytes.length > COMPRESS_FROM_BYTES ? encodingFor(request.headers['accept-encoding']) : null
-  if (encoding === null) return bytes
+/** A body that is not compressed stays a text: Node writes it together with the headers. */
+async function compressed(request: FastifyRequest, reply: FastifyReply, body: string): Promise<Buffer | string> {
+  const encoding = Buffer.byteLength(body) > COMPRESS_FROM_BYTES ? encodingFor(request.headers['accept-encoding']) : null
+  if (encoding === null) return body
   reply.header('content-encoding', encoding)
-  return encoding === 'gzip' ? gzipAsync(bytes) : brotliAsync(bytes, BROTLI)
+  return encoding === 'gzip' ? gzipAsync(body) : brotliAsync(body, BROTLI)
 }
 
 /** Sends a file while it is read. If reading fails, the connection is cut, so that the client notices that the file is incomplete. */

@@ -6,9 +6,13 @@ export type AttributeRule = { key: string; min_role: string | null; is_hidden: b
 
 /** The part of `data` that the caller may see. Attributes that are not registered are visible to all. Hidden keys are left out. */
 export function visibleData(data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> {
-  const hidden = new Set(rules.filter((rule) => !mayRead(rule, caller)).map(({ key }) => key))
+  const hidden = new Set(hiddenKeys(rules, caller))
   return hidden.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([key]) => !hidden.has(key)))
 }
+
+/** The keys of `data` that the caller may not see. */
+export const hiddenKeys = (rules: AttributeRule[], caller: Caller): string[] =>
+  rules.filter((rule) => !mayRead(rule, caller)).map(({ key }) => key)
 
 function mayRead({ min_role, is_hidden, is_end_user }: AttributeRule, caller: Caller): boolean {
   switch (caller.kind) {

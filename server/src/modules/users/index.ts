@@ -29,6 +29,7 @@ export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } f
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
 export { mergesSince } from './merges.queries.ts'
+export { userListing } from './pages.queries.ts'
 export {
   findIdsOf,
   findMergedInto,
@@ -36,7 +37,6 @@ export {
   isLive as isLiveUser,
   resolveIds,
   type UserMerge,
-  userListing,
 } from './queries.ts'
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'

@@ -1,47 +1,16 @@
 import { Type } from 'typebox'
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
-import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany, jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { IdOf, Nullable } from '../../lib/shapes.ts'
 import { UserRow } from './schema.ts'
-import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 /** Of `users u`: the columns of a `UserRow`. */
 export const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at`
 
 /** Of `users u`: neither merged into another user nor being erased. The indexes of live users have the same condition. */
 export const isLive = sql`u.merged_into is null and u.erase_requested_at is null`
-
-export const userListing = listing({
-  resource: 'users',
-  sorts: {
-    id: { column: sql`u.id`, type: 'bigint' },
-    external_id: { column: sql`u.external_id`, type: 'text', nullable: true },
-    anonymous_id: { column: sql`u.anonymous_id`, type: 'text', nullable: true },
-    email: { column: sql`u.email`, type: 'text', nullable: true },
-    phone: { column: sql`u.phone`, type: 'text', nullable: true },
-    created_at: { column: sql`u.created_at`, type: 'timestamptz' },
-    updated_at: { column: sql`u.updated_at`, type: 'timestamptz' },
-  },
-  defaultSort: 'id',
-  defaultDirection: 'desc',
-  id: sql`u.id`,
-  searchedFields: 'external_id, email, phone, anonymous_id',
-})
-
-/** A page of users; with a search, only those that `found` selects. */
-export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`true`): Promise<PageOf<UserRow>> =>
-  pageOf(ctx, UserRow, userListing, page, {
-    select: columns,
-    from: sql`users u`,
-    where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}`,
-  })
-
-/** Users who match `q`, for a rare term and for a common one. */
-export const matchesSearch = (ctx: ProjectCtx, q: string) => matchesQuery(ctx, sql`u.id`, q)
-export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => matchesRecentQuery(ctx, sql`u.id`, q)
 
 const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
 

@@ -11,7 +11,7 @@ import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
 import { UserExport } from './export.ts'
-import { userListing } from './queries.ts'
+import { userListing } from './pages.queries.ts'
 import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
   deleteAttribute,
@@ -21,10 +21,10 @@ import {
   getMe,
   getUser,
   listAttributes,
-  listUsers,
   registerDevice,
   requireUser,
   saveAttribute,
+  writeUserPage,
 } from './service.ts'
 
 const params = { userId: pathUser }
@@ -73,7 +73,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     access: { secret: 'support' },
     list: userListing,
     reply: Page(User),
-    run: (ctx, { page }) => listUsers(ctx, page),
+    run: (ctx, { page }) => writeUserPage(ctx, page),
   }),
   route({
     method: 'GET',

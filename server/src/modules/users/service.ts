@@ -1,10 +1,13 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
+import { writtenPage } from '../../infra/http/written-page.ts'
+import type { Sql } from '../../infra/postgres/db.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
+import { rowWriter, type Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
-import { type AttributeRule, visibleData } from './attributes.ts'
+import { type AttributeRule, hiddenKeys, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
 import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
@@ -12,9 +15,10 @@ import { rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
 import { ERASE } from './job-names.ts'
+import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
-import { searchRecent } from './search.queries.ts'
+import { isInSample, searchRecent } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
@@ -67,22 +71,46 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
   return { ...row, external_id: row.external_id ?? row.anonymous_id ?? '', data: visibleData(row.data, rules, ctx.caller) }
 }
 
+/** The page of `listUsers` as JSON. */
+export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise<Written<PageOf<User>>> {
+  const hidden = hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
+  const rows = await pageOfUsers(ctx, page, (found) => pages.listUserTexts(ctx, page, hidden, found))
+  return writtenPage(mapPage(rows, (row) => writeUser({ ...row, external_id: row.external_id ?? row.anonymous_id ?? '' })))
+}
+
+/** Writes a user as `present` returns it. */
+const writeUser = rowWriter<keyof User>({
+  id: 'as_is',
+  project_id: 'as_is',
+  external_id: 'text',
+  anonymous_id: 'text',
+  email: 'text',
+  phone: 'text',
+  timezone: 'text',
+  locale: 'text',
+  data: 'as_is',
+  has_push_device: 'as_is',
+  created_at: 'instant',
+  updated_at: 'instant',
+})
+
 /**
  * A page of users. A search for a common term reads the newest users; for a rare term, or one without matches, it uses the trigram index,
  * which the planner would not choose by itself.
  */
 export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<User>> {
-  const [rules, rows] = [await attributeRules.get(ctx, ctx.projectId), await pageOfUsers(ctx, page)]
+  const rules = await attributeRules.get(ctx, ctx.projectId)
+  const rows = await pageOfUsers(ctx, page, (found) => pages.listUsers(ctx, page, found))
   return mapPage(rows, (row) => present(ctx, row, rules))
 }
 
-async function pageOfUsers(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<UserRow>> {
-  if (page.q === '' || page.limit === 0) return queries.listUsers(ctx, page)
-  if (page.sort === 'id' && page.limit > 0) {
+async function pageOfUsers<R>(ctx: ProjectCtx, page: PageRequest, read: (found?: Sql) => Promise<PageOf<R>>): Promise<PageOf<R>> {
+  if (page.q === '' || page.limit === 0) return read()
+  if (page.sort === 'id' && page.limit > 0 && (await isInSample(ctx, page.q))) {
     const recent = await searchRecent(ctx, page.q, page, page.limit + 2)
-    if (recent.length === page.limit + 2) return queries.listUsers(ctx, page, queries.matchesRecentSearch(ctx, page.q))
+    if (recent.length === page.limit + 2) return read(pages.matchesRecentSearch(ctx, page.q))
   }
-  return queries.listUsers(ctx, page, queries.matchesSearch(ctx, page.q))
+  return read(pages.matchesSearch(ctx, page.q))
 }
 
 /** The suppressions of the addresses of a user, which another module knows. */

@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
+import { listUsers } from './index.ts'
+
+const batch = '/api/client/users/batch'
+
+test('a user of a page is the user that is read alone, without the attributes that the key may not see', async () => {
+  await using w = await world()
+  await w.put('/api/client/attributes/salary', { hidden: true })
+  await w.post(batch, [
+    { external_id: 'kim "K"\\', email: 'kim@example.com', phone: '+61400123456', timezone: 'Australia/Sydney', locale: 'en-AU' },
+    { anonymous_id: 'ünï-码😀', data: { salary: 1, rate: 1e-7, big: 1e21, deep: { 'a\nb': [null, true, '"'] }, none: {} } },
+  ])
+  const page = (await w.get('/api/client/users')).body
+  expect(page).toMatchObject({ nextCursor: null, prevCursor: null, limit: 25 })
+  for (const user of page.results) {
+    const { devices: _, suppressions: __, ...alone } = (await w.get(`/api/client/users/${encodeURIComponent(user.external_id)}`)).body
+    expect(user).toEqual(alone)
+  }
+  expect(page.results.map(({ data }: { data: object }) => Object.keys(data).sort())).toEqual([['big', 'deep', 'none', 'rate'], []])
+})
+
+test('pages by the time of creation follow each other, and are not planned anew each time', async () => {
+  await using w = await world()
+  for (const external_id of ['a', 'b', 'c']) {
+    await w.post(batch, [{ external_id }])
+    w.advance('1 second')
+  }
+  const first = (await w.get('/api/client/users?sort=created_at&limit=2')).body
+  const second = (await w.get(`/api/client/users?cursor=${first.nextCursor}`)).body
+  const names = [first, second].map(({ results }) => results.map((user: { external_id: string }) => user.external_id))
+  expect(names).toEqual([['a', 'b'], ['c']])
+  const plans = await w.db.transaction(async (db) => {
+    const ctx = { ...w.ctx, db }
+    for (let run = 0; run < 7; run++) await listUsers(ctx, { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' })
+    return db.value(
+      Type.Integer(),
+      sql`select max(generic_plans) as plans from pg_prepared_statements where statement like '%from users u%order by u.id desc limit 51'`,
+    )
+  })
+  expect(plans).toBeGreaterThan(0)
+})
