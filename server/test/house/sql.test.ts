@@ -86,6 +86,7 @@ const MAY: Record<string, string> = {
   'messages.waitingQueues': 'finds the projects that have work',
   'messages.newMessageId': 'a sequence, no table',
   'messages.reserveIds': 'a sequence, no table',
+  'lists.allowNestedLoops': 'settings, no table',
   'lists.dropMatches': 'a table of one scan, which is of one project',
   'lists.findRetired': 'finds the projects that have work',
   'lists.findUnfinished': 'finds the projects that have work',

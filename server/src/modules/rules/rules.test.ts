@@ -199,13 +199,14 @@ const Row = Type.Object({
 })
 
 async function askSql(compiled: CompiledRule, now: Date, trackerIds: number[] | null): Promise<Answer[]> {
-  const source = trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds }
-  const { columns, holds, nextChangeAt } = ruleSql(compiled, { projectId: w.projectId, now, source, tables: ruleTables })
+  const source =
+    trackerIds === null ? { from: 'events' as const } : { from: 'times' as const, trackerIds, after: 0, last: Number.MAX_SAFE_INTEGER }
+  const { columns, joins, holds, nextChangeAt } = ruleSql(compiled, { projectId: w.projectId, now, source, tables: ruleTables })
   const each = raw(compiled.conditions.map((_, index) => `p.c${index}`).join(', '))
   const rows = await w.db.many(
     Row,
     sql`select p.id, ${holds} as holds, ${nextChangeAt} as "nextChangeAt", array[${each}] as conditions
-        from (select u.id, ${columns} from users u where u.project_id = ${w.projectId} and u.merged_into is null) p order by p.id`,
+        from (select u.id, ${columns} from users u ${joins} where u.project_id = ${w.projectId} and u.merged_into is null) p order by p.id`,
   )
   return rows.map((row) => ({ ...row, nextChangeAt: row.nextChangeAt?.getTime() ?? null }))
 }

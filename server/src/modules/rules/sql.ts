@@ -2,16 +2,17 @@
 import { join, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { CompiledRule } from './compile.ts'
 import type { SqlScope } from './conditions/condition.ts'
+import { joinedTimes } from './conditions/counted.ts'
 import { groupOf } from './nodes.ts'
 import type { Rule } from './rule.ts'
 
 export { matchesEventSql } from './conditions/event-data.ts'
 
 /**
- * For `select p.id, <holds>, <nextChangeAt> from (select u.id, <columns> from users u where …) p`. The columns are `c0`, `c1` … for the
+ * For `select p.id, <holds>, <nextChangeAt> from (select u.id, <columns> from users u <joins> where …) p`. The columns are `c0`, `c1` … for the
  * conditions in the order of the rule, booleans that are never null, and the next changes of the conditions that depend on time.
  */
-export type RuleSql = { columns: Sql; holds: Sql; nextChangeAt: Sql }
+export type RuleSql = { columns: Sql; joins: Sql; holds: Sql; nextChangeAt: Sql }
 
 /** Evaluates at `now`, on events or on tracked times. On events, conditions on events have no next change. */
 export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): RuleSql {
@@ -25,6 +26,7 @@ export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): Ru
       ],
       ', ',
     ),
+    joins: joinedTimes(scope),
     holds: holdsSql(rule, numbers()),
     nextChangeAt:
       changes.length === 0

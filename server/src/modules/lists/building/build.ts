@@ -29,8 +29,12 @@ const PAGES_FIRST = 1000
 const PAGES_MAX = 50_000
 
 const CHUNK_USERS_FIRST = 2000
+const CHUNK_USERS_FIRST_IDLE = 10_000
 const CHUNK_USERS_MIN = 500
-const CHUNK_USERS_MAX = 50_000
+const CHUNK_USERS_MAX = 100_000
+/** A chunk is at most so many times as large as the one before, and at least this part of it. */
+const GROWTH_MAX = 4
+const GROWTH_MIN = 0.1
 /** Accepted requests wait for a chunk. */
 const CHUNK_MS = 25
 /** The target time of a chunk when no accepted request waits. */
@@ -51,9 +55,10 @@ export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers 
     for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
-      const sizes = sizesOf.get(id) ?? { size: chunkUsers ?? CHUNK_USERS_FIRST, pages: PAGES_FIRST, restUntilMs: 0 }
-      sizesOf.set(id, sizes)
       const busy = chunkUsers === undefined && (await hasEntries(ctx, project_id))
+      const first = chunkUsers ?? (busy ? CHUNK_USERS_FIRST : CHUNK_USERS_FIRST_IDLE)
+      const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST, restUntilMs: 0 }
+      sizesOf.set(id, sizes)
       if (busy && ctx.clock.now().getTime() < sizes.restUntilMs) continue
       const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined }
       done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
@@ -73,7 +78,7 @@ async function timedStep(ctx: ProjectCtx, id: ListVersionId, { sizes, targetMs, 
     return done
   }
   const resized = (size: number, min: number, max: number) =>
-    Math.round(Math.min(max, Math.max(min, size * Math.min(2, Math.max(0.5, targetMs / tookMs)))))
+    Math.round(Math.min(max, Math.max(min, size * Math.min(GROWTH_MAX, Math.max(GROWTH_MIN, targetMs / tookMs)))))
   // Reading pages needs no lock on lists; building a chunk does.
   const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, sizes.pages)))
   if (read > 0) sizes.pages = resized(sizes.pages, PAGES_FIRST, PAGES_MAX)
@@ -131,7 +136,7 @@ async function buildMemberships(
   const statement = ruleSql(compileRule(version.rule), {
     projectId: ctx.projectId,
     now: ctx.clock.now(),
-    source: { from: 'times', trackerIds: version.tracker_ids },
+    source: { from: 'times', trackerIds: version.tracker_ids, after, last },
     tables: ruleTables,
   })
   const members = await queries.fillUsers(ctx, id, statement, after, last)

@@ -142,12 +142,20 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
  * Fills the memberships of the users with an id above `after` and up to `last`. Users who are not members and need no later check get no
  * row.
  */
-export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, nextChangeAt }: RuleSql, after: UserId, last: UserId) =>
-  await ctx.db.value(
+export async function fillUsers(
+  ctx: InTx,
+  id: ListVersionId,
+  { columns, joins, holds, nextChangeAt }: RuleSql,
+  after: UserId,
+  last: UserId,
+): Promise<number> {
+  // The tracked times were written by this transaction, so PostgreSQL believes that there are none, and would read all of them for each user.
+  await allowNestedLoops(ctx, false)
+  const members = await ctx.db.value(
     Count,
     unprepared(sql`with evaluated as (
             select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at
-            from (select u.id, ${columns} from users u
+            from (select u.id, ${columns} from users u ${joins}
                   where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}) p
           ), saved as (
             insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
@@ -157,6 +165,12 @@ export const fillUsers = async (ctx: InTx, id: ListVersionId, { columns, holds, 
           )
           select count(*) filter (where is_member) as members from saved`),
   )
+  await allowNestedLoops(ctx, true)
+  return members
+}
+
+const allowNestedLoops = (ctx: InTx, areAllowed: boolean) =>
+  ctx.db.run(sql`select set_config('enable_nestloop', ${areAllowed ? 'on' : 'off'}, true)`)
 
 export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: number) =>
   ctx.db.run(

@@ -74,8 +74,11 @@ export type UserFacts = {
   journey(id: number): JourneyFacts | undefined
 }
 
-/** What SQL reads: the events, or tracked times, with one id for each tracker of the rule. */
-export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: readonly number[] }
+/**
+ * What SQL reads: the events, or tracked times, with one id for each tracker of the rule, of the users with an id above `after` and up to
+ * `last`.
+ */
+export type EventSource = { from: 'events' } | { from: 'times'; trackerIds: readonly number[]; after: number; last: number }
 
 /** The relations that rules are written against. Rules own no table: the caller passes the tables of their owners. */
 export type RuleTables = Record<

@@ -1,5 +1,5 @@
 /** Conditions on the number of events: in memory on tracked times, in SQL on tracked times or on the events. */
-import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
+import { join, raw, type Sql, sql } from '../../../infra/postgres/db.ts'
 import { whenLater } from '../operators/span.ts'
 import type { CompiledCondition, SqlScope, Tracker, UserFacts } from './condition.ts'
 import { matchesEventSql } from './event-data.ts'
@@ -95,9 +95,8 @@ function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, in
  * An expression over the user’s tracked `times` up to now, the latest first, and the `next` one after now; null if there are none. Times
  * after now are rare, so the array is mostly used as it is stored.
  */
-export function ofTimes({ projectId, now, source, tables }: SqlScope, index: number, expression: Sql): Sql {
-  const trackerId = source.from === 'times' ? source.trackerIds[index] : undefined
-  if (trackerId === undefined) throw new Error('A tracker of the rule has no id.')
+export function ofTimes({ now }: SqlScope, index: number, expression: Sql): Sql {
+  const row = timesOf(index)
   const nowMs = sql`${now.getTime()}::bigint`
   return sql`(select ${expression}
               from (select case when k.times[1] > ${nowMs}
@@ -105,9 +104,25 @@ export function ofTimes({ projectId, now, source, tables }: SqlScope, index: num
                                 else k.times end as times,
                            case when k.times[1] > ${nowMs}
                                 then (select min(x.ms) from unnest(k.times) as x(ms) where x.ms > ${nowMs}) end as next
-                    from ${tables.trackedTimes} k
-                    where k.project_id = ${projectId} and k.tracker_id = ${trackerId} and k.user_id = u.id
+                    from (select ${row}.times where ${row}.user_id is not null) k
                     offset 0) t)`
+}
+
+/** The name of the joined tracked times of a tracker. */
+const timesOf = (index: number): Sql => raw(`k${index}`)
+
+/** For `from users u`: joins the tracked times that `ofTimes` reads, which is much faster than a look-up for each user. */
+export function joinedTimes({ projectId, source, tables }: SqlScope): Sql {
+  if (source.from === 'events') return raw('')
+  const { trackerIds, after, last } = source
+  return join(
+    trackerIds.map((id, index) => {
+      const row = timesOf(index)
+      return sql` left join ${tables.trackedTimes} ${row} on ${row}.project_id = ${projectId} and ${row}.tracker_id = ${id}
+                    and ${row}.user_id = u.id and ${row}.user_id > ${after} and ${row}.user_id <= ${last}`
+    }),
+    '',
+  )
 }
 
 /** Converts milliseconds to `timestamptz` without rounding. */
