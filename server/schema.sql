@@ -1024,6 +1024,15 @@ create table lists (
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
 
+create table log_positions (
+  log text not null,
+  position bigint not null default 0,
+  mover text not null,
+  leased_until timestamp(3) with time zone not null,
+  complete_to timestamp(3) with time zone not null,
+  constraint log_positions_pkey PRIMARY KEY (log)
+);
+
 create table mail_messages (
   project_id bigint not null,
   id bigint not null,

@@ -20,6 +20,7 @@ const USER = 'carillon'
 const TRIES_MAX = 300
 const TRY_AGAIN_MS = 100
 const END_WAIT_MS = 10_000
+const NATS_ROUTES = 1000
 
 /** Says what was expected and what happened. A difference fails the run. */
 export function compare(what, expected, found) {
@@ -121,6 +122,29 @@ async function startPgbouncer(cluster, port, database, more) {
   await until('PgBouncer', () => answers(port, 'carillon'))
 }
 
+/** Starts PostgreSQL again with the data of a primary that was killed. */
+const startAgain = (cluster, port) => startServer(cluster, join(cluster.dir, `data-${port}`), port)
+
+/** A cluster of NATS with JetStream, one node for each port. Nodes find each other at the port above the thousandth. */
+async function startNats(cluster, ports) {
+  const routeOf = (port) => `127.0.0.1:${port + NATS_ROUTES}`
+  const nodes = []
+  for (const port of ports) {
+    const path = await ownFolder(cluster, `nats-${port}`)
+    const config = [
+      `server_name: "node-${port}"`,
+      `listen: "127.0.0.1:${port}"`,
+      'max_payload: 2MB',
+      `jetstream { store_dir: "${path}" }`,
+      `cluster { name: "clusters", listen: "${routeOf(port)}", routes: [${ports.map((other) => `"nats://${routeOf(other)}"`).join(', ')}] }`,
+    ]
+    await writeFile(join(path, 'conf'), config.join('\n'))
+    nodes.push(start(cluster, 'nats-server', ['-c', join(path, 'conf')], cluster.owner))
+  }
+  await until('a leader of NATS', () => nodes.some(({ log }) => /JetStream cluster new metadata leader/.test(log())))
+  return nodes.map(({ child }) => child)
+}
+
 /** A server, which is ready: this release, or another one by its `main.ts`. Throws with its log if it ends. */
 async function startCarillon(cluster, env, main = MAIN) {
   const common = {
@@ -159,6 +183,8 @@ export async function openCluster() {
   const cluster = { dir, owner, bin: join(await programs(owner, dir), 'bin'), children: new Set() }
   return {
     postgres: (...ports) => startPostgres(cluster, ...ports),
+    postgresAgain: (port) => startAgain(cluster, port),
+    nats: (ports) => startNats(cluster, ports),
     pgbouncer: (...args) => startPgbouncer(cluster, ...args),
     dir,
     carillon: (env, main) => startCarillon(cluster, env, main),

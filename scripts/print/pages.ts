@@ -10,7 +10,7 @@ import { webhookEventsPage } from './webhook-events.ts'
 
 /** The generated files, by their path in the repository. */
 export async function pages(): Promise<Record<string, string>> {
-  const routes = allRoutes({ appender: { append: async () => {} }, listening: createInboxStreams() })
+  const routes = allRoutes({ appender: { requireRoom: async () => {}, append: async () => {} }, listening: createInboxStreams() })
   const description = `${JSON.stringify(apiDescription({ routes, version: VERSION }), null, 2)}\n`
   return {
     'docs/reference/access.md': accessPage(

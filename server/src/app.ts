@@ -32,8 +32,8 @@ import { keepEmbeddedPostgres } from './infra/postgres/keep-embedded-postgres.ts
 import { migrate } from './infra/postgres/migrate.ts'
 import { openReplica } from './infra/postgres/replica.ts'
 import { type Jobs, startJobs } from './infra/queue/jobs.ts'
+import { openAppender } from './infra/queue/log/open-appender.ts'
 import { type OtherProcesses, openOtherProcesses } from './infra/queue/other-processes.ts'
-import { APPLY, createAppender } from './infra/queue/queue.ts'
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
@@ -53,6 +53,7 @@ import { isForCustomDomain } from './modules/domains/index.ts'
 import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { storesMjml } from './modules/templates/index.ts'
+import { openAcceptedLog } from './open-accepted-log.ts'
 import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
 
@@ -83,7 +84,8 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   // Before anything else, because another process that starts at the same time shows the credentials that it creates.
   const stored = storedCredentials(given.DATA_DIR)
   const unshown = await stored.unshown()
-  const { ctx, url, started } = await openMigrated(given, clock, opening)
+  const { ctx: withoutLog, url, started } = await openMigrated(given, clock, opening)
+  const ctx = { ...withoutLog, ...(await openAcceptedLog(withoutLog.config, started, opening)) }
   const { config, log } = ctx
   void ctx.threads.warmUp(await storesMjml(ctx))
   const { db: workerDb } = role === 'api' ? ctx : { db: opening.use(openPool(ctx, url, 'worker', WORKER_CONNECTIONS)) }
@@ -99,7 +101,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   await createEventMonths(ctx)
   const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs))
   started.others = others
-  if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening), others.pollMs))
+  if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening, ctx), others.pollMs))
   const listening = role === 'worker' ? null : await listen(ctx, started, operations, opening)
   const owner = listening && (await inviteOwner(ctx))
   log.info({ role, ...(operationsUrl && { operations: operationsUrl }) }, 'the process is ready')
@@ -265,7 +267,7 @@ async function listen(
 ): Promise<string> {
   const { config, baseUrl } = ctx
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
-  const routes = allRoutes({ appender: createAppender(ctx.db, () => ctx.wake(APPLY)), listening: started.listening })
+  const routes = allRoutes({ appender: openAppender(ctx), listening: started.listening })
   const { lag } = operations
   const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, baseUrl })
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })

@@ -1,4 +1,5 @@
 /** How much waits in each queue of the server, and since when. */
+import { logDepth } from './infra/queue/log/depth.ts'
 import { backlog } from './infra/queue/queue.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { messageDepth } from './modules/messages/index.ts'
@@ -15,6 +16,7 @@ export async function queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; p
     oldest_at: depth?.oldest ?? null,
   })
   const queues = [
+    ...(ctx.acceptedLog ? [named('log', await logDepth(ctx, ctx.acceptedLog))] : []),
     named('ingest', accepted),
     named('messages', await messageDepth(ctx)),
     named('mail', await mailDepth(ctx)),

@@ -2,7 +2,7 @@
 
 import type { PublicPage } from './infra/http/public-page.ts'
 import type { Route } from './infra/http/route.ts'
-import type { Appender } from './infra/queue/queue.ts'
+import type { Appender } from './infra/queue/append.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
 import { auditRoutes } from './modules/audit/index.ts'

@@ -4,6 +4,7 @@ import { eraseUsers, forgetErased } from './erasures.ts'
 import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
 import { type Job, job } from './infra/queue/jobs.ts'
+import { moveJob } from './infra/queue/log/move.ts'
 import { APPLY } from './infra/queue/queue.ts'
 import { purgeTraced } from './infra/queue/traced-messages.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
@@ -32,8 +33,9 @@ const DUE_GATHER_MS = 250
 /** The wait for a project whose requests another process applies. */
 const APPLY_RETRY_MS = 100
 
-/** `inboxStreams` are the open streams of this process, which new in-app messages wake. */
-export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>): Job[] => [
+/** `inboxStreams` are the open streams of this process, which new in-app messages wake; `acceptedLog` is where accepted requests wait, if not in the queue. */
+export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog }: Pick<Ctx, 'acceptedLog'> = {}): Job[] => [
+  ...(acceptedLog ? [moveJob(acceptedLog)] : []),
   job({ ...APPLY, nextAt: nextWorkAt, retryMs: APPLY_RETRY_MS, run: applyAcceptedRequests }),
   job({ ...CHECK_DUE, nextAt: nextMembershipDueAt, gatherMs: DUE_GATHER_MS, run: applyDueTimers }),
   job({ ...ERASE, run: eraseUsers }),

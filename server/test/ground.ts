@@ -11,6 +11,7 @@ import { repliesOf } from '../src/infra/http/openapi/replies.ts'
 import { addOperations } from '../src/infra/http/operations.ts'
 import type { Route } from '../src/infra/http/route.ts'
 import { createHttpServer } from '../src/infra/http/server.ts'
+import { openLog } from '../src/infra/log/open-log.ts'
 import { loadOrCreateAuthority } from '../src/infra/outgoing/dev-authority.ts'
 import { storedPolicies } from '../src/infra/outgoing/dns/stored-policies.ts'
 import { openMail } from '../src/infra/outgoing/mail.ts'
@@ -18,7 +19,7 @@ import { createSafeFetch, type SafeFetch, type SafeRequest } from '../src/infra/
 import { createSmtpRelays } from '../src/infra/outgoing/smtp-relays.ts'
 import { type Database, openDatabase } from '../src/infra/postgres/db.ts'
 import { openReplica } from '../src/infra/postgres/replica.ts'
-import { APPLY, createAppender } from '../src/infra/queue/queue.ts'
+import { openAppender } from '../src/infra/queue/log/open-appender.ts'
 import { systemClock } from '../src/infra/runtime/clock.ts'
 import { type Config, readConfig } from '../src/infra/runtime/config.ts'
 import type { Ctx } from '../src/infra/runtime/ctx.ts'
@@ -46,6 +47,8 @@ export type GroundOptions = {
   lag?: () => number
   /** The processor time of a template or file in a thread, instead of a second. */
   itemMaxMs?: number
+  /** Leads to the database by another URL, such as that of a pooler. */
+  through?: (databaseUrl: string) => Promise<string>
   /** How many connections to the database the server has, instead of 12. */
   connectionsMax?: number
   /** Share neither the server nor its connections: for tests that break them, or that count from zero. */
@@ -176,7 +179,7 @@ async function empty(databaseUrl: string): Promise<void> {
 
 async function openGround(
   databaseUrl: string,
-  { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax, own }: GroundOptions,
+  { env = {}, log, lag = () => 0, itemMaxMs, connectionsMax, own, through }: GroundOptions,
 ): Promise<Ground> {
   const config = testConfig(env)
   const baseUrl = config.BASE_URL ?? 'http://carillon.test'
@@ -184,14 +187,15 @@ async function openGround(
   const metrics = createMetrics('test')
   const { cert } = await loadOrCreateAuthority(inject('authorityDir'), new Date())
   const policy = () => egressPolicy([...config.EGRESS_ALLOW_CIDRS])
-  const mayShare = !own && connectionsMax === undefined
-  const { db } = closing.use(
-    mayShare ? takeConnections(databaseUrl, metrics.statement) : openConnections(databaseUrl, metrics.statement, connectionsMax),
-  )
+  const mayShare = !own && connectionsMax === undefined && !through
+  const url = through ? await through(databaseUrl) : databaseUrl
+  const { db } = closing.use(mayShare ? takeConnections(url, metrics.statement) : openConnections(url, metrics.statement, connectionsMax))
   const reads =
     config.DATABASE_READ_URL && openDatabase({ url: config.DATABASE_READ_URL, connectionsMax: 4, name: 'reads', checkRows: true })
   const tracing = await openTracing(config)
   if (tracing) closing.use(tracing)
+  const acceptedLog = await openLog(config, systemClock)
+  if (acceptedLog) closing.use(acceptedLog)
   const newFetch = () => createSafeFetch({ policy: policy(), ca: [cert], userAgent: 'Carillon-Webhooks/1.0' })
   let fetch = newFetch()
   let replaced: FetchMembers = {}
@@ -213,6 +217,7 @@ async function openGround(
       [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
     }),
     db,
+    ...(acceptedLog && { acceptedLog }),
     ...(reads && { replica: closing.use(openReplica(reads, worldClock)) }),
     log: createLog(log ? 'info' : 'silent', log),
     secrets: createSecrets(config.SECRETS_KEY),
@@ -243,7 +248,7 @@ async function openGround(
   }
   const app = createHttpServer({
     ctx,
-    routes: allRoutes({ appender: createAppender(db, () => ctx.wake(APPLY)), listening: createInboxStreams() }),
+    routes: allRoutes({ appender: openAppender(ctx), listening: createInboxStreams() }),
     pages: allPages({ engagementBuffer }),
     authenticator,
     recordWrite,

@@ -68,7 +68,7 @@ export async function world(options?: GroundOptions): Promise<World> {
   ground.wakeCheck.restart()
   await createEventMonths(ctx)
   const home = await tenant(ctx)
-  const jobs = allJobs(createInboxStreams())
+  const jobs = allJobs(createInboxStreams(), ctx)
   let drains = 0
   return {
     ...home,

@@ -1,7 +1,11 @@
 import { access, constants } from 'node:fs/promises'
+import { openLog } from '../infra/log/open-log.ts'
 import { describeDatabase } from '../infra/postgres/describe-database.ts'
+import { logDepth } from '../infra/queue/log/depth.ts'
 import { backlog } from '../infra/queue/queue.ts'
+import { systemClock } from '../infra/runtime/clock.ts'
 import { ConfigError, readConfig } from '../infra/runtime/config.ts'
+import type { Ctx } from '../infra/runtime/ctx.ts'
 import { diskOf } from '../infra/runtime/disk.ts'
 import { type Command, readArguments } from './command.ts'
 import { OPTIONS } from './options.ts'
@@ -62,10 +66,22 @@ async function database(env: Record<string, string | undefined>): Promise<Findin
             : 'A crash can lose acknowledged requests. Turn on fsync, full_page_writes and synchronous_commit',
         },
         { ok: true, text: `Accepted requests that wait: ${waiting?.waiting ?? 0}` },
+        ...(await acceptedLog(ctx)),
         { ok: (waiting?.parked ?? 0) === 0, text: `Parked items: ${waiting?.parked ?? 0} (the table parked_items contains the reasons)` },
       ]
     })
   } catch (error) {
     return [{ ok: false, text: `The database cannot be used: ${(error as Error).message}` }]
+  }
+}
+
+async function acceptedLog(ctx: Ctx): Promise<Finding[]> {
+  try {
+    await using log = await openLog(ctx.config, systemClock)
+    if (!log) return []
+    const depth = await logDepth(ctx, log)
+    return [{ ok: depth !== undefined, text: `Accepted requests that wait in NATS at ${log.where}: ${depth?.waiting ?? 'unknown'}` }]
+  } catch (error) {
+    return [{ ok: false, text: (error as Error).message }]
   }
 }

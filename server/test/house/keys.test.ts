@@ -24,6 +24,7 @@ const NO_PROJECT: Record<string, string> = {
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',
   mail_processes: 'a process delivers email of all projects',
+  log_positions: 'a log holds the requests of all projects, in one order',
   mta_sts_policies: 'they are facts about domains of recipients, the same for every project',
 }
 

@@ -38,6 +38,7 @@ export const INFRA_TABLES = [
   'mta_sts_policies',
   'traced_messages',
   'retention_progress',
+  'log_positions',
 ]
 
 export const tables = [...read('server/schema.sql').text.matchAll(/^create table (\w+)/gm)].map(([, name]) => name as string)

@@ -9,7 +9,7 @@ import type { KeyId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { Conflict, isSqlState, LOCK_NOT_AVAILABLE } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx } from '../runtime/ctx.ts'
-import type { ReplyRecord } from '../runtime/reply-record.ts'
+import { AlreadyRecorded, type RecordedRequest, type ReplyRecord } from '../runtime/reply-record.ts'
 import { claimKey, dropRecord, findRecord, keepRecord, type NewRecord, type RecordKey, type StoredRecord } from './idempotency-records.ts'
 import type { Route } from './route.ts'
 
@@ -146,12 +146,23 @@ async function runWithAppend(ctx: Ctx, attempt: Attempt): Promise<StoredReply> {
   try {
     return await attempt.work(ctx, { ...attempt.record, expiresAt: expiryOf(ctx) })
   } catch (error) {
-    const known = await findRecord(ctx, attempt.record)
+    const first = error instanceof AlreadyRecorded ? error.first : undefined
+    const known = first ? recordOfAppend(first) : await findRecord(ctx, attempt.record)
     if (known) return replayOf(ctx, attempt, known)
     if (error instanceof HandlerRefusal) return runInTransaction(ctx, { ...attempt, work: async () => error.reply })
     throw error
   }
 }
+
+/** The record of a request that was appended and is not in the queue yet. */
+const recordOfAppend = ({ fingerprint, requestId }: RecordedRequest): StoredRecord => ({
+  fingerprint,
+  status: 204,
+  body: null,
+  is_sealed: false,
+  location: null,
+  request_id: requestId,
+})
 
 /**
  * For operations that wait for other servers: no transaction is open meanwhile, so that they hold no connection. The record says that the

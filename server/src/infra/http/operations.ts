@@ -64,7 +64,8 @@ export function answersOf({ ctx, queues, connections, lag }: Operations, { isOpe
     '/version': async () => json(200, { version: VERSION }),
     '/readyz': async () => {
       const found = { ...checks(), database: await checkDatabase(ctx) }
-      const ready = isReady() && found.database === 'ok'
+      // With a log, requests are accepted while the database is away.
+      const ready = isReady() && (found.database === 'ok' || ctx.acceptedLog !== undefined)
       return json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: found })
     },
     '/metrics': async (authorization) => {

@@ -77,18 +77,30 @@ function gaugeOf(config: Config): Gauge {
  * and the others use the last measurement: if they waited, they could take all the connections.
  */
 export async function requireRoom(ctx: Ctx): Promise<void> {
-  const { config, clock } = ctx
-  if (config.BACKLOG_ITEMS_MAX === 0 && config.BACKLOG_BYTES_MAX === 0) return
-  const gauge = gaugeOf(config)
-  const now = clock.now().getTime()
-  // When the clock was set back, the last measurement lies in the future: it is replaced as well.
-  if (!gauge.measuring && Math.abs(now - gauge.at) >= MEASURED_EVERY_MS) await measure(ctx, gauge, now)
-  if (gauge.fullness < 1) return
+  const gauge = await currentGauge(ctx)
+  if (gauge === null || gauge.fullness < 1) return
   ctx.metrics.rateLimited('backlog')
   const seconds = retryAfter(gauge)
   throw new ApiError('rate_limited', `The server has a large backlog. Retry after ${seconds} second${seconds === 1 ? '' : 's'}.`, {
     headers: { 'retry-after': String(seconds) },
   })
+}
+
+/** Whether the backlog is below the limits. */
+export async function hasRoom(ctx: Ctx): Promise<boolean> {
+  const gauge = await currentGauge(ctx)
+  return gauge === null || gauge.fullness < 1
+}
+
+/** The measurement of this second. Null without a limit. */
+async function currentGauge(ctx: Ctx): Promise<Gauge | null> {
+  const { config, clock } = ctx
+  if (config.BACKLOG_ITEMS_MAX === 0 && config.BACKLOG_BYTES_MAX === 0) return null
+  const gauge = gaugeOf(config)
+  const now = clock.now().getTime()
+  // When the clock was set back, the last measurement lies in the future: it is replaced as well.
+  if (!gauge.measuring && Math.abs(now - gauge.at) >= MEASURED_EVERY_MS) await measure(ctx, gauge, now)
+  return gauge
 }
 
 async function measure(ctx: Ctx, gauge: Gauge, now: number): Promise<void> {

@@ -5,7 +5,7 @@ import { type Tenant, type World, world } from '../../../test/world.ts'
 import { applyAcceptedRequests } from '../../pipeline.ts'
 import { type Database, openDatabase, sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
-import { appendAll } from './queue.ts'
+import { appendAll } from './append.ts'
 
 /** More than two batches of a project that is applied beside others. */
 const LARGE = 3000

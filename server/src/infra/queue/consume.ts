@@ -20,7 +20,8 @@ import {
   type Partition,
   UNDIVIDED,
 } from './partitions.ts'
-import { claimEntries, deleteEntries, lockProject, nextEntryAt, type ParkedItem, parkItems, type QueueEntry } from './queue.ts'
+import { claimEntries, deleteEntries, lockProject, type ParkedItem, parkItems, type QueueEntry } from './queue.ts'
+import { watermark } from './watermark.ts'
 
 /** An item, with what is stored of it when it is parked. */
 export type QueuedItem = { source: Omit<ParkedItem, 'reason'> }
@@ -130,13 +131,6 @@ async function applySmall<I extends QueuedItem, K, D extends DueWork>(
   await settle(inProject, entries, [...parked, ...refused])
   return entries.length + due.length
 }
-
-/**
- * The instant up to which due work is applied with these entries: when the oldest entry that is not among them was received. Without one,
- * it is now, less what another process may be about to append.
- */
-const watermark = (tx: InTx<Ctx>, projectId: ProjectId, entries: QueueEntry[]) => async (): Promise<Date> =>
-  (await nextEntryAt(tx, projectId, entries.at(-1)?.position ?? 0)) ?? new Date(tx.clock.now().getTime() - tx.clock.skewMs)
 
 async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,

@@ -1,5 +1,5 @@
 /**
- * Deletes old rows of tables whose ids grow with time. A table is read in the order of its ids, so that it needs no index by age: a turn
+ * Deletes old rows of tables whose ids grow with time. A table is read in the order of its ids, so that it needs no index by age: a lease
  * looks at some rows of a project, deletes those that may go, and notes how far it came. A pass ends at the first rows that are younger; the
  * next one begins a day later, for what had to stay.
  */
@@ -73,7 +73,7 @@ export async function removeNext(ctx: InTx, store: Store, before: Date, limit = 
 
 const Progress = Type.Object({ looked_to: Type.Integer() })
 
-/** Where the next turn begins, locked; undefined if another process has it. */
+/** Where the next lease begins, locked; undefined if another process has it. */
 async function lockProgress(ctx: InTx, name: string) {
   await ctx.db.run(sql`insert into retention_progress (project_id, store) values (${ctx.projectId}, ${name}) on conflict do nothing`)
   return ctx.db.first(

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createTestClock, type TestClock } from '../../../test/test-clock.ts'
 import { cached } from './cache.ts'
 import type { Ctx } from './ctx.ts'
@@ -33,6 +33,66 @@ test('many who ask for an entry at the same time read it once, and again when it
   loads[1]?.resolve('two')
   expect(await second).toEqual(['two', 'two'])
   expect(loads).toHaveLength(2)
+})
+
+describe('while the database is away', () => {
+  const AWAY_MS = 60_000
+  const away = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+  const openKept = () => {
+    const cache = cached<string, string | undefined>(
+      10,
+      FOR_MS,
+      () => {
+        const load = Promise.withResolvers<string>()
+        loads.push(load)
+        return load.promise
+      },
+      () => AWAY_MS,
+    )
+    const load = async (outcome: 'fails' | 'is gone' | 'is broken') => {
+      const asked = cache.get(ctx, 'a')
+      if (outcome === 'is gone') loads.at(-1)?.resolve(undefined as never)
+      else loads.at(-1)?.reject(outcome === 'fails' ? away() : new Error('a bug'))
+      return asked
+    }
+    return { cache, load }
+  }
+
+  test('an entry is used for a limited time, and read again as soon as that is possible', async () => {
+    const { cache, load } = openKept()
+    const first = cache.get(ctx, 'a')
+    loads[0]?.resolve('one')
+    await first
+    clock.advance(FOR_MS)
+    expect(await load('fails')).toBe('one')
+    clock.advance(AWAY_MS - FOR_MS)
+    await expect(load('fails')).rejects.toThrow('refused')
+    const back = cache.get(ctx, 'a')
+    loads.at(-1)?.resolve('two')
+    expect(await back).toBe('two')
+  })
+
+  test('a database that does not answer counts as away after a second, and another failure does not', async () => {
+    const { cache, load } = openKept()
+    const first = cache.get(ctx, 'a')
+    loads[0]?.resolve('one')
+    await first
+    clock.advance(FOR_MS)
+    await expect(load('is broken')).rejects.toThrow('a bug')
+    const silent = cache.get(ctx, 'a')
+    clock.advance(1000)
+    expect(await silent).toBe('one')
+  })
+
+  test('an entry that was found to be gone is not used', async () => {
+    const { cache, load } = openKept()
+    const first = cache.get(ctx, 'a')
+    loads[0]?.resolve('one')
+    await first
+    clock.advance(FOR_MS)
+    expect(await load('is gone')).toBeUndefined()
+    await expect(load('fails')).rejects.toThrow('refused')
+  })
 })
 
 test('what is read in a transaction is not shared', async () => {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../../lib/cache-limit.ts'
 import type { Ctx } from './ctx.ts'
+import { orWhileAway } from './or-while-away.ts'
 
 export type Cached<K extends string | number, V> = {
   get(ctx: Ctx, key: K): Promise<V>
@@ -11,9 +12,14 @@ export type Cached<K extends string | number, V> = {
 
 /**
  * Creates a cache. `load` reads an entry that is missing or older than `forMs`; those who ask meanwhile share what it reads, unless they are in a
- * transaction, which sees other things. Null and undefined are not cached.
+ * transaction, which sees other things. Null and undefined are not cached. While the database is away, an entry is good for `whileAwayMs`.
  */
-export function cached<K extends string | number, V>(max: number, forMs: number, load: (ctx: Ctx, key: K) => Promise<V>): Cached<K, V> {
+export function cached<K extends string | number, V>(
+  max: number,
+  forMs: number,
+  load: (ctx: Ctx, key: K) => Promise<V>,
+  whileAwayMs: (ctx: Ctx) => number = () => 0,
+): Cached<K, V> {
   const known = new LRUCache<K, { value: V & {}; readAt: number }>(atMost(max))
   const loading = new Map<K, { db: Ctx['db']; value: Promise<V> }>()
   const read = async (ctx: Ctx, key: K, readAt: number): Promise<V> => {
@@ -22,7 +28,10 @@ export function cached<K extends string | number, V>(max: number, forMs: number,
     try {
       const value = await current.value
       // What was read before a change is not kept.
-      if (value !== undefined && value !== null && loading.get(key) === current) known.set(key, { value, readAt })
+      if (loading.get(key) === current) {
+        if (value !== undefined && value !== null) known.set(key, { value, readAt })
+        else known.delete(key)
+      }
       return value
     } finally {
       if (loading.get(key) === current) loading.delete(key)
@@ -35,7 +44,9 @@ export function cached<K extends string | number, V>(max: number, forMs: number,
       // The absolute value, because a clock that moved back would make an entry seem newer than it is.
       if (entry && Math.abs(now - entry.readAt) < forMs) return entry.value
       const shared = loading.get(key)
-      return shared?.db === ctx.db ? shared.value : read(ctx, key, now)
+      const current = () => (shared?.db === ctx.db ? shared.value : read(ctx, key, now))
+      if (!entry || Math.abs(now - entry.readAt) >= whileAwayMs(ctx)) return current()
+      return orWhileAway(ctx, current, () => entry.value)
     },
     forget() {
       known.clear()

@@ -16,6 +16,7 @@ import {
   level,
   list,
   nameServers,
+  natsUrl,
   numbers,
   optionalPort,
   port,
@@ -58,6 +59,18 @@ export const settings = {
   JOB_POLL_S: count(
     10,
     'Seconds after which background jobs look for work at the latest. Work wakes them at once; this is the safety net for a notification that was lost.',
+  ),
+  LOG_URL: natsUrl(
+    undefined,
+    'NATS 2.9 or newer with JetStream, as nats://user:password@host1:4222,host2:4222 or tls://…, where accepted requests wait before they are in the database: they are then accepted while the database is away. Without it, they are stored in the database.',
+    true,
+  ),
+  LOG_STREAM: words('carillon', 'Name of the stream, and the first part of its subjects. Servers on one database share it, and no others.'),
+  LOG_REPLICAS: wholeCount(1, 'Copies of the stream on the nodes of the cluster: 1, 3 or 5.'),
+  LOG_BYTES_MAX: bytes(1_073_741_824, 'Size of the accepted requests that may wait in the stream. Further requests get 503.'),
+  LOG_KEYS_KEPT_S: wholeCount(
+    900,
+    'Seconds for which a key that was used is accepted while the database is away, even if it was archived meanwhile. Only with LOG_URL.',
   ),
   DATA_DIR: words('.carillon', 'Directory for the embedded PostgreSQL, the development secrets and credentials.json.'),
   LOG_LEVEL: level('info', 'The lowest level that is logged.'),

@@ -12,6 +12,7 @@ import { type Db, join, sql, type TxDb } from '../postgres/db.ts'
 import { settingsAfter, settingsOf, type TransactionLimits } from '../postgres/limits.ts'
 import type { Replica } from '../postgres/replica.ts'
 import type { Threads } from '../threads/pool.ts'
+import type { AcceptedLog } from './accepted-log.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -25,6 +26,8 @@ export type Ctx = {
   db: Db
   /** Where lists are read; absent unless there is one. */
   replica?: Replica
+  /** Where accepted requests wait before they are in the queue; absent unless there is a log outside of the database. */
+  acceptedLog?: AcceptedLog
   clock: Clock
   log: Log
   config: Config

@@ -120,7 +120,21 @@ const metricsOfParts = (registry: Registry) => ({
   ...journeyMetrics(registry),
   ...overloadMetrics(registry),
   ...campaignMetrics(registry),
+  ...logMetrics(registry),
 })
+
+/** Of the log of accepted requests, with LOG_URL. */
+function logMetrics(registry: Registry) {
+  const { gauge } = instrumentsOf(registry)
+  const up = gauge('app_log_up', '1 while the log of accepted requests (LOG_URL) answers, else 0. Alert on this one.', ['log'])
+  const bytes = gauge('app_log_bytes', 'Size in bytes of the log of accepted requests.', ['log'])
+  return {
+    acceptedLog: (isUp: boolean, size: number) => {
+      up.set({ log: 'nats' }, isUp ? 1 : 0)
+      bytes.set({ log: 'nats' }, size)
+    },
+  }
+}
 
 /** Labels with ids are bounded here: the caller gives the running blasts up to a limit, and others vanish. */
 function campaignMetrics(registry: Registry) {

@@ -3,5 +3,14 @@ import type { KeyId } from '../../lib/ids.ts'
 
 export type ReplyRecord = { keyId: KeyId; key: string; fingerprint: string; expiresAt: Date }
 
-/** Another request has stored a record for the key, so nothing was written. */
-export class AlreadyRecorded extends Error {}
+/** The request that stored a record first. */
+export type RecordedRequest = { fingerprint: string; requestId: string }
+
+/** Another request has stored a record for the key, so nothing was written. `first` is that request, if its record is not in the database yet. */
+export class AlreadyRecorded extends Error {
+  readonly first: RecordedRequest | undefined
+  constructor(first?: RecordedRequest) {
+    super('The key has a record.')
+    this.first = first
+  }
+}

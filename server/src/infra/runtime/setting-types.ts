@@ -3,6 +3,7 @@
 import { databaseHosts } from '../../lib/database-url.ts'
 import { isEmail } from '../../lib/email.ts'
 import { parseNameServer } from '../../lib/name-servers.ts'
+import { natsServers } from '../../lib/nats-url.ts'
 import { ORGANISATION_ROLES, type OrganisationRole, ROLES, type Role } from '../../lib/roles.ts'
 import { trimEndMatching } from '../../lib/text.ts'
 
@@ -88,6 +89,10 @@ export const databaseUrl = setting<string | undefined>('URL of PostgreSQL', (raw
   databaseHosts(raw)
     ? ok(raw)
     : { problem: 'must be a URL such as postgres://user:password@host/database, with special characters percent-encoded' },
+)
+
+export const natsUrl = setting<string | undefined>('URL of NATS', (raw) =>
+  natsServers(raw) ? ok(raw) : { problem: 'must be a URL such as nats://user:password@host:4222, with special characters percent-encoded' },
 )
 
 export const smtpUrl = setting<string | undefined>('URL of an SMTP relay', (raw) =>

@@ -1,5 +1,5 @@
 import { route } from '../../infra/http/route.ts'
-import type { Appender } from '../../infra/queue/queue.ts'
+import type { Appender } from '../../infra/queue/append.ts'
 import { UserBatch } from '../users/index.ts'
 import { EventBatch } from './schema.ts'
 import { acceptEvents, acceptUserUpdates } from './service.ts'

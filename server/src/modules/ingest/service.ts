@@ -1,5 +1,4 @@
-import { requireRoom } from '../../infra/queue/backlog.ts'
-import type { Appender } from '../../infra/queue/queue.ts'
+import type { Appender } from '../../infra/queue/append.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { admitNames, type UsedName } from '../../infra/runtime/new-names.ts'
 import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
@@ -63,7 +62,7 @@ async function append(
   items: number,
   { raw: body, requestId, record }: Request,
 ): Promise<void> {
-  await requireRoom(ctx)
+  await appender.requireRoom(ctx)
   const { caller, projectId } = ctx
   const userId = caller.kind === 'user' ? caller.userId : null
   await appender.append({ projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body, record })

@@ -1,5 +1,6 @@
 /** Appends items of journeys to the ingest queue, which one writer applies in order. */
-import { APPLY, appendAll } from '../../infra/queue/queue.ts'
+import { appendAll } from '../../infra/queue/append.ts'
+import { APPLY } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { JourneyItem } from './queue-items.ts'
 

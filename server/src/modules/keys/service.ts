@@ -8,6 +8,7 @@ import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
+import { SECOND_MS } from '../../lib/times.ts'
 import { generateKey, type KeyPrefix, maskKey } from './key-format.ts'
 import * as memberKeys from './member-keys.queries.ts'
 import * as queries from './queries.ts'
@@ -22,10 +23,16 @@ const findCredential = gathered<string, CredentialRow>(
   async (ctx, hashes) => new Map((await queries.findCredentials(ctx, hashes)).map((row) => [row.hash, row])),
 )
 
-const credentials = cached<string, Credential | undefined>(CREDENTIAL_CACHE_MAX, CREDENTIAL_CACHE_MS, async (ctx, hash) => {
-  const row = await findCredential(ctx, hash)
-  return row && toCredential(row)
-})
+const credentials = cached<string, Credential | undefined>(
+  CREDENTIAL_CACHE_MAX,
+  CREDENTIAL_CACHE_MS,
+  async (ctx, hash) => {
+    const row = await findCredential(ctx, hash)
+    return row && toCredential(row)
+  },
+  // With a log outside of the database, requests are accepted while the database is away.
+  ({ acceptedLog, config }) => (acceptedLog ? config.LOG_KEYS_KEPT_S * SECOND_MS : 0),
+)
 
 /** Looks up a key. Throws the same 401 for an unknown key and an archived one (D-KEY-1). */
 export async function authenticate(ctx: Ctx, key: string): Promise<Credential> {

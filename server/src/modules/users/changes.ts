@@ -1,7 +1,8 @@
 /** Records of what is different about users now, for the modules that depend on it. */
 
 import { jointRun } from '../../infra/postgres/joint.ts'
-import { APPLY, appendAll } from '../../infra/queue/queue.ts'
+import { appendAll } from '../../infra/queue/append.ts'
+import { APPLY } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { sameJson, type UserRecord } from './identity.ts'

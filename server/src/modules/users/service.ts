@@ -1,6 +1,7 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { writtenPage } from '../../infra/http/written-page.ts'
 import type { Sql } from '../../infra/postgres/db.ts'
+import { moveAll } from '../../infra/queue/log/move.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
@@ -162,6 +163,8 @@ export async function userByIds(
 /** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: ErasureId }> {
   const { id } = await requireUser(ctx, name)
+  // What was accepted before has its place in the queue then, by which it is known not to create the user again.
+  await moveAll(ctx)
   return inTx(ctx, async (ctx) => {
     await erasure.requestErasure(ctx, id)
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])

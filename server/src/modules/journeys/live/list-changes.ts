@@ -1,5 +1,6 @@
 /** Memberships that changed because time passed. What they do to users of journeys is an item of the queue, as of everything else. */
-import { APPLY, appendAll } from '../../../infra/queue/queue.ts'
+import { appendAll } from '../../../infra/queue/append.ts'
+import { APPLY } from '../../../infra/queue/queue.ts'
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MembershipChange } from '../../lists/index.ts'
 import { publishedGraphs } from './graphs.ts'

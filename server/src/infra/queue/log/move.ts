@@ -1,0 +1,126 @@
+/**
+ * Moves accepted requests from a log to the queue, in their order. The entries of the queue and the position in the log commit together:
+ * after a crash or a repeated reading, each request is in the queue once. One process at a time moves.
+ */
+import { Type } from 'typebox'
+import { ApiError } from '../../../lib/errors.ts'
+import { isConflict, sql } from '../../postgres/db.ts'
+import type { AcceptedLog, StoredEntry } from '../../runtime/accepted-log.ts'
+import { type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
+import type { ReplyRecord } from '../../runtime/reply-record.ts'
+import { type AcceptedRequest, appendWithRecords } from '../append.ts'
+import { hasRoom } from '../backlog.ts'
+import { type Job, job } from '../jobs.ts'
+import { APPLY, parkItems } from '../queue.ts'
+import { fromBytes } from './log-entry.ts'
+import { findPosition, storeComplete, storePosition, takeLease } from './position.ts'
+
+/** The job that moves accepted requests. It is woken by the log. */
+export const MOVE: JobName = { name: 'ingest.move' }
+
+/** How often an empty log is looked at. Timers that depend on what users do are at most so late. */
+const LOOK_EVERY_MS = 1000
+const BATCH = { entries: 1000, bytes: 8_388_608 }
+
+/** The job of a process with a log. */
+export const moveJob = (log: AcceptedLog): Job => job({ ...MOVE, idleMs: LOOK_EVERY_MS, run: (ctx) => moveNext(ctx, log) })
+
+/** Moves the next entries. Returns how many those were; 0 if there are none, another process moves them, or the queue is full. */
+export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
+  const lease = await takeLease(ctx, log.id, log.mover)
+  if (!lease || !(await hasRoom(ctx))) return 0
+  const at = new Date(ctx.clock.now().getTime() - ctx.clock.skewMs)
+  const { first, last } = await log.extent()
+  if (last <= lease.position) {
+    await storeComplete(ctx, log.id, lease.position, at)
+    return 0
+  }
+  const from = Math.max(lease.position, first - 1)
+  if (from > lease.position)
+    ctx.log.error({ log: log.id, from: lease.position + 1, to: from }, 'accepted requests were deleted from the log')
+  const entries = from < last ? await log.readAfter(from, BATCH) : []
+  const to = entries.at(-1)?.position ?? from
+  if (to === lease.position) return 0
+  const requests = entries.flatMap((entry) => readable(ctx, entry))
+  // What is still in the log was accepted later, but for what another process was about to append.
+  const completeTo = new Date((requests.at(-1)?.receivedAt ?? lease.complete_to).getTime() - ctx.clock.skewMs)
+  try {
+    await inTx(ctx, async (ctx) => {
+      await store(ctx, requests)
+      await storePosition(ctx, log.id, lease.position, { to, completeTo })
+      ctx.wake(APPLY)
+    })
+  } catch (error) {
+    if (isConflict(error)) return 1
+    throw error
+  }
+  await forget(ctx, log, to)
+  return Math.max(1, entries.length)
+}
+
+/** If this fails, the next one deletes these too. */
+const forget = (ctx: Ctx, log: AcceptedLog, upTo: number) =>
+  log.forget(upTo).catch((error) => ctx.log.warn({ err: error }, 'moved requests could not be deleted from the log'))
+
+/** Only this server appends to a log. What is not from it, such as a test by hand, belongs to no project and cannot be parked. */
+function readable(ctx: Ctx, { position, bytes }: StoredEntry): AcceptedRequest[] {
+  try {
+    return [fromBytes(bytes)]
+  } catch (error) {
+    ctx.log.error({ err: error, position }, 'an entry of the log of accepted requests cannot be read; skipped')
+    return []
+  }
+}
+
+/** Puts requests in the queue, except those whose Idempotency-Key has a record. */
+async function store(ctx: InTx<Ctx>, requests: AcceptedRequest[]): Promise<void> {
+  if (requests.length === 0) return
+  const appended = await appendWithRecords(ctx.db, requests)
+  if (appended === 'all') return
+  const left = requests.filter(({ requestId }) => !appended.has(requestId))
+  for (const request of left) if (request.record) await parkDifferent(ctx, request, request.record)
+}
+
+const Fingerprint = Type.Object({ fingerprint: Type.String() })
+
+/** The caller of a repeated request has its reply. One that differs was accepted while that could not be known: its items are parked. */
+async function parkDifferent(ctx: InTx<Ctx>, { projectId, kind, requestId, receivedAt, body }: AcceptedRequest, record: ReplyRecord) {
+  const first = await ctx.db.first(
+    Fingerprint,
+    sql`select fingerprint from idempotency_records where key_id = ${record.keyId} and idempotency_key = ${record.key}`,
+  )
+  if (first === undefined || first.fingerprint === record.fingerprint) return
+  const reason = 'The Idempotency-Key was first used with a different request.'
+  const items = (JSON.parse(body.toString()) as unknown[]).map((item) => ({
+    kind,
+    request_id: requestId,
+    received_at: receivedAt,
+    item,
+    reason,
+  }))
+  ctx.metrics.eventsIngested('parked', items.length)
+  await parkItems(ctx, projectId, items)
+}
+
+const AGAIN_MS = 50
+const ALL_MAX_MS = 5000
+const RETRY_AFTER_S = 5
+
+/** Resolves when everything that was accepted so far is in the queue. Throws 503 if that takes too long. */
+export async function moveAll(ctx: Ctx): Promise<void> {
+  const { acceptedLog: log } = ctx
+  if (!log) return
+  const startedAt = performance.now()
+  const { last } = await log.extent()
+  while ((await findPosition(ctx, log.id)).position < last) {
+    if ((await moveNext(ctx, log)) > 0) continue
+    if (performance.now() - startedAt > ALL_MAX_MS) throw behind()
+    await ctx.clock.sleep(AGAIN_MS)
+  }
+}
+
+const behind = () =>
+  new ApiError('internal_error', `Accepted requests are still being stored. Retry after ${RETRY_AFTER_S} seconds.`, {
+    status: 503,
+    headers: { 'retry-after': String(RETRY_AFTER_S) },
+  })

@@ -1,0 +1,44 @@
+/** How far a log was moved to the queue. The position is stored in the transaction that writes the entries, so that each is moved once. */
+import { type Static, Type } from 'typebox'
+import { Instant } from '../../../lib/shapes.ts'
+import { Conflict, sql } from '../../postgres/db.ts'
+import type { Ctx, InTx } from '../../runtime/ctx.ts'
+
+const Lease = Type.Object({ position: Type.Integer(), complete_to: Instant })
+type Lease = Static<typeof Lease>
+
+/** When a process that moves a log stops, another one takes over after this time. */
+const LEASE_S = 3
+
+/** Takes or renews the lease on a log. Undefined while another process has it. */
+export const takeLease = (ctx: Ctx, log: string, mover: string): Promise<Lease | undefined> =>
+  ctx.db.first(
+    Lease,
+    sql`insert into log_positions as p (log, mover, leased_until, complete_to)
+        values (${log}, ${mover}, now() + make_interval(secs => ${LEASE_S}), ${new Date(0)})
+        on conflict (log) do update set mover = excluded.mover, leased_until = excluded.leased_until
+        where p.mover = excluded.mover or p.leased_until < now()
+        returning position, complete_to`,
+  )
+
+/** Stores how far a log was moved. Throws a conflict if another process has moved it meanwhile: what was written is undone. */
+export async function storePosition(ctx: InTx<Ctx>, log: string, from: number, moved: { to: number; completeTo: Date }): Promise<void> {
+  const stored = await ctx.db.run(
+    sql`update log_positions set position = ${moved.to}, complete_to = greatest(complete_to, ${moved.completeTo})
+        where log = ${log} and position = ${from}`,
+  )
+  if (stored === 0) throw new Conflict('Another process has moved the accepted requests.')
+}
+
+/** Stores that everything which was accepted before an instant is in the queue. */
+export const storeComplete = (ctx: Ctx, log: string, position: number, completeTo: Date) =>
+  ctx.db.run(
+    sql`update log_positions set complete_to = ${completeTo} where log = ${log} and position = ${position} and complete_to < ${completeTo}`,
+  )
+
+/** How far a log was moved, by any process. */
+export const findPosition = async (ctx: Ctx, log: string): Promise<Lease> =>
+  (await ctx.db.first(Lease, sql`select position, complete_to from log_positions where log = ${log}`)) ?? {
+    position: 0,
+    complete_to: new Date(0),
+  }
