@@ -52,6 +52,7 @@ export const SCREENS: Screen[] = [
   { name: 'tls-results', path: '/p/1/mail-queue?view=tls', heading: 'Mail queue' },
   { name: 'suppressions', path: '/p/1/suppressions', heading: 'Suppressions' },
   { name: 'subscription-types', path: '/p/1/subscriptions', heading: 'Subscription types' },
+  { name: 'preference-page', path: '/p/1/preference-page', heading: 'Preference page' },
   { name: 'campaigns', path: '/p/1/campaigns', heading: 'Campaigns' },
   { name: 'new-campaign', path: '/p/1/campaigns/new', heading: 'New campaign' },
   { name: 'campaign', path: campaignIn('finished', '?user=sample-2'), heading: /./ },

@@ -1141,6 +1141,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/page-theme/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draw the preference page with a theme
+         * @description The page of a user who has chosen nothing yet, with the subscription types of the project. Without a `theme`, that of the project.
+         */
+        post: operations["previewPageTheme"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/lists": {
         parameters: {
             query?: never;
@@ -13167,6 +13187,46 @@ export interface components {
             footer_text?: string | null;
         };
         /**
+         * PageThemePreview
+         * @example {
+         *       "html": "<!doctype html><html lang=\"de\"><title>Einstellungen</title></html>"
+         *     }
+         */
+        PageThemePreview: {
+            /** @description The page as an HTML document. */
+            html: string;
+        };
+        /**
+         * @example {
+         *       "theme": {
+         *         "brand_name": "Shop",
+         *         "accent_color": "#b4690e"
+         *       },
+         *       "locale": "de"
+         *     }
+         */
+        PageThemePreviewInput: {
+            /** @description The theme to draw. By default that of the project. */
+            theme?: {
+                /** @description The name of the sender. By default the name of the project. */
+                brand_name?: string | null;
+                /**
+                 * Format: https-url
+                 * @description An image above the page, 40 pixels high.
+                 */
+                logo_url?: string | null;
+                /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
+                accent_color?: string | null;
+                /** @description Text below the page, such as your company name and address. Line breaks are kept. */
+                footer_text?: string | null;
+            };
+            /**
+             * Format: locale
+             * @description The locale of the user. By default that of the project.
+             */
+            locale?: string;
+        };
+        /**
          * @example {
          *       "brand_name": "Shop",
          *       "logo_url": "https://shop.example.com/logo.png",
@@ -21887,6 +21947,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PageThemeReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewPageTheme: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "theme": {
+                 *         "brand_name": "Shop",
+                 *         "accent_color": "#b4690e"
+                 *       },
+                 *       "locale": "de"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PageThemePreviewInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "html": "<!doctype html><html lang=\"de\"><title>Einstellungen</title></html>"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PageThemePreview"];
                 };
             };
             400: components["responses"]["BadRequest"];

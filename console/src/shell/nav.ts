@@ -71,6 +71,7 @@ export const NAV: Group[] = [
     items: [
       { id: 'providers', path: '/p/$project/providers', needs: 'admin' },
       { id: 'subscriptions', path: '/p/$project/subscriptions' },
+      { id: 'preferencePage', path: '/p/$project/preference-page' },
       { id: 'team', path: '/p/$project/team' },
       { id: 'audit', path: '/p/$project/audit', needs: 'admin' },
       { id: 'settings', path: '/p/$project/settings' },

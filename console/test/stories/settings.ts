@@ -57,4 +57,20 @@ export const settings = (site: () => Site) =>
       expect(processes).toHaveLength(1)
       await page.getByText('1 is connected').waitFor()
     })
+
+    test('draw the preference page while its theme is written', async () => {
+      await using opened = await memberPage(site(), '/p/1/preference-page')
+      const { page } = opened
+      const frame = page.frameLocator('iframe[title="Preview"]')
+      await page.getByLabel('Name of the sender').fill('Bellbird & Co')
+      await frame.getByRole('banner').getByText('Bellbird & Co').waitFor()
+      await page.getByRole('combobox', { name: 'Language of the user' }).click()
+      await page.getByRole('option', { name: 'German' }).click()
+      await frame.getByRole('button', { name: /speichern/i }).waitFor()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The theme is saved.').waitFor()
+      expect((await site().api('GET', 'page-theme')).brand_name).toBe('Bellbird & Co')
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await expect.poll(async () => (await site().api('GET', 'page-theme')).brand_name).toBe(null)
+    })
   })

@@ -293,6 +293,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/subscriptions/{subscriptionId}', EVERY_ROLE],
   ['GET', '/api/client/suppressions', EVERY_ROLE],
   ['GET', '/api/client/page-theme', EVERY_ROLE],
+  ['POST', '/api/client/page-theme/preview', EVERY_ROLE],
   ['GET', '/api/client/sending-policy', EVERY_ROLE],
   ['GET', '/api/client/mail-queue/pauses', EVERY_ROLE],
   ['GET', '/api/client/domains', EVERY_ROLE],

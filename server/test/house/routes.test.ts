@@ -158,6 +158,7 @@ D-MSG-3 GET /api/client/messages
 D-MSG-3 GET /api/client/messages/{messageId}
 consent GET /api/client/page-theme
 consent PUT /api/client/page-theme
+consent POST /api/client/page-theme/preview
 consent GET /api/client/suppressions
 consent POST /api/client/suppressions
 consent DELETE /api/client/suppressions/{suppressionId}

@@ -9,4 +9,10 @@ const subscriptions = createRoute({
   component: lazyRouteComponent(() => import('./subscriptions.tsx'), 'SubscriptionTypes'),
 })
 
-export const subscriptionRoutes = [subscriptions] as const
+const page = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'preference-page',
+  component: lazyRouteComponent(() => import('./page.tsx'), 'PreferencePage'),
+})
+
+export const subscriptionRoutes = [subscriptions, page] as const

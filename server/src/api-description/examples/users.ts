@@ -157,6 +157,8 @@ export const userExamples = {
   },
   SuppressionInput: { channel: 'email', address: 'lee@example.net' },
   PageThemeInput: { brand_name: 'Shop', logo_url: 'https://shop.example.com/logo.png', accent_color: '#b4690e' },
+  PageThemePreviewInput: { theme: { brand_name: 'Shop', accent_color: '#b4690e' }, locale: 'de' },
+  PageThemePreview: { html: '<!doctype html><html lang="de"><title>Einstellungen</title></html>' },
   PageThemeReply: { brand_name: 'Shop', logo_url: 'https://shop.example.com/logo.png', accent_color: '#b4690e', footer_text: null },
 }
 

@@ -22,8 +22,12 @@ const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null,
 export type Owner = { name: string; locale: string; theme: PageTheme }
 
 /** Creates the shell, in the language of the user, else of the project, else of the browser. */
-export function shellOf(call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell {
-  const language = languageFor([userLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], languages)
+export const shellOf = (call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell =>
+  shellIn([userLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], owner)
+
+/** Creates the shell in the language of the first of these locales that there is. */
+export function shellIn(locales: (string | null | undefined)[], owner: Owner | null): PageShell {
+  const language = languageFor(locales, languages)
   const theme = owner?.theme ?? PLAIN
   return { language, words: languages[language], brand: theme.brand_name ?? owner?.name ?? '', theme }
 }

@@ -370,6 +370,20 @@ describe('every page', () => {
     expect((await open(w, (await pagesFor(w, 'kim')).preferences)).text).toContain('<header class="brand">Test</header>')
   })
 
+  test('is drawn with a theme that is not saved, in the language of a locale', async () => {
+    await using w = await world()
+    const type = await w.post(TYPES, { name: 'Harvest news', channel: 'email', is_public: true })
+    const preview = async (body: object) => (await w.post(`${THEME}/preview`, body)).body.html as string
+    const html = await preview({ theme: { brand_name: 'Bellbird', accent_color: '#FFD400' }, locale: 'de-AT' })
+    expect(html).toContain('<html lang="de"')
+    expect(html).toContain('<header class="brand">Bellbird</header>')
+    expect(html).toContain('--accent:#FFD400;--on-accent:#000000')
+    expect(html).toContain(`value="${type.body.id}"`)
+    await w.put(THEME, { brand_name: 'Magpie' })
+    expect(await preview({})).toContain('<header class="brand">Magpie</header>')
+    expect(await preview({ theme: {} })).toContain('<header class="brand">Test</header>')
+  })
+
   test.each([
     [{ accent_color: 'red' }, 'parameter_invalid_format', 'accent_color'],
     [{ accent_color: '#fff' }, 'parameter_invalid_format', 'accent_color'],

@@ -1,7 +1,7 @@
 /** The preference centre: the public subscription types of a project whose messages reach the user, with a box for each. */
 
 import type { PublicReply, PublicRequest } from '../../../infra/http/public-page.ts'
-import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { ADDRESSED, CHANNELS, type Channel, channels, hasAddresses } from '../../../lib/channels.ts'
 import { type Html, html } from '../../../lib/html.ts'
 import { type AddressUsers, type KnownAddress, leaveTypes, lockAddressUsers } from '../address-users.ts'
@@ -26,9 +26,21 @@ export async function showPreferences(ctx: Ctx, call: PublicRequest): Promise<Pu
   const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(
     ({ channel }) => isTest || (user && canReceive(channel, user)),
   )
+  const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, user ? addressesOf(user) : [])
+  const saved = NOTICES.find((name) => name === call.query.get('saved'))
+  const notice = isTest ? shell.words.test : saved && shell.words.preferences[saved]
+  return preferencesPage(shell, { types, unsubscribedChannels, ...(notice !== undefined && { notice }) })
+}
+
+/** The page as a user without choices of their own sees it. */
+export const previewPreferences = async (ctx: ProjectCtx, shell: PageShell): Promise<PublicReply> =>
+  preferencesPage(shell, { types: await typesWithState(ctx, null), unsubscribedChannels: new Set() })
+
+type Shown = { types: TypeWithState[]; unsubscribedChannels: Set<Channel>; notice?: string }
+
+function preferencesPage(shell: PageShell, { types, unsubscribedChannels, notice }: Shown): PublicReply {
   const { title, explain, none } = shell.words.preferences
   const choices = types.filter(isChoice)
-  const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, user ? addressesOf(user) : [])
   const body = html`<p>${filled(shell, choices.length > 0 ? explain : none)}</p>
 ${choices.length > 0 && chooser(shell, choices, unsubscribedChannels)}
 ${alwaysSent(
@@ -37,8 +49,6 @@ ${alwaysSent(
 )}
 ${unsubscribeFromAll(shell)}
 ${stopEverything(shell)}`
-  const saved = NOTICES.find((name) => name === call.query.get('saved'))
-  const notice = isTest ? shell.words.test : saved && shell.words.preferences[saved]
   return renderPage(shell, 200, { title, heading: title, body, ...(notice !== undefined && { notice }) })
 }
 

@@ -1,7 +1,8 @@
 import { audits } from '../../../infra/http/audited.ts'
 import { route } from '../../../infra/http/route.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { PageTheme, PageThemeInput } from './schema.ts'
+import { previewTheme } from '../theme-preview.ts'
+import { PageTheme, PageThemeInput, PageThemePreview, PageThemePreviewInput } from './schema.ts'
 import { getTheme, replaceTheme } from './theme.ts'
 
 const themeAudit = audits('page_theme', { keyOf: () => 'page_theme', idOf: () => null, read: (ctx: ProjectCtx) => getTheme(ctx) })
@@ -26,5 +27,17 @@ export const themeRoutes = [
     body: PageThemeInput,
     reply: PageTheme,
     run: (ctx, { body }) => replaceTheme(ctx, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/page-theme/preview',
+    summary: 'Draw the preference page with a theme.',
+    description:
+      'The page of a user who has chosen nothing yet, with the subscription types of the project. Without a `theme`, that of the project.',
+    access: { secret: 'support' },
+    audit: { none: 'nothing is saved' },
+    body: PageThemePreviewInput,
+    reply: PageThemePreview,
+    run: (ctx, { body }) => previewTheme(ctx, body),
   }),
 ]

@@ -28,6 +28,18 @@ const members = {
 export const PageThemeInput = Exact(Type.Partial(Type.Object(members)).properties)
 export type PageThemeInput = Static<typeof PageThemeInput>
 
+export const PageThemePreviewInput = Exact({
+  theme: Type.Optional({ ...PageThemeInput, description: 'The theme to draw. By default that of the project.' }),
+  locale: Type.Optional(
+    Line(255, { format: 'locale', minLength: 1, description: 'The locale of the user. By default that of the project.' }),
+  ),
+})
+
+export const PageThemePreview = Exact(
+  { html: Type.String({ description: 'The page as an HTML document.' }) },
+  { title: 'PageThemePreview' },
+)
+
 export const PageTheme = Exact(members)
 export type PageTheme = Static<typeof PageTheme>
 
