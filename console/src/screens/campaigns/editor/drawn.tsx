@@ -2,6 +2,8 @@ import { useTranslation } from 'react-i18next'
 import { Code } from '../../../parts/code.tsx'
 import { PreviewFrame } from '../../../parts/preview-frame.tsx'
 import type { Campaign } from '../search.ts'
+import { isJson } from './devices.ts'
+import { InAppNote, PushNote, TextNote } from './note.tsx'
 import type { Preview } from './use-preview.ts'
 
 type Props = { channel: Campaign['channel']; preview: Preview; width: number; isDark?: boolean; hasImages?: boolean; isText?: boolean }
@@ -33,23 +35,30 @@ export function Drawn({ channel, preview, width, isDark = false, hasImages = tru
         </>
       )
     case 'webhook':
-      return <Code text={requestOf(content)} />
+      return <Request content={content} />
+    case 'push':
+      return <PushNote title={text('title')} body={text('body')} bytes={preview.size_bytes} />
+    case 'in_app':
+      return <InAppNote title={text('title')} body={text('body')} kind={text('type')} hasAction={text('action_url') !== ''} />
+    case 'text':
+      return <TextNote body={text('body')} />
     default:
-      return (
-        <div className="paper">
-          <div className="phone">
-            <div className="note" dir="auto">
-              {text('title') && (
-                <p>
-                  <b>{text('title')}</b>
-                </p>
-              )}
-              <p>{text('body')}</p>
-            </div>
-          </div>
-        </div>
-      )
+      return channel satisfies never
   }
+}
+
+/** The request as it is sent, and whether its body is JSON. */
+function Request({ content }: { content: Record<string, unknown> }) {
+  const { t } = useTranslation('campaigns')
+  const json = typeof content.body === 'string' ? isJson(content.body) : undefined
+  return (
+    <>
+      {json !== undefined && (
+        <output className={`pad sm ${json ? 'quiet' : 'say bad'}`}>{t(json ? 'preview.isJson' : 'preview.notJson')}</output>
+      )}
+      <Code text={requestOf(content)} />
+    </>
+  )
 }
 
 function requestOf({ method, endpoint, headers, body }: Record<string, unknown>): string {
