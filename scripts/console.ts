@@ -35,15 +35,19 @@ function sourcesHash(): string {
 /** Whether the built console is that of the sources. */
 const isBuilt = (): boolean => existsSync(record) && readFileSync(record, 'utf8') === sourcesHash()
 
-/** Builds beside the old files and puts the new ones in their place at once: a server may be reading them. */
+/**
+ * Builds beside the old files and puts the new ones in their place at once: a server may be reading them. Several processes may build at
+ * the same time, each in a folder of its own; the first one done is the one that stays.
+ */
 async function build(): Promise<void> {
   const hash = sourcesHash()
   const started = performance.now()
   process.stderr.write('Building the console …\n')
-  const next = `${output}.next`
+  const next = `${output}.next-${process.pid}`
   const { build } = await import('vite')
   await build({ configFile: join(root, 'console', 'vite.config.ts'), build: { outDir: next, emptyOutDir: true }, logLevel: 'warn' })
   writeFileSync(join(next, '.sources'), hash)
+  if (isBuilt()) return rmSync(next, { recursive: true, force: true })
   rmSync(output, { recursive: true, force: true })
   renameSync(next, output)
   process.stderr.write(`The console is built, in ${((performance.now() - started) / 1000).toFixed(0)} s.\n`)

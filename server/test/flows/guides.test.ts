@@ -24,6 +24,7 @@ const NEEDS: Record<string, string> = {
   'Needs Prometheus.': 'Prometheus reads the configuration. promtool tests the rules, where it is installed.',
   'Needs Docker.': 'Images are built by Docker. flows/setup.test.ts runs what creates the secrets.',
   'Needs Kubernetes and Helm.': 'house/helm.test.ts renders the chart, where Helm is installed.',
+  'Needs nats-server 2.9 or newer.': 'infra/queue/log/log.test.ts starts one, where it is installed.',
   'Needs a machine with systemd.': 'The commands create a user and a service of the machine.',
   'Needs an account at an SMTP relay.': 'A test of a provider connects to its host. The provider itself is created by the block before.',
 }

@@ -94,6 +94,7 @@ async function usersAndProjects(w: World, send: Send) {
   await send('updateOwnUserSubscriptions')
   await send('createSuppressions')
   await send('setPageTheme')
+  await send('previewPageTheme')
   await w.drain()
 }
 
@@ -188,6 +189,7 @@ async function console(w: World, send: Send) {
   await link(w, 'createOwner', 'owner')
   await send('createOwner')
   await send('signIn')
+  await send('updateOrganisation')
   const { id: memberId } = (await send('createMember')).body
   await send('updateMember', { memberId })
   await link(w, 'acceptInvitation', 'invitation', memberId)

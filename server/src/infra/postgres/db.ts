@@ -176,7 +176,7 @@ type Scope = { isOver: boolean }
 
 function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
   const db = dbOn(client, options, scope)
-  const statements = isPipelined(client) ? db : inTurn(db)
+  const statements = isPipelined(client) ? db : sequentially(db)
   const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
   return tx
 
@@ -196,7 +196,7 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): Tx
 type OnConnection = Omit<Db, 'transaction' | 'within'>
 
 /** Statements that are asked for together run one after the other, as a connection that is not pipelined requires. */
-function inTurn({ many, one, value, first, run, copy }: OnConnection): OnConnection {
+function sequentially({ many, one, value, first, run, copy }: OnConnection): OnConnection {
   let before: Promise<unknown> = Promise.resolve()
   const after =
     <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>

@@ -128,7 +128,7 @@ async function applySmall<I extends QueuedItem, K, D extends DueWork>(
     consumer.apply(inProject, items, known, UNDIVIDED, due),
     deleteEntries(inProject, projectId, entries),
   ])
-  await settle(inProject, entries, [...parked, ...refused])
+  await recordApplied(inProject, entries, [...parked, ...refused])
   return entries.length + due.length
 }
 
@@ -171,10 +171,10 @@ function readAll<I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>,
 
 async function finish(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
   await deleteEntries(ctx, ctx.projectId, entries)
-  await settle(ctx, entries, parked)
+  await recordApplied(ctx, entries, parked)
 }
 
-async function settle(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
+async function recordApplied(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
   if (parked.length > 0) await park(ctx, parked)
   const now = ctx.clock.now().getTime()
   for (const { received_at } of entries) ctx.metrics.eventLag(Math.max(0, now - received_at.getTime()) / 1000, 1)

@@ -57,10 +57,12 @@ export {
   SEND_JOBS,
   SENT_STATES,
   TIMED,
+  TRANSACTIONAL,
   type TriggeringEvent,
 } from './schema.ts'
 export { queueDepth as messageDepth } from './sending/queries.ts'
 export { renderTest } from './sending/render-test.ts'
+export { createSender, sendDueMessages } from './sending/sender.ts'
 export { emailsOf, enqueueMessages, eraseMessages, eraseSubmissions, mergeMessages } from './service.ts'
 export { submissionProtocol } from './submission/protocol.ts'
 export { messageStores } from './user-data.queries.ts'
