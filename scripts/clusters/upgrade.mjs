@@ -43,8 +43,8 @@ export async function upgrade() {
   const old = await cluster.carillon(env, main)
   const applied = await migrations()
   let serving = [callerOf(old.url)]
-  let turn = 0
-  const call = (...args) => serving[turn++ % serving.length](...args)
+  let calls = 0
+  const call = (...args) => serving[calls++ % serving.length](...args)
   const campaign = await startBlast(call, USERS, relay)
   const clients = startClients(call)
   const more = (what) => {

@@ -79,11 +79,16 @@ export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>
 /** A queue, and how many messages to claim from it. */
 export type Share = Queue & { limit: number }
 
+/** Messages in the order in which they came due: an update returns its rows in any order. A rate is spent in this order. */
+export const byDueTime = (messages: ClaimedMessage[]): ClaimedMessage[] =>
+  messages.sort((a, b) => a.due_at.getTime() - b.due_at.getTime() || a.id - b.id)
+
 /** Claims due messages: no other sender takes them before the lease ends. Each queue has its own lease. */
-export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], leaseUntil: Date) =>
-  ctx.db.many(
-    ClaimedMessage,
-    sql`with queues as materialized (
+export const claimMessages = async (ctx: Ctx, priority: Priority, shares: Share[], leaseUntil: Date) =>
+  byDueTime(
+    await ctx.db.many(
+      ClaimedMessage,
+      sql`with queues as materialized (
           select project_id, channel, share, gen_random_uuid() as token
           from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ channel }) => channel)}::text[],
                       ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, channel, share)
@@ -103,6 +108,7 @@ export const claimMessages = (ctx: Ctx, priority: Priority, shares: Share[], lea
         from queues q
         where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
         returning ${claimedColumns}`,
+    ),
   )
 
 const Renewed = Type.Object({ id: IdOf<MessageId>() })

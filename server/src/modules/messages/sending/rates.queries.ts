@@ -10,7 +10,7 @@ import { CHANNELS, type Channel } from '../../../lib/channels.ts'
 import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { IdOf, OneOf } from '../../../lib/shapes.ts'
 import { ClaimedMessage, type Priority } from '../schema.ts'
-import { among, claimedAs, claimedColumns, isDue } from './queries.ts'
+import { among, byDueTime, claimedAs, claimedColumns, isDue } from './queries.ts'
 
 const QueueRow = Type.Object({ project_id: IdOf<ProjectId>(), campaign_id: IdOf<CampaignId>(), channel: OneOf(CHANNELS) })
 
@@ -92,15 +92,16 @@ export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQu
   )
 
 /** Claims messages that wait for a rate, of each queue as many as its rates have room for. */
-export const claimRateLimited = (
+export const claimRateLimited = async (
   ctx: Ctx,
   priority: Priority,
   shares: (Pick<RateQueue, 'project_id' | 'campaign_id'> & { limit: number })[],
   leaseUntil: Date,
 ) =>
-  ctx.db.many(
-    ClaimedMessage,
-    sql`with queues as materialized (
+  byDueTime(
+    await ctx.db.many(
+      ClaimedMessage,
+      sql`with queues as materialized (
           select project_id, campaign_id, share, gen_random_uuid() as token
           from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ campaign_id }) => campaign_id)}::bigint[],
                       ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, campaign_id, share)
@@ -120,6 +121,7 @@ export const claimRateLimited = (
         from queues q
         where ${among(sql`waiting`)} and q.project_id = m.project_id and ${isOf(sql`q.campaign_id`)}
         returning ${claimedColumns}`,
+    ),
   )
 
 /** Says when to look at a rate queue again. */
