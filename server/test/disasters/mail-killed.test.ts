@@ -55,6 +55,12 @@ async function killOnce(own: MailGroup): Promise<{ unsaved: string[]; claimed: n
   const worker = await group.start('worker')
   await internet.mx.accepted(internet.mx.mails().length + 10 + below(USERS / 10))
   await worker.end('SIGKILL')
+  // The hosts complete what they have received.
+  const hosts = [...internet.mx.hosts.values()]
+  await vi.waitFor(() => expect(hosts.filter(({ counts }) => counts.open > 0 || counts.late > 0)).toEqual([]), {
+    timeout: 60_000,
+    interval: 5,
+  })
   const accepted = acceptedBy(own)
   const rows = await queueOf(own)
   return {

@@ -56,6 +56,8 @@ export type MxMail = {
 export type MxCounts = {
   made: number
   open: number
+  /** Replies that are still to be sent. A host completes an email whose client is gone. */
+  late: number
   /** The most connections at the same time. */
   mostOpen: number
   /** The mails accepted over each connection, in the order of the connections. */
@@ -87,5 +89,14 @@ export const newMxHost = (name: string, ip: string, behaviour: MxBehaviour): MxH
   behaviour,
   mails: [],
   commands: [],
-  counts: { made: 0, open: 0, mostOpen: 0, mailsPerConnection: [], accepted: 0, recipients: { accepted: 0, refused: 0 }, capped: 0 },
+  counts: {
+    made: 0,
+    open: 0,
+    late: 0,
+    mostOpen: 0,
+    mailsPerConnection: [],
+    accepted: 0,
+    recipients: { accepted: 0, refused: 0 },
+    capped: 0,
+  },
 })

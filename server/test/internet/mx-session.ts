@@ -232,7 +232,9 @@ function react(session: Session, line: string, step: Step, envelope = session.en
     return
   }
   session.isBusy = true
+  session.host.counts.late++
   setTimeout(() => {
+    session.host.counts.late--
     finish()
     read(session)
   }, lateMs)
