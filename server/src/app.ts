@@ -246,18 +246,20 @@ const openPool = (
   url: string,
   name: string,
   connectionsMax: number,
-): Database =>
-  openDatabase({
+): Database => {
+  const pooled = directUrl(config, url) !== url
+  return openDatabase({
     url,
     connectionsMax,
     name,
     onStatement: metrics.statement,
-    plansEachTime: name === 'worker',
     isReplica: name === 'reads',
-    pooled: directUrl(config, url) !== url,
+    pooled,
+    plansEachTime: pooled && name === 'worker',
     unnamed: !config.DATABASE_PREPARE,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
+}
 
 async function listen(
   ctx: Ctx & { db: Database },

@@ -1,7 +1,9 @@
 /** What statements read, counted by PostgreSQL while it runs them: never in time. */
+import pg from 'pg'
 import { type TSchema, Type } from 'typebox'
-import { type Database, type Db, raw, type Sql, sql } from '../src/infra/postgres/db.ts'
+import { type Database, type Db, raw, type Sql, sql, unprepared } from '../src/infra/postgres/db.ts'
 import { settingsOf, type TransactionLimits } from '../src/infra/postgres/limits.ts'
+import { prepare } from '../src/infra/postgres/sql.ts'
 import { type Ctx, type InTx, inTx } from '../src/infra/runtime/ctx.ts'
 
 type Node = {
@@ -33,11 +35,39 @@ const planOf = (node: Node, depth = 0): string =>
     ...(node.Plans ?? []).map((inner) => planOf(inner, depth + 1)),
   ].join('\n')
 
+/** PostgreSQL plans a prepared statement for the values of a run, and after a few runs once for any values. */
+export const PLANS = ['these values', 'any values'] as const
+type PlannedFor = (typeof PLANS)[number]
+
+let explainedCount = 0
+
+async function explained(db: Db, statement: Sql, plannedFor: PlannedFor) {
+  const explain = raw('explain (analyze, buffers, format json)')
+  if (plannedFor === 'these values') return db.one(Explained, sql`${explain} ${statement}`)
+  // It takes the values of such a statement only as part of the text.
+  const { text, values } = prepare(statement)
+  const name = `explained_${explainedCount++}`
+  const literals = values.map(literalOf).join(', ')
+  await db.run(raw('set local plan_cache_mode = force_generic_plan'))
+  await db.run(unprepared(raw(`prepare ${name} as ${text}`)))
+  const row = await db.one(Explained, unprepared(sql`${explain} execute ${raw(literals ? `${name} (${literals})` : name)}`))
+  await db.run(unprepared(raw(`deallocate ${name}`)))
+  return row
+}
+
+const literalOf = (value: unknown): string => (value === null ? 'null' : pg.escapeLiteral(textOf(value)))
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return `{${value.map((part) => (part === null ? 'null' : JSON.stringify(textOf(part)))).join(',')}}`
+  return String(value)
+}
+
 /** A context whose statements are explained while they run. They return no rows. */
-export function explaining<C extends Ctx>(ctx: C, readings: Reading[]): C {
+export function explaining<C extends Ctx>(ctx: C, readings: Reading[], plannedFor: PlannedFor = 'any values'): C {
   const explain = async (statement: Sql, settings: [name: string, value: string][]) => {
     for (const [name, value] of settings) await ctx.db.run(raw(`set local ${name} = '${value}'`))
-    const row = await ctx.db.one(Explained, sql`explain (analyze, buffers, format json) ${statement}`)
+    const row = await explained(ctx.db, statement, plannedFor)
     for (const [name] of settings) await ctx.db.run(raw(`set local ${name} to default`))
     const { Plan } = row['QUERY PLAN'][0]
     readings.push({

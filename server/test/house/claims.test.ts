@@ -26,7 +26,7 @@ import {
 } from '../../src/modules/mta/queue/queries.ts'
 import { eventsAfter, nextCursorAt, numberEvents, projectsWithEvents, saveCursors } from '../../src/modules/webhook-events/index.ts'
 import { backlogsOf, claimDeliveries, nextAttemptAt } from '../../src/modules/webhooks/deliveries.queries.ts'
-import { BELIEFS, believe, explaining, fillTables, type Reading, rolledBack, WORSE_BELIEFS, withoutAutovacuum } from '../explain.ts'
+import { BELIEFS, believe, explaining, fillTables, PLANS, type Reading, rolledBack, WORSE_BELIEFS, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 12_000
@@ -311,10 +311,12 @@ describe.each([...fills])('%s', (_, statements) => {
   describe.each(Object.entries({ ...BELIEFS, ...WORSE_BELIEFS }))('if PostgreSQL believes %s', (_, belief) => {
     test.each(statements)('%s reads in proportion to what it claims', async (_, { table, claim, rows }) => {
       const readings: Reading[] = []
-      await rolledBack(w.ctx, async (ctx) => {
-        await believe(ctx.db, belief, [table])
-        await claim(explaining(ctx, readings))
-      })
+      for (const plannedFor of PLANS) {
+        await rolledBack(w.ctx, async (ctx) => {
+          await believe(ctx.db, belief, [table])
+          await claim(explaining(ctx, readings, plannedFor))
+        })
+      }
       expect(readings.length).toBeGreaterThan(0)
       for (const { rows: read, pages, claimed, plan } of readings) {
         const count = rows ?? claimed

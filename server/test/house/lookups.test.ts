@@ -18,7 +18,7 @@ import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.
 import { templatesOf } from '../../src/modules/templates/queries.ts'
 import { ownersOfEmails, ownersOfPhones } from '../../src/modules/users/contact-details.queries.ts'
 import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
-import { BELIEFS, believe, explaining, fillTables, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
+import { BELIEFS, believe, explaining, fillTables, PLANS, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 
 const ROWS = 12_000
@@ -256,14 +256,16 @@ function expectProportion(batch: string, parts: [project: number, count: number]
   ).toEqual([Math.min(read, ANYWAY + keys * ROWS_EACH), Math.min(pages, ANYWAY + keys * PAGES_EACH)])
 }
 
+const combined = Object.entries(BELIEFS).flatMap(([name, belief]) => PLANS.map((plannedFor) => [name, plannedFor, belief] as const))
+
 describe.each(Object.entries(lookups))('%s are read by their keys', (_, { tables, call }) => {
   beforeAll(() => fillTables(w.db, tables))
-  test.each(Object.entries(BELIEFS))('if PostgreSQL believes %s', async (_, belief) => {
+  test.each(combined)('if PostgreSQL believes %s, planned for %s', async (_, plannedFor, belief) => {
     for (const [batch, parts] of Object.entries(batches)) {
       const readings: Reading[] = []
       await rolledBack(w.ctx, async (tx) => {
         await believe(tx.db, belief, Object.keys(tables))
-        const ctx = explaining(tx as unknown as ProjectCtx, readings)
+        const ctx = explaining(tx as unknown as ProjectCtx, readings, plannedFor)
         const db = jointViews()(ctx.db)
         await Promise.all(
           parts.map(([project, count]) =>

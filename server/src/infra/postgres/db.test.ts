@@ -4,7 +4,7 @@ import { world } from '../../../test/world.ts'
 import { Instant } from '../../lib/shapes.ts'
 import { claimFirst, inClaim, inTx } from '../runtime/ctx.ts'
 import { isDatabaseAway } from './database-away.ts'
-import { isSqlState, join, sql, type TxDb } from './db.ts'
+import { isSqlState, join, openDatabase, sql, type TxDb } from './db.ts'
 
 const One = Type.Object({ one: Type.Integer() })
 
@@ -150,6 +150,25 @@ describe('transactions', () => {
       return [await db.within({ statementMs: 7 }).many(N, sql`select n from numbers order by n`), await db.one(Limits, limits)]
     })
     expect(later).toEqual([[{ n: 1 }, { n: 2 }, { n: 4 }], { statements: '1min', locks: '0', isOpen: true }])
+  })
+
+  test('plans are kept for a while, and then made again', async () => {
+    await using w = await world({ own: true, env: {} })
+    await w.db.run(sql`create table counted (n int not null)`)
+    await w.db.run(sql`insert into counted values (1)`)
+    // What is said to be immutable is evaluated when it is planned.
+    await w.db.run(
+      sql`create function when_planned() returns int immutable language plpgsql as 'begin return (select n from counted); end'`,
+    )
+    const found: number[] = []
+    for (const plansMaxAgeMs of [0, 3_600_000]) {
+      await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test', plansMaxAgeMs })
+      for (const n of [1, 2]) {
+        await db.run(sql`update counted set n = ${n}`)
+        found.push(await db.value(Type.Integer(), sql`select when_planned()`))
+      }
+    }
+    expect(found).toEqual([1, 2, 1, 1])
   })
 
   test('a broken connection is not used again', async () => {

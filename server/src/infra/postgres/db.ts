@@ -64,7 +64,9 @@ export type DatabaseOptions = {
   name: string
   /** Called with the duration of each statement. */
   onStatement?: (elapsedMs: number) => void
-  /** Plans each statement for its values, which large batches are worth. */
+  /** For how long a connection keeps the plans of its statements. A pooler's connections keep them. */
+  plansMaxAgeMs?: number
+  /** Plans each statement for its values. For large batches through a pooler. */
   plansEachTime?: boolean
   /**
    * The URL leads to a pooler that gives a connection to each transaction, such as PgBouncer: nothing is set for a session, and every statement
@@ -80,6 +82,8 @@ export type DatabaseOptions = {
   onIdleError?: (error: Error) => void
 }
 
+/** Planning costs as much as running a small statement. A plan that is older may be of a table that was empty then. */
+const PLANS_MAX_AGE_MS = 5000
 const CONNECT_TIMEOUT_MS = 10_000
 const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
@@ -95,7 +99,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 60_000,
     ...(!options.pooled && { options: asOptions(base) }),
   })
-  const connections = freshConnections(pool, hosts, isReadOnly)
+  const connections = freshConnections(pool, hosts, {
+    mustDrop: isReadOnly,
+    plansMaxAgeMs: options.pooled ? null : (options.plansMaxAgeMs ?? PLANS_MAX_AGE_MS),
+  })
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.
   pool.on('error', (error) => {

@@ -10,18 +10,26 @@ export type FreshConnections = {
   drop(): void
 }
 
+/** `mustDrop` names the errors that a connection does not outlive. `plansMaxAgeMs` is for how long its plans are kept. */
+type Freshness = { mustDrop: (error: unknown) => boolean; plansMaxAgeMs: number | null }
+
 /**
  * The connections of a pool, which are dropped as soon as one of them meets an error that `mustDrop` names: when the database became a
- * standby, new ones may lead to the new primary. When a host cannot be used, the others are tried.
+ * standby, new ones may lead to the new primary. When a host cannot be used, the others are tried. Plans that a connection has kept for too
+ * long are made again: the tables may have grown.
  */
 export function freshConnections(
   pool: pg.Pool,
   hosts: Pick<Hosts, 'count' | 'isOfHost'>,
-  mustDrop: (error: unknown) => boolean,
+  { mustDrop, plansMaxAgeMs }: Freshness,
 ): FreshConnections {
   let generation = 0
   const generations = new WeakMap<object, number>()
-  pool.on('connect', (client) => generations.set(client, generation))
+  const plannedSince = new WeakMap<object, number>()
+  pool.on('connect', (client) => {
+    generations.set(client, generation)
+    plannedSince.set(client, performance.now())
+  })
   const isStale = (client: object) => generations.get(client) !== generation
   const connect = async () => {
     for (let tries = 1; ; tries++) {
@@ -32,12 +40,25 @@ export function freshConnections(
       }
     }
   }
+  const hasOldPlans = (client: object) => plansMaxAgeMs !== null && performance.now() - (plannedSince.get(client) ?? 0) >= plansMaxAgeMs
+  const discardPlans = async (client: pg.PoolClient) => {
+    try {
+      await client.query('discard plans')
+      plannedSince.set(client, performance.now())
+    } catch (error) {
+      client.release(error as Error)
+      throw error
+    }
+  }
   const connections: FreshConnections = {
     async take() {
       for (;;) {
         const client = await connect()
-        if (!isStale(client)) return client
-        client.release(true)
+        if (isStale(client)) client.release(true)
+        else {
+          if (hasOldPlans(client)) await discardPlans(client)
+          return client
+        }
       }
     },
     async query(statement) {

@@ -29,8 +29,8 @@ export const baseSettings = (plansEachTime: boolean): Setting[] => [
   ['statement_timeout', `${STATEMENT_TIMEOUT_MS}ms`],
   ['idle_in_transaction_session_timeout', `${IDLE_IN_TRANSACTION_MS}ms`],
   ['jit', 'off'],
-  // Plans of prepared statements are kept. On a new database the planner would choose a sequential scan, and keep it while the table grows by
-  // orders of magnitude.
+  // Plans of prepared statements are kept for a while. On a new database the planner would choose a sequential scan, however many rows are
+  // written meanwhile.
   ['enable_seqscan', 'off'],
   ...(plansEachTime ? [['plan_cache_mode', 'force_custom_plan'] satisfies Setting] : []),
 ]

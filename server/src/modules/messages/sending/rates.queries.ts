@@ -86,8 +86,8 @@ export const takeRateQueues = (ctx: Ctx, priority: Priority, queues: Pick<RateQu
         )
         update rate_queues r
         set next_at = ${until}
-        from due
-        where r.ctid = due.tid and r.project_id = due.project_id
+        -- Written so that no index can be chosen instead of the places of the rows.
+        where r.ctid = any(array(select tid from due)) and r.project_id + 0 = any(array(select project_id from due))
         returning r.project_id, r.campaign_id, r.channel`,
   )
 
