@@ -246,20 +246,18 @@ const openPool = (
   url: string,
   name: string,
   connectionsMax: number,
-): Database => {
-  const pooled = directUrl(config, url) !== url
-  return openDatabase({
+): Database =>
+  openDatabase({
     url,
     connectionsMax,
     name,
     onStatement: metrics.statement,
+    plansEachTime: name === 'worker',
     isReplica: name === 'reads',
-    pooled,
-    plansEachTime: pooled && name === 'worker',
+    pooled: directUrl(config, url) !== url,
     unnamed: !config.DATABASE_PREPARE,
     onIdleError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   })
-}
 
 async function listen(
   ctx: Ctx & { db: Database },

@@ -64,9 +64,9 @@ export type DatabaseOptions = {
   name: string
   /** Called with the duration of each statement. */
   onStatement?: (elapsedMs: number) => void
-  /** For how long a connection keeps the plans of its statements. A pooler's connections keep them. */
+  /** For how long a connection keeps the plans of its statements. Those of a pooler keep them for as long as they exist. */
   plansMaxAgeMs?: number
-  /** Plans each statement for its values. For large batches through a pooler. */
+  /** Plans each statement for its values, where a pooler's connections keep plans. For large batches. */
   plansEachTime?: boolean
   /**
    * The URL leads to a pooler that gives a connection to each transaction, such as PgBouncer: nothing is set for a session, and every statement
@@ -89,7 +89,7 @@ const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
 /** Opens a pool of connections. The first statement connects. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const base = baseSettings(options.plansEachTime === true)
+  const base = baseSettings(options.pooled === true && options.plansEachTime === true)
   const hosts = openHosts(options.url, { inUtc: !options.pooled })
   const pool = new pg.Pool({
     Client: hosts.Client as unknown as NonNullable<pg.PoolConfig['Client']>,
