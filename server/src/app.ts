@@ -99,7 +99,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
   await createEventMonths(ctx)
-  const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs))
+  const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs, role !== 'api'))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening, ctx), others.pollMs))
   const listening = role === 'worker' ? null : await listen(ctx, started, operations, opening)

@@ -2,8 +2,9 @@
  * The order in which a batch takes effect: users, then what other modules store about them, lists, events, lists again, messages. Each
  * function is one transaction, or runs in that of its caller. Its steps return their results, which later steps use.
  */
-import type { Consumer } from './infra/queue/consume.ts'
+
 import { consumeDue } from './infra/queue/consume-due.ts'
+import type { Consumer } from './infra/queue/consumer.ts'
 import type { Started } from './infra/queue/jobs.ts'
 import { TIMERS, UNDIVIDED } from './infra/queue/partitions.ts'
 import { oldestEntryAt, type ParkedItem } from './infra/queue/queue.ts'

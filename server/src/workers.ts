@@ -31,7 +31,7 @@ import { removeOld } from './retention.ts'
 /** The longest delay of memberships that change because time passes. */
 const DUE_GATHER_MS = 250
 /** The wait for a project whose requests another process applies. */
-const APPLY_RETRY_MS = 100
+const APPLY_RETRY_MS = 25
 
 /** `inboxStreams` are the open streams of this process, which new in-app messages wake; `acceptedLog` is where accepted requests wait, if not in the queue. */
 export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog }: Pick<Ctx, 'acceptedLog'> = {}): Job[] => [

@@ -19,6 +19,8 @@ const POINTS = {
     waits: 'before insert on queue_partitions for each row when (new.partition > 0)',
     committed: (passes) => `select from queue_partitions having count(*) > ${passes}`,
   },
+  /** Accepted requests are in the queue, and how far their log was moved is not. */
+  'between moved requests and position': { waits: 'before update of position on log_positions for each row' },
   /** The first batch of an import is committed. The second is saved but not committed. */
   'between batches of an import': { waits: 'before update of position on imports for each row when (old.rows > 0)' },
   /** Users of journeys have moved on, and their messages are not inserted. */

@@ -5,7 +5,7 @@ import { type Tenant, type World, world } from '../../../test/world.ts'
 import { applyAcceptedRequests } from '../../pipeline.ts'
 import { type Database, openDatabase, sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
-import { appendAll } from './append.ts'
+import { type AcceptedRequest, appendAll } from './append.ts'
 
 /** More than two batches of a project that is applied beside others. */
 const LARGE = 3000
@@ -42,16 +42,18 @@ const first = (): Tenant => tenants[0] as Tenant
 const send = (to: Tenant[], names: string[]) =>
   appendAll(
     w.db,
-    to.map(({ projectId }) => ({
-      projectId,
-      kind: 'events',
-      userId: null,
-      requestId: 'req_test',
-      receivedAt: w.clock.now(),
-      items: names.length,
-      body: Buffer.from(JSON.stringify(names.map((name) => ({ name, external_id: 'kim' })))),
-    })),
+    to.map((tenant) => requestOf(tenant, names)),
   )
+
+const requestOf = ({ projectId }: Tenant, names: string[]): AcceptedRequest => ({
+  projectId,
+  kind: 'events',
+  userId: null,
+  requestId: 'req_test',
+  receivedAt: w.clock.now(),
+  items: names.length,
+  body: Buffer.from(JSON.stringify(names.map((name) => ({ name, external_id: 'kim' })))),
+})
 
 /** Fills the queue of a project with requests of a hundred events. */
 const fill = async (to: Tenant, events: number) => {
@@ -193,6 +195,18 @@ describe('a project with a large backlog', () => {
     const transactionsOf = async (of: Tenant[]) => new Set((await applied(of)).map(({ transaction }) => transaction))
     const [own, theirs] = [await transactionsOf([first()]), await transactionsOf(some(1, 10))]
     expect([own.size, theirs.size, own.isDisjointFrom(theirs)]).toEqual([1, 1, true])
+  })
+
+  test('of requests with one event each is applied by itself after three full batches', async () => {
+    const names = Array.from({ length: 1500 }, (_, at) => `n${at}`)
+    await appendAll(
+      w.db,
+      names.map((name) => requestOf(first(), [name])),
+    )
+    const done: number[] = []
+    while ((await waitingOf([first()])) > 0) done.push(await applyToEnd())
+    expect(done).toEqual([200, 200, 200, 1])
+    expect(await namesOf(first())).toEqual(names.toSorted())
   })
 
   test('is applied by one batch at a time, and at most two such projects are', async () => {

@@ -1,19 +1,24 @@
 /**
  * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements. A project with a
- * large backlog is applied by itself, beside them, at most two at a time. A small project never waits for the backlog of another project,
- * and its events share their statements with those of other small projects.
+ * large backlog is applied by itself, beside them, at most two at a time; the processes on the database share its batches. A small
+ * project never waits for the backlog of another project, and its events share their statements with those of other small projects.
  */
 import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import type { Db } from '../postgres/db.ts'
 import { jointViews } from '../postgres/joint.ts'
 import { type Ctx, quickly } from '../runtime/ctx.ts'
-import { type Consumer, consumeNext, consumeSmall, type DueWork, type QueuedItem } from './consume.ts'
+import { type BatchSize, consumeNext, consumeSmall } from './consume.ts'
+import type { Consumer, DueWork, QueuedItem } from './consumer.ts'
+import { PARTITIONS_EACH } from './divided.ts'
 import type { Started } from './jobs.ts'
+import { countWorkers } from './other-processes.ts'
 import { type Backlog, projectsWithEntries } from './queue.ts'
 
 /** A backlog of fewer items is small. */
 const SMALL_ITEMS = 200
+/** A project whose batches were full so many times, one after the other, has a large backlog of small requests. */
+const FULL_BATCHES = 3
 /** So many projects share statements. With more of them waiting the groups are larger, because statements then cost more than rows. */
 const TOGETHER_MIN = 64
 const TOGETHER_MAX = 256
@@ -26,9 +31,27 @@ const BATCH_ITEMS = 6000
 /** A batch holds up the event loop in proportion to its size, so it is smaller while other projects have events. */
 const BATCH_ITEMS_BESIDE_OTHERS = 1200
 const OTHERS_FOR_MS = 2000
+/** So many processes share a batch. */
+const SHARERS_MAX = 4
+/** A batch that several processes share is so many times as large. Its leader reads all of it. */
+const LARGER_MAX = 2
+const WORKERS_KNOWN_MS = 1000
+/** A project that another process leads, which has left nothing to this one, is looked at again after this time. */
+const ELSEWHERE_MS = 20
 
-/** What this process is applying by itself, and the order in which projects were started. */
-type State = { inFlight: Map<ProjectId, Promise<void>>; lastStart: Map<ProjectId, number>; starts: number; othersUntilMs: number }
+/**
+ * What this process is applying by itself, the order in which projects were started, until when it leaves projects to other processes, how
+ * many full small batches projects had, and how many processes there are. Times are those of the process.
+ */
+type State = {
+  inFlight: Map<ProjectId, Promise<void>>
+  lastStart: Map<ProjectId, number>
+  starts: number
+  othersUntilMs: number
+  elsewhere: Map<ProjectId, number>
+  full: Map<ProjectId, number>
+  workers: { count: number; knownUntilMs: number }
+}
 
 const viewOf = jointViews()
 const states = new WeakMap<Db, State>()
@@ -36,7 +59,16 @@ const states = new WeakMap<Db, State>()
 function stateOf({ db }: Ctx): State {
   const known = states.get(db)
   if (known) return known
-  const state: State = { inFlight: new Map(), lastStart: new Map(), starts: 0, othersUntilMs: 0 }
+  const workers = { count: 1, knownUntilMs: 0 }
+  const state: State = {
+    inFlight: new Map(),
+    lastStart: new Map(),
+    starts: 0,
+    othersUntilMs: 0,
+    elsewhere: new Map(),
+    full: new Map(),
+    workers,
+  }
   states.set(db, state)
   return state
 }
@@ -44,23 +76,29 @@ function stateOf({ db }: Ctx): State {
 /** Applies one batch of each project with accepted requests. Those with a large backlog may take longer than the call. */
 export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx: Ctx, consumer: Consumer<I, K, D>): Promise<Started> {
   const state = stateOf(ctx)
-  const due = (await projectsWithWork(ctx, consumer)).filter(({ project_id }) => !state.inFlight.has(project_id))
-  const small = due.filter(({ items }) => items < SMALL_ITEMS)
-  const large = due.filter(({ items }) => items >= SMALL_ITEMS).map(({ project_id }) => project_id)
+  const due = (await projectsWithWork(ctx, consumer)).filter(
+    ({ project_id }) => !state.inFlight.has(project_id) && !isLeft(state, project_id),
+  )
+  const isLarge = ({ project_id, items }: Backlog) => items >= SMALL_ITEMS || (state.full.get(project_id) ?? 0) >= FULL_BATCHES
+  const small = due.filter((backlog) => !isLarge(backlog))
+  const large = due.filter(isLarge).map(({ project_id }) => project_id)
   const nowMs = ctx.clock.now().getTime()
   if (small.length > 0) state.othersUntilMs = nowMs + OTHERS_FOR_MS
-  const started = startAlone(ctx, state, large, consumer)
+  const started = await startAlone(ctx, state, large, consumer)
   const view = { ...ctx, db: viewOf(ctx.db) }
   const left: ProjectId[] = []
   let done = 0
   await mapWithConcurrency(groupsOf(small), GROUPS_AT_ONCE, async (group) => {
     const outcomes = await mapWithConcurrency(group, group.length, (id) => consumeSmall(view, id, consumer, SMALL_ITEMS))
     for (const [at, outcome] of outcomes.entries()) {
-      if (outcome === 'alone') left.push(group[at] as ProjectId)
+      const id = group[at] as ProjectId
+      if (outcome === 'alone') left.push(id)
       else done += outcome
+      if (outcome === 'alone' || outcome < SMALL_ITEMS) state.full.delete(id)
+      else state.full.set(id, (state.full.get(id) ?? 0) + 1)
     }
   })
-  started.push(...startAlone(ctx, state, left, consumer))
+  started.push(...(await startAlone(ctx, state, left, consumer)))
   return { done: done + started.length, finished: mapWithConcurrency(started, started.length, (work) => work).then(() => undefined) }
 }
 
@@ -89,29 +127,54 @@ function groupsOf(small: Backlog[]): ProjectId[][] {
   return groups
 }
 
+/** Is another process left to apply the project for now? */
+function isLeft({ elsewhere }: State, id: ProjectId): boolean {
+  const until = elsewhere.get(id)
+  if (until === undefined || performance.now() < until) return until !== undefined
+  elsewhere.delete(id)
+  return false
+}
+
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */
-function startAlone<I extends QueuedItem, K, D extends DueWork>(
+async function startAlone<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
   state: State,
   projects: ProjectId[],
   consumer: Consumer<I, K, D>,
-): Promise<void>[] {
+): Promise<Promise<void>[]> {
   const startOf = (id: ProjectId) => state.lastStart.get(id) ?? 0
   const next = [...projects].sort((a, b) => startOf(a) - startOf(b)).slice(0, Math.max(0, ALONE_AT_ONCE - state.inFlight.size))
+  if (next.length === 0) return []
+  const size = batchSize(ctx, state, await workersOf(ctx, state))
   return next.map((id) => {
+    state.full.delete(id)
     state.lastStart.delete(id)
     state.lastStart.set(id, ++state.starts)
     const [oldest] = state.lastStart.keys()
     if (state.lastStart.size > STARTS_KEPT && oldest !== undefined) state.lastStart.delete(oldest)
-    const items = ctx.clock.now().getTime() < state.othersUntilMs ? BATCH_ITEMS_BESIDE_OTHERS : BATCH_ITEMS
-    const work = consumeNext(ctx, id, consumer, items)
-      .then(() => undefined)
+    const work = consumeNext(ctx, id, consumer, size)
+      .then((applied) => {
+        if (applied === 0) state.elsewhere.set(id, performance.now() + ELSEWHERE_MS)
+      })
       .finally(() => state.inFlight.delete(id))
     // Reported by `finished`; a failure before that must not end the process.
     work.catch(() => undefined)
     state.inFlight.set(id, work)
     return work
   })
+}
+
+/** The number of processes that apply requests, this one included. */
+async function workersOf(ctx: Ctx, state: State): Promise<number> {
+  if (performance.now() >= state.workers.knownUntilMs)
+    state.workers = { count: Math.max(1, await countWorkers(ctx)), knownUntilMs: performance.now() + WORKERS_KNOWN_MS }
+  return state.workers.count
+}
+
+/** Each process that shares a batch finds as many partitions as it applies at a time. */
+function batchSize(ctx: Ctx, state: State, workers: number): BatchSize {
+  const items = ctx.clock.now().getTime() < state.othersUntilMs ? BATCH_ITEMS_BESIDE_OTHERS : BATCH_ITEMS
+  return { items: items * Math.min(workers, LARGER_MAX), partitions: PARTITIONS_EACH * Math.min(workers, SHARERS_MAX) }
 }
 
 const STARTS_KEPT = 1000

@@ -35,7 +35,7 @@ async function processes() {
       return w.db.run(statement)
     }
     const db = { ...w.db, run }
-    const others = closing.use(openOtherProcesses({ ...w.ctx, clock: systemClock, db }, w.databaseUrl, () => jobs))
+    const others = closing.use(openOtherProcesses({ ...w.ctx, clock: systemClock, db }, w.databaseUrl, () => jobs, jobs !== null))
     await vi.waitFor(() => expect(others.pollMs()).toBe(CONNECTED_MS), 5000)
     // The first one said that the process is there.
     return { others, sent: () => sent - 1 }

@@ -13,6 +13,8 @@ import type { Jobs } from './jobs.ts'
 const CHANNEL = 'carillon_jobs'
 /** The names of the listening connections begin with this. */
 const LISTENING = 'carillon listen'
+/** Those of processes with jobs begin with this. */
+const WORKING = `${LISTENING} jobs`
 /** A process without jobs of its own sends at most one notification in this time. */
 const SEND_EVERY_MS = 20
 /** A process with jobs asks others for help with a job that is still busy after this time. */
@@ -32,16 +34,20 @@ export type OtherProcesses = AsyncDisposable & {
   pollMs(): number
 }
 
-/** Connects this process to others. `url` is a direct connection to the database; `jobs` are those of this process, if it has some. */
-export function openOtherProcesses(ctx: Infra, url: string, jobs: () => Jobs | null): OtherProcesses {
+/**
+ * Connects this process to others. `url` is a direct connection to the database; `jobs` are those of this process, once they run. `isWorker`
+ * says whether it has some.
+ */
+export function openOtherProcesses(ctx: Infra, url: string, jobs: () => Jobs | null, isWorker: boolean): OtherProcesses {
   const { db, clock, log, config } = ctx
   const id = randomUUID()
+  const name = `${isWorker ? WORKING : LISTENING} ${id}`
   const stop = new AbortController()
   let echo = Promise.withResolvers<void>()
   const listener = openListener({
     clock,
     url,
-    name: `${LISTENING} ${id}`,
+    name,
     channel: CHANNEL,
     onMessage(text) {
       const [from, ...woken] = text.split(' ')
@@ -60,7 +66,7 @@ export function openOtherProcesses(ctx: Infra, url: string, jobs: () => Jobs | n
     onLost: () => jobs()?.wakeAll(),
     onFailure: (err) => log.warn({ err }, 'no notifications from the database; jobs look for work every second until they arrive'),
   })
-  const notifier = createNotifier(ctx, id, jobs, listener.isConnected)
+  const notifier = createNotifier(ctx, { id, name }, jobs, listener.isConnected)
 
   async function noEcho(): Promise<void> {
     await clock.sleep(ECHO_TIMEOUT_MS, stop.signal)
@@ -90,6 +96,15 @@ export const connectedProcesses = ({ db }: Pick<Ctx, 'db'>) =>
         order by 1`,
   )
 
+const Workers = Type.Integer()
+
+/** How many processes on the database have jobs. One whose listening connection is lost is not counted. */
+export const countWorkers = ({ db }: Pick<Ctx, 'db'>): Promise<number> =>
+  db.value(
+    Workers,
+    sql`select count(*) from pg_stat_activity where datname = current_database() and application_name like ${`${WORKING} %`}`,
+  )
+
 type Notifier = AsyncDisposable & {
   /** Adds a job to the next notification. */
   add(name: string): void
@@ -98,7 +113,12 @@ type Notifier = AsyncDisposable & {
 }
 
 /** Sends the notifications of this process, one after the other. */
-function createNotifier({ db, clock, log }: Infra, id: string, jobs: () => Jobs | null, canHear: () => boolean): Notifier {
+function createNotifier(
+  { db, clock, log }: Infra,
+  { id, name }: { id: string; name: string },
+  jobs: () => Jobs | null,
+  canHear: () => boolean,
+): Notifier {
   const stop = new AbortController()
   const waiting = new Set<string>()
   let aloneUntilMs = 0
@@ -124,7 +144,7 @@ function createNotifier({ db, clock, log }: Infra, id: string, jobs: () => Jobs 
     try {
       const heard = await db.run(
         sql`select pg_notify(${CHANNEL}, ${[id, ...names].join(' ')}) from pg_stat_activity
-            where datname = current_database() and application_name like ${`${LISTENING} %`} and application_name <> ${`${LISTENING} ${id}`}
+            where datname = current_database() and application_name like ${`${LISTENING} %`} and application_name <> ${name}
             limit 1`,
       )
       if (heard === 0) aloneUntilMs = nowMs + ALONE_FOR_MS

@@ -1,12 +1,13 @@
 /**
- * Dividing a large batch of accepted requests among partitions that are applied at the same time. Items about the same user are in the
- * same partition, in order. The plan is stored before the first partition begins, and each partition records in its own transaction that
- * it was applied: after a crash only the others are.
+ * Dividing a large batch of accepted requests among partitions that are applied at the same time, by one process or several. Items about
+ * the same user are in the same partition, in order. The plan is stored before the first partition begins, and each partition records in
+ * its own transaction that it was applied: after a crash only the others are.
  */
 import { type Static, Type } from 'typebox'
 import { groupsOf } from '../../lib/groups.ts'
 import type { ProjectId, UserId } from '../../lib/ids.ts'
-import { sql } from '../postgres/db.ts'
+import { IdOf } from '../../lib/shapes.ts'
+import { fence, sql } from '../postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../postgres/joint.ts'
 import type { Ctx, InTx } from '../runtime/ctx.ts'
 import { type QueueEntry, QueueEntryRow } from './queue.ts'
@@ -47,39 +48,48 @@ export function assignPartitions(keys: string[][], partitions: number): Uint8Arr
   })
 }
 
-/** More partitions would use more of the database, but they share the single thread of this process. */
-export const PARTITIONS = 3
+/** The partition of each item, and of each user with work that is due. */
+export type Division = { partitions: Uint8Array; dueUsers: UserId[]; duePartitions: Uint8Array }
 
-const BatchPlanRow = Type.Object({ id: Type.Integer(), positions: Type.Array(Type.Integer()), partitions: Type.Unsafe<Buffer>({}) })
+/** Divides items, by their keys, and due work. What is due for a user is in the partition with the items of the user. */
+export function divisionOf(keys: string[][], due: { userId: UserId }[], count: number): Division {
+  const partitions = assignPartitions(keys, count)
+  const byKey = new Map<string, Partition>()
+  for (const [index, own] of keys.entries()) for (const key of own) byKey.set(key, partitions[index] ?? UNDIVIDED)
+  const dueUsers = [...new Set(due.map(({ userId }) => userId))]
+  return { partitions, dueUsers, duePartitions: Uint8Array.from(dueUsers, (id) => byKey.get(`u${id}`) ?? id % count) }
+}
+
+const BatchPlanRow = Type.Object({
+  id: Type.Integer(),
+  positions: Type.Array(Type.Integer()),
+  partitions: Type.Unsafe<Buffer>({}),
+  due_users: Type.Array(IdOf<UserId>()),
+  due_partitions: Type.Unsafe<Buffer>({}),
+})
 export type BatchPlan = Static<typeof BatchPlanRow>
 
-/** The items and the due work of each partition. What is due for a user is in the partition with the items of the user. */
-export function divide<I, D extends { userId: UserId }>(
-  plan: BatchPlan,
-  items: I[],
-  keys: string[][],
-  due: D[],
-): Map<Partition, { items: I[]; due: D[] }> {
-  const partitions = new Map<Partition, { items: I[]; due: D[] }>()
-  const of = (partition: Partition) => {
-    const known = partitions.get(partition) ?? { items: [], due: [] }
-    partitions.set(partition, known)
-    return known
-  }
-  const byKey = new Map<string, Partition>()
-  for (const [index, item] of items.entries()) {
-    const partition = plan.partitions[index] ?? UNDIVIDED
-    of(partition).items.push(item)
-    for (const key of keys[index] ?? []) byKey.set(key, partition)
-  }
-  for (const work of due) of(byKey.get(`u${work.userId}`) ?? work.userId % PARTITIONS).due.push(work)
-  return partitions
+/** The numbers of the partitions of a plan, in order. */
+export const partitionsOf = ({ partitions, due_partitions }: Pick<BatchPlan, 'partitions' | 'due_partitions'>): Partition[] =>
+  [...new Set([...partitions, ...due_partitions])].sort((a, b) => a - b)
+
+/** What a partition applies. */
+export type Share<I, D> = { items: I[]; due: D[] }
+
+/** The items and the due work of each partition. Work of users that the plan does not name is left for the next batch. */
+export function divide<I, D extends { userId: UserId }>(plan: BatchPlan, items: I[], due: D[]): Map<Partition, Share<I, D>> {
+  const shares = new Map(partitionsOf(plan).map((partition): [Partition, Share<I, D>] => [partition, { items: [], due: [] }]))
+  for (const [index, item] of items.entries()) shares.get(plan.partitions[index] ?? UNDIVIDED)?.items.push(item)
+  const ofUser = new Map(plan.due_users.map((id, index) => [id, plan.due_partitions[index]]))
+  for (const work of due) shares.get(ofUser.get(work.userId) ?? Number.NaN)?.due.push(work)
+  return shares
 }
 
 const findPlans = jointMany(
   BatchPlanRow,
   (_, calls: JointCall<null>[]) =>
-    sql`select q.call, b.id, b.positions, b.partitions from ${callRows(calls)} join queue_batches b on b.project_id = q.project_id`,
+    sql`select q.call, b.id, b.positions, b.partitions, b.due_users, b.due_partitions
+        from ${callRows(calls)} join queue_batches b on b.project_id = q.project_id`,
 )
 
 /** The plan of a batch that was begun and not finished, because its process died. */
@@ -87,12 +97,17 @@ export const findBatchPlan = async (ctx: Ctx, projectId: ProjectId): Promise<Bat
   (await findPlans(ctx, projectId, null))[0]
 
 /** Stores how a batch is divided. It is committed before the first partition begins, apart from the transaction that closes it. */
-export const openBatchPlan = (ctx: Ctx, projectId: ProjectId, positions: number[], partitions: Uint8Array): Promise<BatchPlan> =>
+export const openBatchPlan = (
+  ctx: Ctx,
+  projectId: ProjectId,
+  positions: number[],
+  { partitions, dueUsers, duePartitions }: Division,
+): Promise<BatchPlan> =>
   ctx.db.one(
     BatchPlanRow,
-    sql`insert into queue_batches (project_id, positions, partitions, created_at)
-        values (${projectId}, ${positions}::bigint[], ${Buffer.from(partitions)}, ${ctx.clock.now()})
-        returning id, positions, partitions`,
+    sql`insert into queue_batches (project_id, positions, partitions, due_users, due_partitions, created_at)
+        values (${projectId}, ${positions}::bigint[], ${Buffer.from(partitions)}, ${dueUsers}::bigint[], ${Buffer.from(duePartitions)}, ${ctx.clock.now()})
+        returning id, positions, partitions, due_users, due_partitions`,
   )
 
 /** The entries of a plan, in order. */
@@ -103,13 +118,42 @@ export const entriesOf = (ctx: Ctx, projectId: ProjectId, positions: number[]): 
         where project_id = ${projectId} and position = any(${positions}::bigint[]) order by position`,
   )
 
-/** Records that this transaction applies a partition. False when another process has applied it, or has closed the plan. */
+/**
+ * Records that this transaction applies a partition, after any other that does. False when it has been applied, or the plan was closed.
+ */
 export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, planId: number, partition: Partition): Promise<boolean> =>
   (await ctx.db.run(
     sql`insert into queue_partitions (project_id, batch_id, partition)
         select project_id, id, ${partition}::smallint from queue_batches where project_id = ${projectId} and id = ${planId} for key share
         on conflict do nothing`,
   )) > 0
+
+const PartitionRow = Type.Object({ partition: Type.Integer() })
+
+/**
+ * Records that this transaction applies a partition which no other transaction is applying, and says which. Its lock tells the others
+ * without making them wait; the row, not the lock, is what keeps a partition from being applied twice.
+ */
+export const takePartition = async (ctx: InTx<Ctx>, projectId: ProjectId, plan: BatchPlan): Promise<Partition | undefined> => {
+  const taken = await ctx.db.first(
+    PartitionRow,
+    sql`with free as materialized (
+          select left_over.partition
+          from (select n as partition from unnest(${partitionsOf(plan)}::smallint[]) with ordinality as numbers(n, at)
+                where not exists (select from queue_partitions p
+                                  where p.project_id = ${projectId} and p.batch_id = ${plan.id} and p.partition = n)
+                order by at ${fence}) left_over
+          where pg_try_advisory_xact_lock(hashtextextended('partition of accepted requests', ${plan.id}::bigint * 256 + left_over.partition))
+          limit 1
+        )
+        insert into queue_partitions (project_id, batch_id, partition)
+        select b.project_id, b.id, free.partition from queue_batches b, free
+        where b.project_id = ${projectId} and b.id = ${plan.id} for key share of b
+        on conflict do nothing
+        returning partition`,
+  )
+  return taken?.partition
+}
 
 /** Deletes a plan whose partitions are all applied. */
 export const closeBatchPlan = (ctx: InTx<Ctx>, projectId: ProjectId, planId: number) =>

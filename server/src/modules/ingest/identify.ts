@@ -1,6 +1,6 @@
 /** The users of the items of a batch. */
 
-import type { Consumer } from '../../infra/queue/consume.ts'
+import type { Consumer } from '../../infra/queue/consumer.ts'
 import type { ParkedItem } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'

@@ -1,0 +1,135 @@
+/** The processes on a database share the batches of a large project. */
+import { Type } from 'typebox'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { holdAt } from '../../../test/fault-points.ts'
+import { select } from '../../../test/select.ts'
+import { SOON } from '../../../test/wait.ts'
+import { type World, world } from '../../../test/world.ts'
+import { applyAcceptedRequests } from '../../pipeline.ts'
+import { type Database, openDatabase, sql } from '../postgres/db.ts'
+import { type Ctx, inTx } from '../runtime/ctx.ts'
+import { appendAll } from './append.ts'
+import { divisionOf, openBatchPlan, takePartition } from './partitions.ts'
+
+const USERS = 60
+const EVENTS = 1200
+
+let w: World
+/** Two processes on the same database, and what makes each known to the other. */
+let processes: { db: Database; ctx: Ctx }[]
+let known: Database[]
+beforeAll(async () => {
+  w = await world({ own: true })
+  const open = (name: string) => openDatabase({ url: w.databaseUrl, connectionsMax: 12, name, checkRows: true })
+  processes = [0, 1].map(() => open('test')).map((db) => ({ db, ctx: { ...w.ctx, db } }))
+  known = [0, 1].map((number) => open(`listen jobs ${number}`))
+  for (const db of known) await db.run(sql`select 1`)
+})
+afterAll(async () => {
+  for (const { db } of processes) await db[Symbol.asyncDispose]()
+  for (const db of known) await db[Symbol.asyncDispose]()
+  await w[Symbol.asyncDispose]()
+})
+
+/** Appends requests of a hundred events of all users in turn, numbered. */
+const fill = () =>
+  appendAll(
+    w.db,
+    Array.from({ length: EVENTS / 100 }, (_, request) => ({
+      projectId: w.projectId,
+      kind: 'events',
+      userId: null,
+      requestId: 'req_test',
+      receivedAt: w.clock.now(),
+      items: 100,
+      body: Buffer.from(
+        JSON.stringify(
+          Array.from({ length: 100 }, (_, item) => {
+            const seq = request * 100 + item
+            return { name: 'numbered', external_id: `person-${seq % USERS}`, data: { seq }, user: { data: { seq } } }
+          }),
+        ),
+      ),
+    })),
+  )
+
+const applyToEnd = async (process: number) => {
+  const { finished } = await applyAcceptedRequests((processes[process] as { ctx: Ctx }).ctx)
+  await finished
+}
+
+/** The numbers of the events of each user, and the last one that the user has. */
+const numbers = () =>
+  select(
+    w,
+    `select array_agg((e.data->>'seq')::int) as seqs, max((u.data->>'seq')::int) as last
+     from events e join users u on u.project_id = e.project_id and u.id = e.user_id
+     where e.project_id = $1 and e.name = 'numbered' group by u.id`,
+    [w.projectId],
+  ) as Promise<{ seqs: number[]; last: number }[]>
+
+const positions = async () =>
+  (await select(w, 'select position from queue_entries where project_id = $1 order by position', [w.projectId])).map(
+    ({ position }) => position as number,
+  )
+
+const waiting = sql`select count(*) from pg_locks where locktype = 'advisory' and not granted
+                    and database = (select oid from pg_database where datname = current_database())`
+const waits = (count: number) => vi.waitFor(async () => expect(await w.db.value(Type.Integer(), waiting)).toBe(count), SOON)
+
+test('two processes apply partitions of one batch at the same time; each event is stored once, and those of a user in order', async () => {
+  await fill()
+  // Partition 0 passes; the others are held.
+  await using held = await holdAt(w.databaseUrl, 'between partitions')
+  const leads = applyToEnd(0)
+  await waits(3)
+  const helps = applyToEnd(1)
+  // A process applies three at a time.
+  await waits(5)
+  await held.release()
+  await Promise.all([leads, helps])
+  const found = await numbers()
+  expect(found).toHaveLength(USERS)
+  expect(found.flatMap(({ seqs }) => seqs).toSorted((a, b) => a - b)).toEqual(Array.from({ length: EVENTS }, (_, seq) => seq))
+  for (const { seqs, last } of found) expect(last).toBe(Math.max(...seqs))
+  expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_entries`)).toBe(0)
+  expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_batches`)).toBe(0)
+})
+
+test('a process that reads other items than the leader did applies none of them', async () => {
+  await w.db.run(sql`delete from events`)
+  await fill()
+  // As if the leader could not read the first item.
+  const keys = Array.from({ length: EVENTS - 1 }, (_, item) => [`person-${(item + 1) % USERS}`])
+  await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keys, [], 6))
+  await w.db.transaction(async (db) => {
+    await db.run(sql`select pg_advisory_xact_lock(hashtextextended('accepted requests', ${w.projectId}))`)
+    await applyToEnd(1)
+  })
+  expect(await numbers()).toEqual([])
+  expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_partitions`)).toBe(0)
+})
+
+test('the leader waits for the partition of another process, and applies it when that one dies', async () => {
+  await w.db.run(sql`delete from queue_batches`)
+  await w.db.run(sql`delete from queue_entries`)
+  await fill()
+  const keys = Array.from({ length: EVENTS }, (_, item) => [`person-${item % USERS}`])
+  const plan = await openBatchPlan(w.ctx, w.projectId, await positions(), divisionOf(keys, [], 6))
+  const [isTaken, die] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const other = inTx(w.ctx, async (ctx) => {
+    await takePartition(ctx, ctx.projectId, plan)
+    isTaken.resolve()
+    await die.promise
+    throw new Error('died')
+  })
+  await isTaken.promise
+  const leads = applyToEnd(0)
+  const blocked = sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await vi.waitFor(async () => expect(await w.db.value(Type.Integer(), blocked)).toBe(1), SOON)
+  expect(await numbers()).toHaveLength((USERS / 6) * 5)
+  die.resolve()
+  await expect(other).rejects.toThrow('died')
+  await leads
+  expect((await numbers()).flatMap(({ seqs }) => seqs)).toHaveLength(EVENTS)
+})
