@@ -15,6 +15,7 @@ import { liquid } from './liquid.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { mail } from './mail.ts'
+import { scale } from './scale.ts'
 import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
 import { tenantsCost } from './tenants-cost.ts'
@@ -40,6 +41,7 @@ const benches = {
   tenants,
   'tenants-cost': tenantsCost,
   webhooks,
+  scale,
   calm,
   'cold-start': coldStart,
   idle,

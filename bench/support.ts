@@ -36,7 +36,8 @@ export async function startServer(env: Record<string, string> = {}, dataDir?: st
   }
 }
 
-function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
+/** The URL of a server that says it is ready. */
+export function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   return new Promise((resolve, reject) => {
     output.on('data', (chunk: Buffer) => {
@@ -48,7 +49,8 @@ function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
   })
 }
 
-async function databaseUrlOf(dir: string): Promise<string> {
+/** The embedded PostgreSQL of a data directory. */
+export async function databaseUrlOf(dir: string): Promise<string> {
   const { port, password } = JSON.parse(await readFile(join(dir, 'postgres.json'), 'utf8'))
   return `postgres://carillon:${password}@127.0.0.1:${port}/carillon?host=${encodeURIComponent(await realpath(join(dir, 'postgres')))}`
 }
@@ -114,7 +116,7 @@ export async function saveResults(bench: string, commit: string, date: string): 
 }
 
 /** The processes of the embedded PostgreSQL: the postmaster first, then its children. */
-export async function postgresPids({ dataDir }: BenchServer): Promise<number[]> {
+export async function postgresPids({ dataDir }: Pick<BenchServer, 'dataDir'>): Promise<number[]> {
   const postmaster = Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
   const children = execFileSync('pgrep', ['-P', String(postmaster)])
     .toString()
