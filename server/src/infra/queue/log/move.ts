@@ -18,8 +18,11 @@ import { findPosition, storeComplete, storePosition, takeLease } from './positio
 /** The job that moves accepted requests. It is woken by the log. */
 export const MOVE: JobName = { name: 'ingest.move' }
 
-/** How often an empty log is looked at. Timers that depend on what users do are at most so late. */
-const LOOK_EVERY_MS = 1000
+/**
+ * How often an empty log is looked at, and the lease of another process. Timers that depend on what users do are at most so late; with the
+ * lease, it keeps the time until a process that died is replaced under a second.
+ */
+const LOOK_EVERY_MS = 250
 const BATCH = { entries: 1000, bytes: 8_388_608 }
 
 /** The job of a process with a log. */

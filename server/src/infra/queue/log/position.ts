@@ -7,8 +7,11 @@ import type { Ctx, InTx } from '../../runtime/ctx.ts'
 const Lease = Type.Object({ position: Type.Integer(), complete_to: Instant })
 type Lease = Static<typeof Lease>
 
-/** When a process that moves a log stops, another one takes over after this time. */
-const LEASE_S = 3
+/**
+ * When a process that moves a log stops, another one takes over after this time. It is longer than moving takes; a lease that ends too early costs
+ * what was read twice.
+ */
+const LEASE_S = 0.7
 
 /** Takes or renews the lease on a log. Undefined while another process has it. */
 export const takeLease = (ctx: Ctx, log: string, mover: string): Promise<Lease | undefined> =>
