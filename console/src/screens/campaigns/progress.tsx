@@ -1,10 +1,11 @@
-import { type ReactNode, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
+import { minutesLeft, usePace } from '../../parts/pace.ts'
 import { Tally } from '../../parts/tally.tsx'
 import { instant } from '../../parts/time.tsx'
 import type { Campaign } from './search.ts'
@@ -61,16 +62,6 @@ export function Progress({ campaign, isReadAgain, children }: Props) {
   )
 }
 
-/** Messages a second since the page was opened; null until one knows. */
-function usePace(done: number): number | null {
-  const first = useRef<{ done: number; at: number } | null>(null)
-  const now = performance.now()
-  if (first.current === null && done > 0) first.current = { done, at: now }
-  const since = first.current
-  if (since === null || done <= since.done) return null
-  return (done - since.done) / ((now - since.at) / 1000)
-}
-
 function Pace({ campaign: { rate, is_paused, state }, pending, pace }: { campaign: Campaign; pending: number; pace: number | null }) {
   const { t, i18n } = useTranslation('campaigns')
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 })
@@ -78,13 +69,12 @@ function Pace({ campaign: { rate, is_paused, state }, pending, pace }: { campaig
   if (pending === 0 || state === 'finished' || state === 'aborted') return null
   if (is_paused) return <>{t('progress.held', { pending: number.format(pending) })}</>
   if (pace === null) return <>{limit ?? t('progress.left', { pending: number.format(pending) })}</>
-  const minutes = Math.max(1, Math.ceil(pending / pace / 60))
   return (
     <>
       <b>{t('progress.pace', { pace: number.format(pace) })}</b>
       {limit && `, ${limit}`}
       <br />
-      {t('progress.minutes', { pending: number.format(pending), count: minutes })}
+      {t('progress.minutes', { pending: number.format(pending), count: minutesLeft(pending, pace) })}
     </>
   )
 }

@@ -12,6 +12,7 @@ import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLive } from '../../parts/live/use-live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
+import { minutesLeft, usePace } from '../../parts/pace.ts'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
@@ -58,10 +59,25 @@ export function ImportCard({ listId, importId }: { listId: number; importId: num
           <Chip state={data.state} reason={data.reason} /> {data.dry_run && <span className="quiet sm">{t('dryRun')}</span>}
         </p>
         {isBusy(data) && <Progress value={100 * data.progress} aria-label={t('progress')} />}
+        {data.state === 'running' && <Pace of={data} />}
         <Counts of={data} />
         {data.failed > 0 && !isBusy(data) && <Refused listId={listId} importId={importId} />}
       </div>
     </Card>
+  )
+}
+
+/** The rows a second since the page was opened, and the time that the others take. */
+function Pace({ of: { rows, rows_total } }: { of: Import }) {
+  const { t, i18n } = useTranslation('imports')
+  const pace = usePace(rows)
+  if (pace === null) return null
+  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 0 })
+  return (
+    <p className="sm quiet">
+      {t('pace', { pace: number.format(pace) })}
+      {rows_total !== null && `, ${t('minutesLeft', { count: minutesLeft(rows_total - rows, pace) })}`}
+    </p>
   )
 }
 
