@@ -7,7 +7,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
 import { type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
-import { type Consumer, type DueWork, type QueuedItem, readAll } from './consumer.ts'
+import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
 import { applyFreePartitions, applyPlan } from './divided.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
 import { closeBatchPlan, divisionOf, entriesOf, findBatchPlan, openBatchPlan, UNDIVIDED } from './partitions.ts'
@@ -16,8 +16,6 @@ import { watermark } from './watermark.ts'
 
 /** A smaller batch is not worth dividing. */
 const DIVIDED_FROM_ITEMS = 600
-/** So much work that is due is added to a batch. */
-const DUE_MAX = 3000
 
 /** How large a batch is, about, and among how many partitions it is divided if it is large. */
 export type BatchSize = { items: number; partitions: number }

@@ -35,6 +35,9 @@ export type Consumer<I extends QueuedItem, K, D extends DueWork> = {
   parkDue(ctx: InTx, due: D, reason: string): Promise<void>
 }
 
+/** So much work that is due is added to a batch. */
+export const DUE_MAX = 3000
+
 /** Reads the items of entries, in order. */
 export function readAll<I extends QueuedItem>(consumer: Pick<Consumer<I, never, never>, 'read'>, entries: QueueEntry[]) {
   const all = entries.map((entry) => consumer.read(entry))

@@ -7,7 +7,7 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../runtime/ctx.ts'
-import { type Consumer, type DueWork, type QueuedItem, readAll } from './consumer.ts'
+import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
 import {
   type BatchPlan,
@@ -74,7 +74,7 @@ async function readShares<I extends QueuedItem, K, D extends DueWork>(ctx: InTx,
   const entries = await entriesOf(ctx, ctx.projectId, plan.positions)
   const { items } = readAll(consumer, entries)
   if (items.length !== plan.partitions.length) throw new OtherItems()
-  const due = plan.due_users.length > 0 ? await consumer.findDue(ctx, watermark(ctx, ctx.projectId, entries), plan.due_users.length) : []
+  const due = plan.due_users.length > 0 ? await consumer.findDue(ctx, watermark(ctx, ctx.projectId, entries), DUE_MAX) : []
   return divide(plan, items, due)
 }
 
