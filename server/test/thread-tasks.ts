@@ -19,12 +19,22 @@ export const burn = task({
   },
 })
 
-/** Uses more and more memory. */
+const HOARD_MAX_MS = 60_000
+
+/**
+ * Keeps more memory than an item may have, some of it on the heap and the rest outside, neither of which is too much alone. Then it goes on
+ * without using processor time, so that memory is the only limit that it exceeds, however busy the machine is.
+ */
 export const hoard = task({
   name: 'test.hoard',
-  run(_, __: null, ___: null) {
-    const kept: unknown[] = []
-    for (;;) kept.push(new Array(1_000_000).fill(kept.length))
+  run(_, __: null, ___: null): string {
+    const onHeap = Array.from({ length: 15 }, (_, at) => new Array(1_000_000).fill(at))
+    const outside = Buffer.allocUnsafe(450 * 1024 ** 2)
+    const until = performance.now() + HOARD_MAX_MS
+    const never = new Int32Array(new SharedArrayBuffer(4))
+    // A loop, because a thread says how much memory it uses between two rounds.
+    while (performance.now() < until) Atomics.wait(never, 0, 0, 10)
+    return `kept ${onHeap.length} arrays and ${outside.length} bytes`
   },
 })
 
