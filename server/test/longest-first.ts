@@ -5,7 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONG = [
   'console/test/looks',
   'console/test/console',
+  'server/test/house/lookups',
   'server/test/disasters/journeys',
+  'server/src/modules/imports/imports',
   'server/test/flows/guides',
   'console/test/members',
   'server/test/flows/calm',
@@ -13,6 +15,14 @@ const LONG = [
   'server/test/flows/stops',
   'server/test/disasters/mail-several',
   'server/test/flows/clients',
+  'server/src/modules/webhooks/webhooks',
+  'server/src/modules/campaigns/direct/parts',
+  'server/src/modules/lists/building/build',
+  'server/test/house/linear',
+  'server/test/disasters/mail-killed',
+  'server/src/modules/subscriptions/address-users',
+  'server/src/modules/messages/submission/delivery',
+  'server/test/disasters/partitions',
   'server/test/flows/mail-shares',
   'server/src/modules/webhooks/dispatch',
   'server/src/modules/journeys/sweeps/sweeps',
@@ -26,13 +36,8 @@ const LONG = [
   'server/src/modules/campaigns/progress/pausing',
   'server/test/disasters/webhooks-killed',
   'server/src/infra/threads/pool',
-  'server/src/modules/webhooks/webhooks',
-  'server/test/disasters/mail-killed',
-  'server/src/modules/imports/imports',
   'server/test/disasters/several-processes',
   'server/test/flows/mail-events',
-  'server/test/house/lookups',
-  'server/test/house/linear',
 ]
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
