@@ -1703,6 +1703,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the templates of all campaigns
+         * @description Without their content, which the path of the campaign has. Templates of archived campaigns are left out.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/campaigns/{campaignId}/templates/{locale}/versions": {
         parameters: {
             query?: never;
@@ -11766,6 +11786,49 @@ export interface components {
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
         };
+        /**
+         * ListedTemplate
+         * @example {
+         *       "id": 31,
+         *       "campaign_id": 7,
+         *       "campaign_name": "Spring sale",
+         *       "campaign_state": "running",
+         *       "channel": "email",
+         *       "locale": "en-AU",
+         *       "variant": "A",
+         *       "summary": "Nearly out of beans, {{ user.data.name }}?",
+         *       "updated_at": "2026-11-21T22:10:05.120Z"
+         *     }
+         */
+        ListedTemplate: {
+            /** @description The id. */
+            id: number;
+            /** @description The id of the campaign. */
+            campaign_id: number;
+            /** @description The name of its campaign. */
+            campaign_name: string;
+            /** @description The state of its campaign. */
+            campaign_state: string;
+            /**
+             * @description The channel of the messages.
+             * @enum {string}
+             */
+            channel: "email" | "text" | "push" | "webhook" | "in_app";
+            /** @description The language, as a BCP-47 tag. */
+            locale: string;
+            /**
+             * @description A variant of an A/B test. A campaign without variants has only `A`.
+             * @enum {string}
+             */
+            variant: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            /** @description The subject, title or address, or the beginning of the text, with its Liquid. */
+            summary: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_at: string;
+        };
         LostPasswordInput: {
             /**
              * Format: email
@@ -15938,6 +16001,16 @@ export interface components {
             updated_at: string;
             /** @description The content in base64. */
             content: string;
+        };
+        TemplatePage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["ListedTemplate"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
         };
         /** @description The content for the channel `text`: SMS. */
         TextTemplate: {
@@ -24614,6 +24687,74 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description The channel. */
+                channel?: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The language, as a BCP-47 tag. */
+                locale?: string;
+                /** @description Text to find in `campaign_name` or `summary`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "id" | "campaign_name" | "updated_at";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `updated_at`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 31,
+                     *           "campaign_id": 7,
+                     *           "campaign_name": "Spring sale",
+                     *           "campaign_state": "running",
+                     *           "channel": "email",
+                     *           "locale": "en-AU",
+                     *           "variant": "A",
+                     *           "summary": "Nearly out of beans, {{ user.data.name }}?",
+                     *           "updated_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplatePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];

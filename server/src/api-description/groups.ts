@@ -14,6 +14,7 @@ export const GROUPS: Record<string, string> = {
   Lists: 'Groups of users. Users are added to static lists; dynamic lists have a rule.',
   Rules: 'The parts of the rules of dynamic lists and trigger campaigns.',
   Campaigns: 'A blast is sent once to the users of its lists; a trigger campaign is sent to a user when an event matches.',
+  Templates: 'The templates of all campaigns in one list.',
   Journeys:
     'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
   Activity: 'Activity of users, for programs that poll instead of receiving webhooks.',

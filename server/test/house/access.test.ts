@@ -266,6 +266,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/campaigns', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates', EVERY_ROLE],
+  ['GET', '/api/client/templates', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}/versions', EVERY_ROLE],
   ['GET', '/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}', EVERY_ROLE],

@@ -55,6 +55,7 @@ D-CAMP-2 PATCH /api/client/campaigns/{campaignId}
 D-CAMP-2 DELETE /api/client/campaigns/{campaignId}
 D-CAMP-2 POST /api/client/campaigns/{campaignId}/duplicate
 D-CAMP-2 GET /api/client/campaigns/{campaignId}/templates
+D-CAMP-9 GET /api/client/templates
 D-HTTP-11 GET /api/client/campaigns/{campaignId}/templates/{locale}
 D-CAMP-2 PUT /api/client/campaigns/{campaignId}/templates/{locale}
 D-CAMP-2 DELETE /api/client/campaigns/{campaignId}/templates/{locale}

@@ -97,7 +97,20 @@ const preflight = {
 
 const version = { number: 3, saved_at: CHANGED, saved_by: { type: 'member', id: 4, name: 'Mia Tan' } }
 
+const listed = {
+  id: 31,
+  campaign_id: 7,
+  campaign_name: 'Spring sale',
+  campaign_state: 'running',
+  channel: 'email',
+  locale: 'en-AU',
+  variant: 'A',
+  summary: 'Nearly out of beans, {{ user.data.name }}?',
+  updated_at: CHANGED,
+}
+
 export const campaignExamples = {
+  ListedTemplate: listed,
   Campaign: running,
   CampaignInput: input,
   CampaignChanges: { name: 'Spring sale, second week', expires_after_hours: 48 },

@@ -5,6 +5,7 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
+import { allTemplateRoutes } from './all-templates.ts'
 import { attachmentRoutes } from './attachment-routes.ts'
 import { directRoutes } from './direct/routes.ts'
 import type { OnUsersSaved } from './direct/service.ts'
@@ -180,6 +181,7 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...ofCampaigns(verbs),
   ...ofProgress,
   ...templateRoutes,
+  ...allTemplateRoutes,
   ...versionRoutes,
   ...attachmentRoutes,
   ...recipientRoutes,
