@@ -12,6 +12,7 @@ import { listRoutes } from './screens/lists/routes.ts'
 import { mailRoutes } from './screens/mail/routes.ts'
 import { messageRoutes } from './screens/messages/routes.ts'
 import { providerRoutes } from './screens/providers/routes.ts'
+import { reportRoutes } from './screens/reports/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
 import { settingsRoutes } from './screens/settings/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
@@ -19,6 +20,7 @@ import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
 import { suppressionRoutes } from './screens/suppressions/routes.ts'
 import { systemRoutes } from './screens/system/routes.ts'
 import { teamRoutes } from './screens/team/routes.ts'
+import { templateRoutes } from './screens/templates/routes.ts'
 import { toolRoutes } from './screens/tools/routes.ts'
 import { userRoutes } from './screens/users/routes.ts'
 import { webhookRoutes } from './screens/webhooks/routes.ts'
@@ -33,10 +35,12 @@ const tree = rootRoute.addChildren([
       ...homeRoutes,
       ...campaignRoutes,
       ...journeyRoutes,
+      ...templateRoutes,
       ...userRoutes,
       ...importRoutes,
       ...listRoutes,
       ...messageRoutes,
+      ...reportRoutes,
       ...subscriptionRoutes,
       ...domainRoutes,
       ...mailRoutes,

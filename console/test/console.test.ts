@@ -12,6 +12,7 @@ import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
 import { messages } from './stories/messages.ts'
 import { providers } from './stories/providers.ts'
+import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
@@ -35,6 +36,7 @@ domains(site)
 webhooks(site)
 providers(site)
 campaigns(site)
+reports(site)
 editing(site)
 journeys(site)
 mail(site)

@@ -43,9 +43,17 @@ export const NAV: Group[] = [
     items: [
       { id: 'campaigns', path: '/p/$project/campaigns', key: 'c' },
       { id: 'journeys', path: '/p/$project/journeys', key: 'j' },
+      { id: 'templates', path: '/p/$project/templates', key: 't' },
     ],
   },
-  { id: 'results', icon: IconChartBar, items: [{ id: 'messageLog', path: '/p/$project/messages', key: 'm' }] },
+  {
+    id: 'results',
+    icon: IconChartBar,
+    items: [
+      { id: 'reports', path: '/p/$project/reports', key: 'r' },
+      { id: 'messageLog', path: '/p/$project/messages', key: 'm' },
+    ],
+  },
   {
     id: 'developers',
     icon: IconCode,

@@ -1,0 +1,110 @@
+import { Button } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { Num } from '../../parts/number.tsx'
+import { Card } from '../../parts/page.tsx'
+import { saveFile } from '../../parts/save-file.ts'
+import { TabBar } from '../../parts/tabs.tsx'
+import { csvOfDays } from './csv.ts'
+import { changeOf, FIGURES, type Figure, type Report } from './search.ts'
+import { useDay, useSigned } from './words.ts'
+
+type Props = { report: Report; figure: Figure; onFigure: (figure: Figure) => void }
+
+/** One figure by day, as bars from zero, in words and as a table of all figures. */
+export function DaysChart({ report, figure, onFigure }: Props) {
+  const { t } = useTranslation('reports')
+  const { since, until, days } = report
+  const day = useDay()
+  const words = useWords(report, figure)
+  const most = Math.max(1, ...days.map((one) => one[figure]))
+  const save = () => saveFile({ name: `messages-${since}-${until}.csv`, type: 'text/csv', text: csvOfDays(report) })
+  return (
+    <Card
+      title={t('days.heading')}
+      actions={
+        <Button variant="default" size="xs" onClick={save}>
+          {t('days.csv')}
+        </Button>
+      }
+    >
+      <div className="tools report-figures">
+        <TabBar
+          label={t('figures')}
+          isSmall
+          tabs={FIGURES.map((id) => ({ id, label: t(`figure.${id}`) }))}
+          current={figure}
+          onChange={(id) => onFigure(id as Figure)}
+        />
+      </div>
+      <figure className="report-chart">
+        <figcaption>{words}</figcaption>
+        <span className="most" aria-hidden>
+          <Num value={most} />
+        </span>
+        <svg viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none" role="img" aria-label={words}>
+          {days.map((one, index) => {
+            const height = (100 * one[figure]) / most
+            return <rect key={one.day} x={index + 0.1} y={100 - height} width={0.8} height={height} />
+          })}
+        </svg>
+        <span className="ends" aria-hidden>
+          <span>{day(since)}</span>
+          <span>{day(until)}</span>
+        </span>
+      </figure>
+      <details className="report-days">
+        <summary>{t('days.table')}</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard. */}
+        <section className="across" tabIndex={0} aria-label={t('days.heading')}>
+          <DaysTable report={report} />
+        </section>
+      </details>
+    </Card>
+  )
+}
+
+function DaysTable({ report: { days } }: { report: Report }) {
+  const { t } = useTranslation('reports')
+  const day = useDay()
+  return (
+    <table className="rows plain-rows" aria-label={t('days.heading')}>
+      <thead>
+        <tr>
+          <th scope="col">{t('column.day')}</th>
+          {FIGURES.map((figure) => (
+            <th key={figure} scope="col" className="num">
+              {t(`figure.${figure}`)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {days.toReversed().map((one) => (
+          <tr key={one.day}>
+            <th scope="row">{day(one.day)}</th>
+            {FIGURES.map((figure) => (
+              <td key={figure} className="num">
+                <Num value={one[figure]} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** What the chart shows, as a sentence or two. */
+function useWords({ total, previous, days }: Report, figure: Figure): string {
+  const { t, i18n } = useTranslation('reports')
+  const number = new Intl.NumberFormat(i18n.language)
+  const day = useDay()
+  const signed = useSigned()
+  const change = changeOf(total[figure], previous[figure])
+  const best = days.reduce((best, one) => (one[figure] > best[figure] ? one : best))
+  const sum = t('words.sum', { figure: t(`figure.${figure}`), sum: number.format(total[figure]), count: days.length })
+  const compared =
+    change === null ? t('words.nothingBefore') : t('words.before', { change: signed(change), before: number.format(previous[figure]) })
+  const most = total[figure] === 0 ? '' : t('words.most', { day: day(best.day), most: number.format(best[figure]) })
+  return [sum, compared, most].filter(Boolean).join(' ')
+}

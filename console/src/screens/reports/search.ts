@@ -1,0 +1,72 @@
+import type { components } from '@carillon/sdk'
+
+export type Report = components['schemas']['MessageReport']
+export type Counts = Report['total']
+
+export const REPORT = '/api/client/reports/messages'
+
+/** What a report counts, in the order of its tables. */
+export const FIGURES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const
+export type Figure = (typeof FIGURES)[number]
+
+/** The figures of which a rise is bad. */
+export const UNWANTED: readonly Figure[] = ['bounced', 'complained', 'failed']
+
+/** What a rate of a figure is of: failed messages were never sent. */
+export const wholeOf = (figure: Figure, counts: Counts): number =>
+  figure === 'sent' || figure === 'failed' ? counts.messages : counts.sent
+
+export const RANGES = [7, 30, 90, 365] as const
+const RANGE_DEFAULT = 30
+
+const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const satisfies readonly Report['channels'][number]['channel'][]
+export type Channel = (typeof CHANNELS)[number]
+export { CHANNELS }
+
+/** The address: a number of days up to today, or a first and a last day; the filters; and the figure of the chart. */
+export type ReportSearch = {
+  days?: (typeof RANGES)[number]
+  since?: string
+  until?: string
+  channel?: Channel
+  campaign_id?: number
+  figure?: Figure
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const dayIn = (value: unknown) => (typeof value === 'string' && DAY.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined)
+
+/** Reads the address. A last day alone says no range. */
+export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
+  const days = RANGES.find((days) => days === Number(search.days))
+  const since = dayIn(search.since)
+  const until = since && dayIn(search.until)
+  const channel = CHANNELS.find((name) => name === search.channel)
+  const figure = FIGURES.find((name) => name === search.figure)
+  const campaign_id = Number(search.campaign_id)
+  return {
+    ...(days && !since && { days }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(channel && { channel }),
+    ...(Number.isSafeInteger(campaign_id) && campaign_id > 0 && { campaign_id }),
+    ...(figure && { figure }),
+  }
+}
+
+const DAY_MS = 86_400_000
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
+
+/** The parameters of the request for an address. The API does not include its `until`. */
+export function queryOf({ days = RANGE_DEFAULT, since, until, channel, campaign_id }: ReportSearch, now: number) {
+  const last = until ? Date.parse(until) : null
+  return {
+    since: since ?? dayOf(now - (days - 1) * DAY_MS),
+    ...(last !== null && { until: dayOf(last + DAY_MS) }),
+    ...(channel && { channel }),
+    ...(campaign_id && { campaign_id: String(campaign_id) }),
+  }
+}
+
+/** How much more than before, in per cent; null where there was nothing before. */
+export const changeOf = (now: number, before: number): number | null => (before === 0 ? null : (100 * (now - before)) / before)

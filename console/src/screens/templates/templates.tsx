@@ -1,0 +1,128 @@
+import { Button } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { AddButton } from '../../parts/add-button.tsx'
+import { Chip } from '../../parts/chip.tsx'
+import { useRead, useWrite } from '../../parts/data.ts'
+import type { Column } from '../../parts/data-table.tsx'
+import { Failed } from '../../parts/failed.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Time } from '../../parts/time.tsx'
+import { useMay, useProject } from '../../session/project.tsx'
+import { CHANNELS, type ListedTemplate, TEMPLATES } from './search.ts'
+
+const route = getRouteApi('/member/p/$project/templates')
+
+/** The templates of all campaigns, found by what they say. */
+export function Templates() {
+  const { t } = useTranslation('templates')
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/templates' })
+  const project = String(useProject().id)
+  const mayWrite = useMay('editor')
+  const query = { ...search, limit: 50 }
+  const templates = useRead(TEMPLATES, { query }, { keepsPrevious: true })
+  const edit = (campaign: number) =>
+    void navigate({
+      to: '/p/$project/campaigns/$campaignId/edit',
+      params: { project, campaignId: String(campaign) },
+      search: { step: 'content' },
+    })
+  const copy = useWrite(
+    (api, campaignId: number) => api.post('/api/client/campaigns/{campaignId}/duplicate', { path: { campaignId } }),
+    ['/api/client/campaigns', TEMPLATES],
+    ({ id }) => edit(id),
+  )
+  const create = mayWrite && (
+    <AddButton onClick={() => void navigate({ to: '/p/$project/campaigns/new', params: { project } })}>{t('create')}</AddButton>
+  )
+  const locales = [...new Set([...(search.locale ? [search.locale] : []), ...(templates.data?.results ?? []).map(({ locale }) => locale)])]
+  return (
+    <>
+      {copy.error && <Failed error={copy.error} />}
+      <ListPage
+        title={t('title')}
+        about={t('about')}
+        more={t('more')}
+        request={{ path: TEMPLATES, query }}
+        columns={useColumns(mayWrite ? copy : null)}
+        rows={templates}
+        search={search}
+        onSearch={(search, replace) => void navigate({ search, replace })}
+        searchLabel={t('search')}
+        filters={[
+          { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+          { id: 'locale', label: t('column.locale'), values: locales.sort().map((value) => ({ value, label: value })) },
+        ]}
+        empty={t('empty')}
+        action={create}
+        emptyActions={create}
+      />
+    </>
+  )
+}
+
+type Copy = { mutate: (campaignId: number) => void; isPending: boolean }
+
+function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
+  const { t } = useTranslation('templates')
+  const project = String(useProject().id)
+  const columns: Column<ListedTemplate>[] = [
+    {
+      id: 'summary',
+      label: t('column.summary'),
+      cell: ({ campaign_id, locale, variant, summary, channel }) => (
+        <>
+          <Link
+            className="plain"
+            to="/p/$project/campaigns/$campaignId/edit"
+            params={{ project, campaignId: String(campaign_id) }}
+            search={{ step: 'content', locale, variant }}
+          >
+            {summary || t('unnamed')}
+          </Link>
+          <span className="r">
+            {t(`channel.${channel}`)} · {locale}
+            {variant !== 'A' && ` · ${t('variant', { variant })}`}
+          </span>
+        </>
+      ),
+    },
+    {
+      id: 'used',
+      label: t('column.used'),
+      cell: ({ campaign_id, campaign_name, campaign_state }) => (
+        <span className="chips">
+          <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(campaign_id) }}>
+            {campaign_name}
+          </Link>{' '}
+          <Chip state={campaign_state} />
+        </span>
+      ),
+      isWide: true,
+    },
+    { id: 'edited', label: t('column.edited'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+  ]
+  if (!copy) return columns
+  return [
+    ...columns,
+    {
+      id: 'actions',
+      label: t('column.actions'),
+      isUnlabelled: true,
+      isNumber: true,
+      isWide: true,
+      cell: ({ campaign_id, campaign_name }) => (
+        <Button
+          size="xs"
+          variant="default"
+          loading={copy.isPending}
+          aria-label={t('copyOf', { name: campaign_name })}
+          onClick={() => copy.mutate(campaign_id)}
+        >
+          {t('copy')}
+        </Button>
+      ),
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const reports = (site: () => Site) =>
+  describe('reports', () => {
+    test('say what became of messages, keep their choices in the address, and are downloaded', async () => {
+      const { results: types } = await site().api('GET', 'subscriptions?q=email')
+      const content = { from: 'Bellbird <hello@bellbird.example>', subject: 'Your receipt', html: '<p>Thank you.</p>' }
+      await site().api('POST', 'messages', { user: { external_id: 'sample-2' }, subscription_id: types[0].id, content })
+      // All that was asked for has been sent, so that the numbers stay while they are looked at.
+      const pending = async () => (await site().api('GET', 'messages?state=queued&limit=1')).results.length
+      await expect.poll(pending).toBe(0)
+      await expect.poll(async () => (await site().api('GET', 'reports/messages')).total.sent).toBeGreaterThan(0)
+      const { total, campaigns } = await site().api('GET', 'reports/messages')
+      await using opened = await memberPage(site(), '/p/1/reports')
+      const { page } = opened
+      await page.getByRole('group', { name: 'What the chart shows' }).getByRole('button', { name: 'Sent' }).click()
+      await page.getByRole('img', { name: `Sent in 30 days: ${total.sent}.` }).waitFor()
+      await page.getByRole('button', { name: '7 days' }).click()
+      await page.getByRole('img', { name: `Sent in 7 days: ${total.sent}.` }).waitFor()
+      const [{ name, campaign_id, total: ofCampaign }] = campaigns
+      await page.getByRole('table', { name: 'By campaign' }).getByRole('link', { name, exact: true }).first().click()
+      await page.getByRole('img', { name: `Sent in 7 days: ${ofCampaign.sent}.` }).waitFor()
+      expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ figure: 'sent', days: '7', campaign_id: String(campaign_id) })
+      await page.reload()
+      const totals = page.getByRole('table', { name: 'Totals' })
+      expect(await totals.getByRole('row', { name: /^Sent/ }).getByRole('cell').first().textContent()).toBe(String(ofCampaign.sent))
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download days as CSV' }).click(),
+      ])
+      const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n')
+      expect(lines).toHaveLength(8)
+      expect(lines.at(-1)?.split(',')[2]).toBe(String(ofCampaign.sent))
+    })
+
+    test('templates are found by what they say', async () => {
+      const { results: types } = await site().api('GET', 'subscriptions?q=email')
+      const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Autumn', subscription_id: types[0].id })
+      const content = { from: 'Bellbird <hello@bellbird.example>', subject: 'Mushrooms are back', html: '<p>Now.</p>' }
+      await site().api('PUT', `campaigns/${id}/templates/en-AU`, content)
+      await using opened = await memberPage(site(), '/p/1/templates')
+      const { page } = opened
+      await page.getByRole('searchbox', { name: 'Search subjects, texts and campaigns' }).fill('mushrooms')
+      await expect.poll(() => page.getByRole('row').count()).toBe(2)
+      await page.getByRole('link', { name: 'Mushrooms are back' }).click()
+      await expect.poll(() => page.url()).toContain(`/campaigns/${id}/edit?step=content`)
+      expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('Mushrooms are back')
+    })
+  })
