@@ -8,6 +8,23 @@ create sequence list_tracker_ids;
 
 create sequence webhook_positions;
 
+CREATE OR REPLACE FUNCTION add_message_days()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into message_days as d (project_id, day, campaign_id, channel, state, messages, opens, clicks)
+  select project_id, day, campaign_id, min(channel), state, sum(messages), sum(opens), sum(clicks)
+  from before
+  where day is not null
+  group by project_id, day, campaign_id, state
+  order by project_id, day, campaign_id, state
+  on conflict (project_id, day, campaign_id, state) do update
+    set messages = d.messages + excluded.messages, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION append_outcomes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -35,14 +52,14 @@ CREATE OR REPLACE FUNCTION count_messages()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, count(*), count(opened_at), count(clicked_at)
-    from after group by project_id, campaign_id, variant, state, reason;
+    insert into message_counts (project_id, campaign_id, variant, state, reason, day, channel, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel, count(*), count(opened_at), count(clicked_at)
+    from after group by project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel;
   else
-    insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
+    insert into message_counts (project_id, campaign_id, variant, state, reason, day, channel, messages, opens, clicks)
+    select project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
     from (select *, 1 as sign from after union all select *, -1 from before) changed
-    group by project_id, campaign_id, variant, state, reason
+    group by project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel
     having sum(sign) <> 0
         or sum(sign) filter (where opened_at is not null) <> 0
         or sum(sign) filter (where clicked_at is not null) <> 0;
@@ -1312,7 +1329,21 @@ create table message_counts (
   messages bigint not null,
   opens bigint not null,
   clicks bigint not null,
+  day date,
+  channel text,
   constraint message_counts_pkey PRIMARY KEY (project_id, campaign_id, id)
+);
+
+create table message_days (
+  project_id bigint not null,
+  day date not null,
+  campaign_id bigint not null,
+  channel text not null,
+  state text not null,
+  messages bigint not null,
+  opens bigint not null,
+  clicks bigint not null,
+  constraint message_days_pkey PRIMARY KEY (project_id, day, campaign_id, state)
 );
 
 create table message_requests (

@@ -2559,6 +2559,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/reports/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report what became of messages, by day, channel and campaign
+         * @description A message counts on the day (UTC) on which it was created, with all that became of it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.
+         */
+        get: operations["listReportMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/stream": {
         parameters: {
             query?: never;
@@ -12403,6 +12423,265 @@ export interface components {
             prevCursor: string | null;
             /** @description Page size used. */
             limit: number;
+        };
+        /**
+         * MessageReport
+         * @example {
+         *       "since": "2026-11-23",
+         *       "until": "2026-11-23",
+         *       "previous_since": "2026-11-22",
+         *       "total": {
+         *         "messages": 812,
+         *         "sent": 800,
+         *         "delivered": 790,
+         *         "opened": 310,
+         *         "clicked": 52,
+         *         "bounced": 10,
+         *         "complained": 0,
+         *         "failed": 3
+         *       },
+         *       "previous": {
+         *         "messages": 640,
+         *         "sent": 631,
+         *         "delivered": 625,
+         *         "opened": 240,
+         *         "clicked": 48,
+         *         "bounced": 6,
+         *         "complained": 1,
+         *         "failed": 2
+         *       },
+         *       "days": [
+         *         {
+         *           "day": "2026-11-23",
+         *           "messages": 812,
+         *           "sent": 800,
+         *           "delivered": 790,
+         *           "opened": 310,
+         *           "clicked": 52,
+         *           "bounced": 10,
+         *           "complained": 0,
+         *           "failed": 3
+         *         }
+         *       ],
+         *       "channels": [
+         *         {
+         *           "channel": "email",
+         *           "total": {
+         *             "messages": 812,
+         *             "sent": 800,
+         *             "delivered": 790,
+         *             "opened": 310,
+         *             "clicked": 52,
+         *             "bounced": 10,
+         *             "complained": 0,
+         *             "failed": 3
+         *           },
+         *           "previous": {
+         *             "messages": 640,
+         *             "sent": 631,
+         *             "delivered": 625,
+         *             "opened": 240,
+         *             "clicked": 48,
+         *             "bounced": 6,
+         *             "complained": 1,
+         *             "failed": 2
+         *           }
+         *         }
+         *       ],
+         *       "campaigns_total": 1,
+         *       "campaigns": [
+         *         {
+         *           "campaign_id": 7,
+         *           "name": "Spring sale",
+         *           "channel": "email",
+         *           "total": {
+         *             "messages": 812,
+         *             "sent": 800,
+         *             "delivered": 790,
+         *             "opened": 310,
+         *             "clicked": 52,
+         *             "bounced": 10,
+         *             "complained": 0,
+         *             "failed": 3
+         *           },
+         *           "previous": {
+         *             "messages": 640,
+         *             "sent": 631,
+         *             "delivered": 625,
+         *             "opened": 240,
+         *             "clicked": 48,
+         *             "bounced": 6,
+         *             "complained": 1,
+         *             "failed": 2
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        MessageReport: {
+            /** @description A day in UTC, such as `2026-11-23`. */
+            since: string;
+            /** @description The last day. Included. */
+            until: string;
+            /** @description The first of the days before, which end the day before `since`. */
+            previous_since: string;
+            /** @description The messages of the days. */
+            total: {
+                /** @description All messages, among them those that were skipped or wait. */
+                messages: number;
+                /** @description Messages that a provider accepted. */
+                sent: number;
+                /** @description Messages that were reported as delivered or, after that, as spam. */
+                delivered: number;
+                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                opened: number;
+                /** @description Messages with a click. */
+                clicked: number;
+                /** @description Messages that bounced. */
+                bounced: number;
+                /** @description Messages that were reported as spam. */
+                complained: number;
+                /** @description Messages that failed. */
+                failed: number;
+            };
+            /** @description The messages of the days before. */
+            previous: {
+                /** @description All messages, among them those that were skipped or wait. */
+                messages: number;
+                /** @description Messages that a provider accepted. */
+                sent: number;
+                /** @description Messages that were reported as delivered or, after that, as spam. */
+                delivered: number;
+                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                opened: number;
+                /** @description Messages with a click. */
+                clicked: number;
+                /** @description Messages that bounced. */
+                bounced: number;
+                /** @description Messages that were reported as spam. */
+                complained: number;
+                /** @description Messages that failed. */
+                failed: number;
+            };
+            /** @description Each day, also those without messages. */
+            days: {
+                /** @description A day in UTC, such as `2026-11-23`. */
+                day: string;
+                /** @description All messages, among them those that were skipped or wait. */
+                messages: number;
+                /** @description Messages that a provider accepted. */
+                sent: number;
+                /** @description Messages that were reported as delivered or, after that, as spam. */
+                delivered: number;
+                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                opened: number;
+                /** @description Messages with a click. */
+                clicked: number;
+                /** @description Messages that bounced. */
+                bounced: number;
+                /** @description Messages that were reported as spam. */
+                complained: number;
+                /** @description Messages that failed. */
+                failed: number;
+            }[];
+            /** @description Channels with messages. */
+            channels: {
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The messages of the days. */
+                total: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+                /** @description The messages of the days before. */
+                previous: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+            }[];
+            /** @description The number of campaigns with messages. */
+            campaigns_total: number;
+            /** @description At most 100 campaigns, those with the most messages first. */
+            campaigns: {
+                /** @description The id of the campaign. */
+                campaign_id: number;
+                /** @description The name. */
+                name: string;
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description The messages of the days. */
+                total: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+                /** @description The messages of the days before. */
+                previous: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                };
+            }[];
         };
         /**
          * MessageSummary
@@ -28486,6 +28765,139 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReportMessages: {
+        parameters: {
+            query?: {
+                /** @description The start, ISO 8601. Included. */
+                since?: string;
+                /** @description The end, ISO 8601. Not included. */
+                until?: string;
+                /** @description Only messages of this channel. */
+                channel?: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description Only messages of this campaign. */
+                campaign_id?: string;
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "since": "2026-11-23",
+                     *       "until": "2026-11-23",
+                     *       "previous_since": "2026-11-22",
+                     *       "total": {
+                     *         "messages": 812,
+                     *         "sent": 800,
+                     *         "delivered": 790,
+                     *         "opened": 310,
+                     *         "clicked": 52,
+                     *         "bounced": 10,
+                     *         "complained": 0,
+                     *         "failed": 3
+                     *       },
+                     *       "previous": {
+                     *         "messages": 640,
+                     *         "sent": 631,
+                     *         "delivered": 625,
+                     *         "opened": 240,
+                     *         "clicked": 48,
+                     *         "bounced": 6,
+                     *         "complained": 1,
+                     *         "failed": 2
+                     *       },
+                     *       "days": [
+                     *         {
+                     *           "day": "2026-11-23",
+                     *           "messages": 812,
+                     *           "sent": 800,
+                     *           "delivered": 790,
+                     *           "opened": 310,
+                     *           "clicked": 52,
+                     *           "bounced": 10,
+                     *           "complained": 0,
+                     *           "failed": 3
+                     *         }
+                     *       ],
+                     *       "channels": [
+                     *         {
+                     *           "channel": "email",
+                     *           "total": {
+                     *             "messages": 812,
+                     *             "sent": 800,
+                     *             "delivered": 790,
+                     *             "opened": 310,
+                     *             "clicked": 52,
+                     *             "bounced": 10,
+                     *             "complained": 0,
+                     *             "failed": 3
+                     *           },
+                     *           "previous": {
+                     *             "messages": 640,
+                     *             "sent": 631,
+                     *             "delivered": 625,
+                     *             "opened": 240,
+                     *             "clicked": 48,
+                     *             "bounced": 6,
+                     *             "complained": 1,
+                     *             "failed": 2
+                     *           }
+                     *         }
+                     *       ],
+                     *       "campaigns_total": 1,
+                     *       "campaigns": [
+                     *         {
+                     *           "campaign_id": 7,
+                     *           "name": "Spring sale",
+                     *           "channel": "email",
+                     *           "total": {
+                     *             "messages": 812,
+                     *             "sent": 800,
+                     *             "delivered": 790,
+                     *             "opened": 310,
+                     *             "clicked": 52,
+                     *             "bounced": 10,
+                     *             "complained": 0,
+                     *             "failed": 3
+                     *           },
+                     *           "previous": {
+                     *             "messages": 640,
+                     *             "sent": 631,
+                     *             "delivered": 625,
+                     *             "opened": 240,
+                     *             "clicked": 48,
+                     *             "bounced": 6,
+                     *             "complained": 1,
+                     *             "failed": 2
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MessageReport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -19,6 +19,7 @@ export const GROUPS: Record<string, string> = {
     'Graphs of steps that users move through: they enter by an event, a list, a schedule or a request, wait, get messages, and leave.',
   Activity: 'Activity of users, for programs that poll instead of receiving webhooks.',
   Overview: 'The state of a project at a glance: problems, sends in progress, and the last seven days.',
+  Reports: 'What became of messages, by day, channel and campaign.',
   Stream: 'Changes in a project as they happen, as server-sent events.',
   Search: 'Finds users and objects by a part of their names.',
   Audit: 'Each change of the configuration: who made it, what changed, when, and through which interface.',

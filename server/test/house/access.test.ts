@@ -306,6 +306,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/sandbox/messages/{messageId}', EVERY_ROLE],
   ['GET', '/api/client/activity', EVERY_ROLE],
   ['GET', '/api/client/overview', EVERY_ROLE],
+  ['GET', '/api/client/reports/messages', EVERY_ROLE],
   ['GET', '/api/client/search', EVERY_ROLE],
   ['GET', '/api/client/stream', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/reachability', EVERY_ROLE],

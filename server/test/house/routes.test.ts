@@ -151,6 +151,7 @@ D-MSG-6 GET /api/client/activity
 D-CON-20 GET /api/client/audit
 D-CON-22 GET /api/client/audit/check
 D-CON-24 GET /api/client/overview
+D-CON-34 GET /api/client/reports/messages
 D-CON-25 GET /api/client/search
 D-CON-26 GET /api/client/users/{userId}/reachability
 D-CON-27 GET /api/client/users/{userId}/timeline

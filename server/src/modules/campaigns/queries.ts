@@ -57,6 +57,12 @@ export const findCampaigns = (ctx: ProjectCtx, ids: CampaignId[]) =>
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null`,
   )
 
+const NamedCampaign = Type.Object({ id: IdOf<CampaignId>(), name: Type.String() })
+
+/** The names of campaigns, archived ones included. */
+export const campaignNames = (ctx: ProjectCtx, ids: CampaignId[]) =>
+  ctx.db.many(NamedCampaign, sql`select id, name from campaigns where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
+
 /** The latest blasts that are loading or running, and campaigns that are paused. */
 export const findInProgress = (ctx: ProjectCtx, limit: number) =>
   ctx.db.many(

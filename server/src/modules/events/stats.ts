@@ -42,7 +42,7 @@ export async function readStats(
   ctx: ProjectCtx,
   { name, ...range }: { name?: string; since?: string; until?: string },
 ): Promise<EventStats> {
-  const days = daysOf(readRange(range), ctx.clock.now())
+  const days = daysOf(range, ctx.clock.now())
   const rows = await queries.countsByDay(ctx, days, name, NAMES_MAX)
   const results = [...Map.groupBy(rows, ({ name }) => name)].map(([name, rows]) => ({
     name,
@@ -52,8 +52,9 @@ export async function readStats(
   return { since: days.from, until: days.to, total: rows[0]?.total ?? 0, names_total: rows[0]?.names ?? 0, results }
 }
 
-/** The days that the range overlaps: without a start its last 30 days, without an end up to today. */
-function daysOf({ since, until }: { since?: Date; until?: Date }, now: Date): queries.Days {
+/** The days that the range overlaps: without a start its last 30 days, without an end up to today. Throws 422 when they are too many. */
+export function daysOf(range: { since?: string; until?: string }, now: Date): queries.Days {
+  const { since, until } = readRange(range)
   const last = until ? until.getTime() - 1 : Math.max(now.getTime(), since?.getTime() ?? 0)
   const first = since?.getTime() ?? last - (DAYS_DEFAULT - 1) * DAY_MS
   const days = Math.floor(last / DAY_MS) - Math.floor(first / DAY_MS) + 1

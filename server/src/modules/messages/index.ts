@@ -1,5 +1,5 @@
 /**
- * Messages. Owns `messages`, `message_requests`, `message_contents`, `message_states`, `message_attachments`, `message_addresses`, `send_attempts`, `message_counts`, `rate_queues`, `sandbox_messages`, `quota_refusals` and `sending_policies`. An intent becomes a row under a
+ * Messages. Owns `messages`, `message_requests`, `message_contents`, `message_states`, `message_attachments`, `message_addresses`, `send_attempts`, `message_counts`, `message_days`, `rate_queues`, `sandbox_messages`, `quota_refusals` and `sending_policies`. An intent becomes a row under a
  * unique key before a provider is called. A sender claims the row with a lease, checks its eligibility, renders it, saves a send attempt
  * record, gives the message to the provider, and saves the send result together with its webhook events. Promises: a user never gets the
  * same cause twice; a message whose sender crashes is sent once or ends as `unknown`; every message ends in a final state with its reason
@@ -9,6 +9,7 @@
 export { campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
 export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
+export { COUNTED_IN_DAYS, countsOfDays, type DayCounts } from './counts/days.queries.ts'
 export { messageProgressOf } from './counts/queries.ts'
 export { cancelOfCampaign, releaseOfCampaign } from './delivery/control.ts'
 export { deliverDue } from './delivery/deliver.ts'

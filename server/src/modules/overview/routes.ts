@@ -5,6 +5,7 @@ import { timelineListing } from '../events/index.ts'
 import { getOverview } from './home.ts'
 import { listen, topicsInWords, topicsOf } from './live/listen.ts'
 import { reachabilityOf } from './reachability.ts'
+import { MessageReport, ReportQuery, readReport } from './report.ts'
 import { Overview, Reachability, SearchQuery, SearchResults, StreamQuery, UserTimelineItem } from './schema.ts'
 import { searchByName } from './search.ts'
 import { readUserTimeline } from './timeline.ts'
@@ -21,6 +22,17 @@ export const overviewRoutes = [
     access: { secret: 'support' },
     reply: Overview,
     run: (ctx) => getOverview(ctx),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/reports/messages',
+    summary: 'Report what became of messages, by day, channel and campaign.',
+    description:
+      'A message counts on the day (UTC) on which it was created, with all that became of it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.',
+    access: { secret: 'support' },
+    query: ReportQuery,
+    reply: MessageReport,
+    run: (ctx, { query }) => readReport(ctx, query),
   }),
   route({
     method: 'GET',

@@ -1,0 +1,96 @@
+/** What became of the messages of some days, beside the days before. */
+import { type Static, Type } from 'typebox'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { CHANNELS } from '../../lib/channels.ts'
+import type { CampaignId } from '../../lib/ids.ts'
+import { Exact, IdOf, OneOf } from '../../lib/shapes.ts'
+import { DAY_MS } from '../../lib/times.ts'
+import { campaignNames } from '../campaigns/index.ts'
+import { dayOf, daysOf, range } from '../events/index.ts'
+import { COUNTED_IN_DAYS, countsOfDays, type DayCounts } from '../messages/index.ts'
+
+const CAMPAIGNS_MAX = 100
+
+export const ReportQuery = Exact({
+  ...range,
+  channel: Type.Optional(OneOf(CHANNELS, { description: 'Only messages of this channel.' })),
+  campaign_id: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'Only messages of this campaign.' }),
+  ),
+})
+type ReportQuery = Static<typeof ReportQuery>
+
+const DAY = '^\\d{4}-\\d\\d-\\d\\d$'
+const Day = Type.String({ pattern: DAY, description: 'A day in UTC, such as `2026-11-23`.' })
+const countsOf = (description: string) => Exact(COUNTED_IN_DAYS, { description })
+type Counts = Static<ReturnType<typeof countsOf>>
+
+const beside = { total: countsOf('The messages of the days.'), previous: countsOf('The messages of the days before.') }
+
+export const MessageReport = Exact(
+  {
+    since: Day,
+    until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
+    previous_since: Type.String({ pattern: DAY, description: 'The first of the days before, which end the day before `since`.' }),
+    ...beside,
+    days: Type.Array(Exact({ day: Day, ...COUNTED_IN_DAYS }), { description: 'Each day, also those without messages.' }),
+    channels: Type.Array(Exact({ channel: OneOf(CHANNELS), ...beside }), { description: 'Channels with messages.' }),
+    campaigns_total: Type.Integer({ description: 'The number of campaigns with messages.' }),
+    campaigns: Type.Array(Exact({ campaign_id: IdOf<CampaignId>(), name: Type.String(), channel: OneOf(CHANNELS), ...beside }), {
+      description: `At most ${CAMPAIGNS_MAX} campaigns, those with the most messages first.`,
+    }),
+  },
+  { title: 'MessageReport' },
+)
+type MessageReport = Static<typeof MessageReport>
+
+/** The report of the days of a query, and of as many days before. Throws 422 when they are too many. */
+export async function readReport(ctx: ProjectCtx, { since, until, channel, campaign_id }: ReportQuery): Promise<MessageReport> {
+  const { from, to } = daysOf({ ...(since !== undefined && { since }), ...(until !== undefined && { until }) }, ctx.clock.now())
+  const [first, last] = [Date.parse(from), Date.parse(to)]
+  const days = Array.from({ length: (last - first) / DAY_MS + 1 }, (_, index) => dayOf(new Date(first + index * DAY_MS)))
+  const before = dayOf(new Date(first - days.length * DAY_MS))
+  const rows = await countsOfDays(
+    ctx,
+    { from: before, to, channel, campaign_id: campaign_id === undefined ? undefined : Number(campaign_id) },
+    from,
+  )
+  const ofDays = rows.filter(({ day }) => day !== null)
+  const byDay = new Map(ofDays.map((row) => [row.day, row]))
+  const campaigns = [...Map.groupBy(rows, ({ campaign_id }) => campaign_id)]
+    .flatMap(([campaign_id, rows]) => (campaign_id === null ? [] : [{ campaign_id, ...channelOf(rows), ...compared(rows) }]))
+    .filter(({ total }) => total.messages > 0)
+    .sort((a, b) => b.total.messages - a.total.messages || a.campaign_id - b.campaign_id)
+  const shown = campaigns.slice(0, CAMPAIGNS_MAX)
+  const names = new Map(
+    (
+      await campaignNames(
+        ctx,
+        shown.map(({ campaign_id }) => campaign_id),
+      )
+    ).map(({ id, name }) => [id, name]),
+  )
+  const ofChannels = rows.filter(({ channel, campaign_id }) => channel !== null && campaign_id === null)
+  return {
+    since: from,
+    until: to,
+    previous_since: before,
+    ...compared(ofDays),
+    days: days.map((day) => ({ day, ...sumOf(byDay.has(day) ? [byDay.get(day) as DayCounts] : []) })),
+    channels: [...Map.groupBy(ofChannels, ({ channel }) => channel)].map(([, rows]) => ({ ...channelOf(rows), ...compared(rows) })),
+    campaigns_total: campaigns.length,
+    campaigns: shown.map((campaign) => ({ ...campaign, name: names.get(campaign.campaign_id) ?? '' })),
+  }
+}
+
+const NAMES = Object.keys(COUNTED_IN_DAYS) as (keyof Counts)[]
+
+const sumOf = (rows: DayCounts[]): Counts =>
+  Object.fromEntries(NAMES.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)])) as Counts
+
+const compared = (rows: DayCounts[]) => ({
+  total: sumOf(rows.filter(({ is_before }) => !is_before)),
+  previous: sumOf(rows.filter(({ is_before }) => is_before)),
+})
+
+const channelOf = (rows: DayCounts[]) => ({ channel: rows[0]?.channel ?? 'email' })
