@@ -11,6 +11,7 @@ const MAY: Record<string, string> = {
   'keys.findCredentials': 'every request is authenticated by this one statement, with the defaults of its project',
   'keys.findMemberKey': 'every request of the console is authenticated by this one statement, with the defaults of its project',
   'keys.insertMemberKey': 'a key is created only for a project of the organisation',
+  'campaigns.listAllTemplates': 'templates are found by the names of their campaigns, in pages',
   'lists.ruleTables': 'rules own no tables: lists pass the tables that rules read',
   'lists.countByRule': RULES,
   'lists.countUsers': RULES,
