@@ -17,7 +17,7 @@ import { applyAcceptedRequests } from '../../src/pipeline.ts'
 import { routes } from '../all-routes.ts'
 import { type World, world } from '../world.ts'
 
-const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_121)
+const SEED = Number(process.env.GARBAGE_SEED ?? 20_261_123)
 const REQUESTS = Number(process.env.GARBAGE_REQUESTS ?? 2000)
 const AT_ONCE = 8
 
