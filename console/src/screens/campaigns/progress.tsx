@@ -5,9 +5,10 @@ import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
-import { minutesLeft, usePace } from '../../parts/pace.ts'
+import { minutesLeft } from '../../parts/pace.ts'
 import { Tally } from '../../parts/tally.tsx'
 import { instant } from '../../parts/time.tsx'
+import { usePace } from '../../parts/use-pace.ts'
 import type { Campaign } from './search.ts'
 
 type Props = {

@@ -12,9 +12,10 @@ import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLive } from '../../parts/live/use-live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
-import { minutesLeft, usePace } from '../../parts/pace.ts'
+import { minutesLeft } from '../../parts/pace.ts'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
+import { usePace } from '../../parts/use-pace.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 
 type Import = components['schemas']['ListImportReply']

@@ -1,0 +1,10 @@
+import { useRef } from 'react'
+import { type Mark, paceOf } from './pace.ts'
+
+/** What is done in a second since the page was opened. Null until one knows. */
+export function usePace(done: number): number | null {
+  const first = useRef<Mark | null>(null)
+  const now = { done, atMs: performance.now() }
+  if (first.current === null && done > 0) first.current = now
+  return first.current && paceOf(first.current, now)
+}
