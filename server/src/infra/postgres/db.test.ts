@@ -48,7 +48,7 @@ describe('transactions', () => {
   // Other files look at all tables of the database.
   afterAll(async () => {
     await using w = await world()
-    await w.db.run(sql`drop table if exists scratch, late_numbers, doors, numbers`)
+    await w.db.run(sql`drop table if exists scratch, late_numbers, doors, numbers, counted`)
   })
 
   test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
