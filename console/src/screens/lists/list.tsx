@@ -37,7 +37,7 @@ export function ListPage() {
     data: list,
     error,
     refetch,
-  } = useRead(PATH, path, { refetchInterval: ({ state }) => state.data?.state === 'building' && LIVE_MS })
+  } = useRead(PATH, path, { refetchInterval: ({ state }) => (state.data?.state === 'building' ? LIVE_MS : 5 * LIVE_MS) })
   const mayChange = useMay('editor')
   const [isArchiving, setArchiving] = useState(false)
   const recount = useWrite(

@@ -1,12 +1,13 @@
 import type { components } from '@carillon/sdk'
 import { Button, Textarea } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../parts/data.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { SearchTable } from '../../parts/list-page.tsx'
+import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import type { ListSearch } from '../../parts/paging.ts'
@@ -24,7 +25,9 @@ const ADDED_MAX = 100
 export function Members({ list, search }: { list: List; search: ListSearch }) {
   const { t } = useTranslation('lists')
   const navigate = useNavigate({ from: '/p/$project/lists/$listId' })
-  const users = useRead(PATH, { path: { listId: list.id }, query: { ...search, limit: 50 } }, { keepsPrevious: true })
+  const query = { ...search, limit: 50 }
+  const users = useRead(PATH, { path: { listId: list.id }, query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
+  useAfterChange(list.state, users.refetch)
   const mayChange = useMay('editor') && list.type === 'static'
   const [isAdding, setAdding] = useState(false)
   const change = useWrite(
@@ -62,6 +65,16 @@ export function Members({ list, search }: { list: List; search: ListSearch }) {
       />
     </Card>
   )
+}
+
+/** Calls `then` each time that a value has changed: while a list is built, its users are not complete. */
+function useAfterChange(value: string, then: () => unknown) {
+  const seen = useRef(value)
+  useEffect(() => {
+    if (seen.current === value) return
+    seen.current = value
+    then()
+  })
 }
 
 function useColumns(mayRemove: boolean, onRemove: (user: User) => void): Column<User>[] {
