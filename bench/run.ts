@@ -5,6 +5,7 @@ import { blast } from './blast.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
+import { consoleInBrowser } from './console.ts'
 import { dkim } from './dkim.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
@@ -43,6 +44,7 @@ const benches = {
   webhooks,
   scale,
   calm,
+  console: consoleInBrowser,
   'cold-start': coldStart,
   idle,
 }

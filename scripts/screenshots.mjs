@@ -53,7 +53,7 @@ async function start(env) {
   }
 }
 
-await ensureBuilt()
+ensureBuilt()
 mkdirSync(folder, { recursive: true })
 await using site = await openSite({ key: generateKey('sk_', randomBytes), start })
 const signedIn = await (await site.context()).newPage()

@@ -20,7 +20,7 @@ export function ownSite({ fill }: { fill?: (site: Site) => Promise<unknown> } = 
   let opened: Site | undefined
   let relay: Relay | undefined
   beforeAll(async () => {
-    await ensureBuilt()
+    ensureBuilt()
     const { path: dataDir } = closing.use(await temporaryDir())
     const DATABASE_URL = await cloneTemplate()
     relay = closing.use(await openRelay())

@@ -19,7 +19,8 @@ import { TestSend } from './test-send.tsx'
 import { usePreview } from './use-preview.ts'
 import { Versions } from './versions.tsx'
 
-const TYPED_MS = 250
+/** A preview is asked for when nothing was typed for so long, so that it is there within 400 ms of the last key. */
+const TYPED_MS = 150
 
 type Props = {
   campaign: Campaign
