@@ -5,6 +5,7 @@ import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { recordAction } from '../audit/index.ts'
 import { findFirstProject, projectsOf } from '../projects/index.ts'
 import type { MappedRoles } from './mapped-roles.ts'
+import { requireMemberRoom } from './member-room.ts'
 import { findByEmail, findMember, insertMember, lockMembers } from './queries.ts'
 import type { MemberRow } from './schema.ts'
 import { requireRenewal } from './sessions.queries.ts'
@@ -50,6 +51,7 @@ async function createdMember(ctx: InTx<Ctx>, { email, name, roles }: Identified,
   const first = roles && (await findFirstProject(ctx))
   if (!first) return undefined
   const { organization_id: organisationId } = first
+  await requireMemberRoom(ctx, organisationId)
   const made = await insertMember(ctx, { organisationId, email, name, role: 'member', passwordHash: null, joinedAt: ctx.clock.now() })
   if (made) await recordAction(bySystem(ctx, requestId, organisationId), null, 'member.created', made.id, { after: { email, name } })
   return made

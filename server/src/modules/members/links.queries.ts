@@ -5,7 +5,7 @@ import type { MemberId, OrganisationId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
 export const LinkRow = Type.Object({
-  kind: Type.Unsafe<'owner' | 'invitation' | 'password'>({ type: 'string' }),
+  kind: Type.Unsafe<'owner' | 'invitation' | 'password' | 'operator'>({ type: 'string' }),
   organization_id: IdOf<OrganisationId>(),
   member_id: Nullable(IdOf<MemberId>()),
   expires_at: Instant,
@@ -21,16 +21,18 @@ export const insertLink = (ctx: Ctx, { tokenHash, kind, organisationId, memberId
   )
 
 /** The row is gone afterwards, so of two requests with the same link only one gets it. */
-export const deleteLink = (ctx: Ctx, kind: LinkRow['kind'], tokenHash: string) =>
+export const deleteLink = (ctx: Ctx, kinds: readonly LinkRow['kind'][], tokenHash: string) =>
   ctx.db.first(
     LinkRow,
-    sql`delete from member_links where token_hash = ${tokenHash} and kind = ${kind} returning kind, organization_id, member_id, expires_at`,
+    sql`delete from member_links
+        where token_hash = ${tokenHash} and kind = any(${kinds}::text[])
+        returning kind, organization_id, member_id, expires_at`,
   )
 
-export const deleteLinksOf = (ctx: Ctx, organisationId: OrganisationId, kind: LinkRow['kind'], memberId: MemberId | null) =>
+export const deleteLinksOf = (ctx: Ctx, organisationId: OrganisationId, kinds: readonly LinkRow['kind'][], memberId: MemberId | null) =>
   ctx.db.run(
     sql`delete from member_links
-        where organization_id = ${organisationId} and kind = ${kind} and member_id is not distinct from ${memberId}`,
+        where organization_id = ${organisationId} and kind = any(${kinds}::text[]) and member_id is not distinct from ${memberId}`,
   )
 
 /** Whether a member got a link for a lost password since a time. */

@@ -9,10 +9,15 @@ import * as queries from './links.queries.ts'
 export type LinkKind = queries.LinkRow['kind']
 
 const TOKEN_BYTES = 32
-const VALID_MS: Record<LinkKind, number> = { owner: 24 * HOUR_MS, invitation: 7 * 24 * HOUR_MS, password: HOUR_MS }
+const VALID_MS: Record<LinkKind, number> = { owner: 24 * HOUR_MS, invitation: 7 * 24 * HOUR_MS, password: HOUR_MS, operator: HOUR_MS }
 
 /** The pages of the console that links lead to. */
-const PAGES: Record<LinkKind, string> = { owner: '/sign-in', invitation: '/accept-invitation', password: '/reset-password' }
+const PAGES: Record<LinkKind, string> = {
+  owner: '/sign-in',
+  invitation: '/accept-invitation',
+  password: '/reset-password',
+  operator: '/reset-password',
+}
 
 /** Creates a link and returns its path. Links that have expired are deleted on the way. */
 export async function createLink(ctx: Ctx, kind: LinkKind, organisationId: OrganisationId, memberId: MemberId | null): Promise<string> {
@@ -23,9 +28,12 @@ export async function createLink(ctx: Ctx, kind: LinkKind, organisationId: Organ
   return `${PAGES[kind]}#token=${token}`
 }
 
-/** Uses a link up. Throws 401, the same for a link that was used, has expired or never existed. */
-export async function useLink(ctx: InTx<Ctx>, kind: LinkKind, token: string): Promise<queries.LinkRow> {
-  const link = await queries.deleteLink(ctx, kind, sha256(token))
+/** The links that set a password. */
+export const PASSWORD_LINKS: readonly LinkKind[] = ['password', 'operator']
+
+/** Uses up a link of one of these kinds. Throws 401, the same for a link that was used, has expired or never existed. */
+export async function useLink(ctx: InTx<Ctx>, kinds: readonly LinkKind[], token: string): Promise<queries.LinkRow> {
+  const link = await queries.deleteLink(ctx, kinds, sha256(token))
   if (!link || link.expires_at <= ctx.clock.now())
     throw new ApiError('authentication_required', 'This link was used, or it has expired. Ask for a new one.', {
       reason: 'link_invalid',

@@ -46,9 +46,13 @@ async function sendDue(ctx: Ctx): Promise<number> {
   return 1
 }
 
-/** A link for a member who lost the password. Null for an address of no member, and for one that got a link shortly before. */
+/**
+ * A link for a member who lost the password. Null for an address of no member, for one that got a link shortly before, and where passwords do not
+ * sign in any more.
+ */
 const passwordLink = (ctx: Ctx, email: string): Promise<string | null> =>
   inTx(ctx, async (ctx) => {
+    if (!ctx.config.LOCAL_SIGN_IN) return null
     const member = await findByEmail(ctx, email)
     const since = new Date(ctx.clock.now().getTime() - LINK_EVERY_MS)
     if (!member?.joined_at || (await wasLinkedSince(ctx, member.organization_id, member.id, since))) return null

@@ -5,7 +5,7 @@ import { ApiError } from '../../lib/errors.ts'
 import { MINUTE_MS } from '../../lib/times.ts'
 import { recordAction } from '../audit/index.ts'
 import { deleteLinksOf } from './links.queries.ts'
-import { createLink, useLink } from './links.ts'
+import { createLink, PASSWORD_LINKS, useLink } from './links.ts'
 import { sendLater } from './mails.ts'
 import { hashPassword, isPassword, requireGoodPassword } from './passwords.ts'
 import { findByEmail, findMember, setPasswordHash } from './queries.ts'
@@ -68,7 +68,7 @@ export async function changePassword(ctx: MemberCtx, { current_password, passwor
     await setPasswordHash(ctx, organisationId, memberId, passwordHash)
     await deleteSessions(ctx, organisationId, memberId, sessionId)
     await requireRenewal(ctx, organisationId, memberId)
-    await deleteLinksOf(ctx, organisationId, 'password', memberId)
+    await deleteLinksOf(ctx, organisationId, PASSWORD_LINKS, memberId)
     await recordAction(ctx, null, 'member.password_changed', memberId, {})
   })
 }
@@ -92,8 +92,8 @@ export async function losePassword(ctx: Ctx, email: string): Promise<void> {
 }
 
 /**
- * Sets a new password with a link. All sessions of the member end. Where passwords do not sign in, only the operator makes such links, and one signs in:
- * it is the way back when the provider fails. Throws 401 for a link that is not valid.
+ * Sets a new password with a link. All sessions of the member end. Where passwords do not sign in, only a link of the operator does, and signs
+ * in: it is the way back when the provider fails. Links that were mailed before are not valid then. Throws 401 for a link that is not valid.
  */
 export async function resetPassword(
   ctx: Ctx,
@@ -102,14 +102,18 @@ export async function resetPassword(
 ): Promise<void> {
   const passwordHash = await hashPassword(ctx, password)
   const member = await inTx(ctx, async (ctx) => {
-    const { organization_id: organisationId, member_id } = await useLink(ctx, 'password', token)
+    const { organization_id: organisationId, member_id } = await useLink(
+      ctx,
+      ctx.config.LOCAL_SIGN_IN ? PASSWORD_LINKS : ['operator'],
+      token,
+    )
     const member = member_id === null ? undefined : await findMember(ctx, organisationId, member_id)
     if (!member) throw new ApiError('resource_missing', 'The member was removed.')
     requireGoodPassword(password, member.email)
     const { id, name } = member
     await setPasswordHash(ctx, organisationId, id, passwordHash)
     await deleteSessions(ctx, organisationId, id, null)
-    await deleteLinksOf(ctx, organisationId, 'password', id)
+    await deleteLinksOf(ctx, organisationId, PASSWORD_LINKS, id)
     const by: InTx<Ctx> = { ...ctx, actor: { kind: 'member', id, name }, origin: { via: 'console', requestId, organisationId } }
     await recordAction(by, null, 'member.password_changed', id, {})
     return member
@@ -127,5 +131,5 @@ export const operatorLink = (ctx: Ctx, email: string): Promise<string | null> =>
     await removeSecondFactors(ctx, member)
     const by: InTx<Ctx> = { ...ctx, origin: { via: 'cli', requestId: null, organisationId } }
     await recordAction(by, null, 'member.reset', id, {})
-    return createLink(ctx, 'password', organisationId, id)
+    return createLink(ctx, 'operator', organisationId, id)
   })

@@ -37,11 +37,11 @@ export async function createOwner(
   requireGoodPassword(password, normalEmail(email))
   const passwordHash = await hashPassword(ctx, password)
   const owner = await inTx(ctx, async (ctx) => {
-    const { organization_id: organisationId } = await useLink(ctx, 'owner', token)
+    const { organization_id: organisationId } = await useLink(ctx, ['owner'], token)
     await queries.lockMembers(ctx, organisationId)
     if (await queries.hasOwner(ctx, organisationId))
       throw new ApiError('resource_already_exists', 'The organisation has an owner. Ask for an invitation.')
-    await deleteLinksOf(ctx, organisationId, 'owner', null)
+    await deleteLinksOf(ctx, organisationId, ['owner'], null)
     const made = await queries.insertMember(ctx, {
       organisationId,
       email: normalEmail(email),

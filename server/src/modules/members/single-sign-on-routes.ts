@@ -25,7 +25,7 @@ export const singleSignOnRoutes = (projectsWithProvider: ProjectsWithProvider) =
     body: SingleSignOnAnswer,
     reply: ConsoleSession,
     audit: { none: 'the verb records the members that it creates, links and changes' },
-    errors: ['authentication_required', 'permission_denied'],
+    errors: ['authentication_required', 'permission_denied', 'quota_exceeded'],
     run: async (ctx, { body, browser, requestId }) =>
       getSession(await finishSingleSignOn(ctx, body, { browser, requestId }), projectsWithProvider),
   }),

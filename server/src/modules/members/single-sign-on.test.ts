@@ -3,6 +3,8 @@ import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/m
 import { type OpenIdProvider, openIdProvider, type TokenDeviation } from '../../../test/open-id-provider.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import { createLink } from './links.ts'
 import { operatorLink } from './profile.ts'
 
 const closing = new AsyncDisposableStack()
@@ -151,17 +153,34 @@ describe('without a mapping', () => {
   })
 })
 
+test('creates no member beyond the limit of an organisation', async () => {
+  const [first] = await select(w, 'select organization_id as id from projects order by deleted_at is not null, id limit 1')
+  await select(
+    w,
+    `insert into members (organization_id, email, name, role, created_at, updated_at)
+     select $1, 'full-' || n || '@bellbird.test', 'Full', 'member', now(), now() from generate_series(1, 1000) n`,
+    [first?.id],
+  )
+  const refused = await enter(claimsOf())
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'quota_exceeded'])
+  await select(w, "delete from members where email like 'full-%'")
+  expect((await enter(claimsOf())).status).toBe(200)
+})
+
 test('as the only way in, it leaves the link of the operator, which signs in', async () => {
   await using only = await world({ env: { ...provider.env, LOCAL_SIGN_IN: 'false', RATE_SIGN_IN_PER_MIN: '0' } })
   const one = await member(w, 'owner')
+  const mailed = await inTx(w.ctx, (ctx) => createLink(ctx, 'password', w.organisationId, one.id))
   const refused = [
     await only.post('/api/console/sign-in', { email: one.email, password: PASSWORD }, { key: null }),
     await only.post('/api/console/lost-password', { email: one.email }, { key: null }),
     await only.post('/api/console/accept-invitation', { token: 'x', password: PASSWORD }, { key: null }),
   ]
   expect(refused.map(({ status, body }) => [status, body.error.reason])).toEqual(Array(3).fill([403, 'single_sign_on']))
-  const token = String(await operatorLink(only.ctx, one.email)).split('#token=')[1]
-  const reset = await only.post('/api/console/reset-password', { token, password: 'another four words' }, { key: null })
+  const setPassword = (link: string | null) =>
+    only.post('/api/console/reset-password', { token: String(link).split('#token=')[1], password: 'another four words' }, { key: null })
+  expect((await setPassword(mailed)).body.error.reason).toBe('link_invalid')
+  const reset = await setPassword(await operatorLink(only.ctx, one.email))
   expect((await only.get('/api/console/session', { key: null, headers: pageWith(reset) })).body.member.id).toBe(one.id)
   expect((await signIn(w, one.email, 'another four words')).status).toBe(200)
 })

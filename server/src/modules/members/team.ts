@@ -7,8 +7,9 @@ import { type OrganisationRole, organisationAtLeast } from '../../lib/roles.ts'
 import { archiveMemberKeys } from '../keys/index.ts'
 import { findOrganisation, projectsOf } from '../projects/index.ts'
 import { deleteLinksOf } from './links.queries.ts'
-import { createLink, useLink } from './links.ts'
+import { createLink, PASSWORD_LINKS, useLink } from './links.ts'
 import { canMail, sendLater } from './mails.ts'
+import { requireMemberRoom } from './member-room.ts'
 import { deletePasskeys } from './passkeys.queries.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 import { findMember, insertMember, lockMembers } from './queries.ts'
@@ -17,8 +18,6 @@ import { deleteSessions, requireRenewal } from './sessions.queries.ts'
 import { normalEmail, requireLocalSignIn, signedIn } from './sign-in.ts'
 import { deleteIdentities } from './single-sign-on.queries.ts'
 import * as queries from './team.queries.ts'
-
-const MEMBERS_MAX = 1000
 
 const missingMember = () => new ApiError('resource_missing', 'The organisation has no member with this identifier.')
 
@@ -58,8 +57,7 @@ export const inviteMember = (ctx: MemberCtx, { email, name, role, projects = [] 
     requireRank(ctx, role)
     await requireProjects(ctx, projects)
     const { organisationId } = ctx
-    if ((await queries.countMembers(ctx, organisationId)) >= MEMBERS_MAX)
-      throw new ApiError('quota_exceeded', `An organisation may have at most ${MEMBERS_MAX} members.`)
+    await requireMemberRoom(ctx, organisationId)
     const made = await insertMember(ctx, { organisationId, email: normalEmail(email), name, role, passwordHash: null, joinedAt: null })
     if (!made) throw new ApiError('resource_already_exists', 'A member with this email address exists already.', { param: 'email' })
     await queries.setRoles(ctx, organisationId, made.id, projects)
@@ -79,7 +77,7 @@ export const inviteAgain = (ctx: MemberCtx, id: MemberId): Promise<Invitation> =
 async function invitationOf(ctx: InTx<MemberCtx> & MemberCtx, id: MemberId): Promise<Invitation> {
   const { organisationId } = ctx
   const member = await getMember(ctx, id)
-  await deleteLinksOf(ctx, organisationId, 'invitation', id)
+  await deleteLinksOf(ctx, organisationId, ['invitation'], id)
   const link = await createLink(ctx, 'invitation', organisationId, id)
   const { name: organisation } = await findOrganisation(ctx, organisationId)
   await sendLater(ctx, { kind: 'invitation', to: member.email, link, organisation, by: ctx.actor?.name ?? 'A member' })
@@ -91,7 +89,7 @@ export async function acceptInvitation(ctx: Ctx, { token, name, password }: Acce
   requireLocalSignIn(ctx)
   const passwordHash = await hashPassword(ctx, password)
   const member = await inTx(ctx, async (ctx) => {
-    const { organization_id: organisationId, member_id: id } = await useLink(ctx, 'invitation', token)
+    const { organization_id: organisationId, member_id: id } = await useLink(ctx, ['invitation'], token)
     const found = id === null ? undefined : await findMember(ctx, organisationId, id)
     if (!found) throw missingMember()
     requireGoodPassword(password, found.email)
@@ -132,7 +130,7 @@ export const removeMember = (ctx: MemberCtx, id: MemberId): Promise<void> =>
     requireRank(ctx, member.role)
     if (member.role === 'owner') await requireOtherOwner(ctx, id)
     await deleteSessions(ctx, organisationId, id, null)
-    for (const kind of ['invitation', 'password'] as const) await deleteLinksOf(ctx, organisationId, kind, id)
+    await deleteLinksOf(ctx, organisationId, ['invitation', ...PASSWORD_LINKS], id)
     await queries.setRoles(ctx, organisationId, id, [])
     await deletePasskeys(ctx, { id, organization_id: organisationId })
     await deleteIdentities(ctx, { id, organization_id: organisationId })
