@@ -1187,7 +1187,7 @@ create table member_links (
   constraint member_links_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),
   constraint member_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id),
   constraint member_links_check CHECK (((kind = 'owner'::text) = (member_id IS NULL))),
-  constraint member_links_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'invitation'::text, 'password'::text])))
+  constraint member_links_kind_check CHECK ((kind = ANY (ARRAY['owner'::text, 'invitation'::text, 'password'::text, 'operator'::text])))
 );
 CREATE INDEX member_links_by_member ON member_links USING btree (member_id, kind);
 
@@ -1492,10 +1492,14 @@ create table projects (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   test_recipients text[] not null default '{}'::text[],
+  deleted_at timestamp(3) with time zone,
+  erased_at timestamp(3) with time zone,
+  erase_due_at timestamp(3) with time zone,
   constraint projects_pkey PRIMARY KEY (id),
   constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organisations(id)
 );
 CREATE INDEX projects_by_organisation ON projects USING btree (organization_id, id);
+CREATE INDEX projects_to_erase ON projects USING btree (erase_due_at) WHERE (erase_due_at IS NOT NULL);
 
 create table providers (
   id bigint not null generated always as identity,

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List the projects of the organisation
-         * @description The items have no `role` and no `has_provider`.
+         * @description The items have no `role` and no `has_provider`. A member sees the projects in which it has a role; admins and keys see all.
          */
         get: operations["listProjects"];
         put?: never;
@@ -34,12 +34,16 @@ export interface paths {
         };
         /**
          * Read a project
-         * @description `role` is the role of the caller in the project.
+         * @description `role` is the role of the caller in the project. One in which a member has no role is 404.
          */
         get: operations["getProject"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a project with everything in it
+         * @description Its keys stop working at once, other processes know it within five seconds, and no message is begun any more. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` is the name of the project, so that a mistaken id deletes nothing.
+         */
+        delete: operations["deleteProject"];
         options?: never;
         head?: never;
         /**
@@ -47,6 +51,26 @@ export interface paths {
          * @description Members that are left out do not change.
          */
         patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/api/client/projects/{projectId}/size": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what a project contains
+         * @description The deletion of the project erases it.
+         */
+        get: operations["getProjectSize"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/client/keys": {
@@ -13977,6 +14001,15 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "Shop"
+         *     }
+         */
+        ProjectDeletion: {
+            /** @description The name of the project, exactly. */
+            name: string;
+        };
+        /**
+         * @example {
          *       "name": "Shop",
          *       "locale": "en-AU",
          *       "timezone": "Australia/Sydney",
@@ -14101,6 +14134,30 @@ export interface components {
             role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
             /** @description Whether the project has at least one provider. */
             has_provider: boolean;
+        };
+        /**
+         * @example {
+         *       "users": 48210,
+         *       "messages": 912440,
+         *       "waiting_messages": 1200,
+         *       "campaigns": 31,
+         *       "journeys": 4,
+         *       "lists": 12,
+         *       "keys": 3
+         *     }
+         */
+        ProjectSizeReply: {
+            /** @description The number of users. It ends at 1000000. */
+            users: number;
+            /** @description The number of messages. */
+            messages: number;
+            /** @description Messages that are still to be sent. */
+            waiting_messages: number;
+            campaigns: number;
+            journeys: number;
+            lists: number;
+            /** @description Keys that stop working. */
+            keys: number;
         };
         /**
          * @example {
@@ -18315,6 +18372,58 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deleteProject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the project.
+                 * @example 1
+                 */
+                projectId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Shop"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProjectDeletion"];
+            };
+        };
+        responses: {
+            /** @description Done. The reply has no body. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     updateProject: {
         parameters: {
             query?: never;
@@ -18389,6 +18498,54 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProjectSize: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the project.
+                 * @example 1
+                 */
+                projectId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": 48210,
+                     *       "messages": 912440,
+                     *       "waiting_messages": 1200,
+                     *       "campaigns": 31,
+                     *       "journeys": 4,
+                     *       "lists": 12,
+                     *       "keys": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectSizeReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

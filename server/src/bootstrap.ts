@@ -35,7 +35,7 @@ export async function bootstrap(ctx: Ctx, keep: (credentials: Credentials) => Pr
     await lockBootstrap(ctx)
     const first = await findFirstProject(ctx)
     if (first) {
-      await addConfiguredKeys(bySystem(ctx, first.organization_id), first.organization_id, first.id)
+      await addConfiguredKeys(bySystem(ctx, first.organization_id), first.organization_id, first.is_deleted ? null : first.id)
       return null
     }
     const organisationId = await insertOrganisation(ctx, 'Default', LATEST_VERSION)
@@ -64,8 +64,9 @@ async function addKeys(ctx: InTx<Ctx>, organisationId: OrganisationId, projectId
   return credentials as Credentials
 }
 
-async function addConfiguredKeys(ctx: InTx<Ctx>, organisationId: OrganisationId, projectId: ProjectId): Promise<void> {
-  for (const key of KEYS) {
+/** Without a project, those of the organisation only. */
+async function addConfiguredKeys(ctx: InTx<Ctx>, organisationId: OrganisationId, projectId: ProjectId | null): Promise<void> {
+  for (const key of KEYS.filter(({ scope }) => projectId !== null || scope === 'organisation')) {
     const value = ctx.config[key.setting]
     if (value) await addKey(ctx, key, value, organisationId, projectId)
   }
@@ -76,7 +77,7 @@ async function addKey(
   { scope, role }: (typeof KEYS)[number],
   value: string,
   organisationId: OrganisationId,
-  ofProject: ProjectId,
+  ofProject: ProjectId | null,
 ): Promise<void> {
   const projectId = scope === 'organisation' ? null : ofProject
   const name = 'First key'

@@ -16,7 +16,7 @@ import { ingestRoutes } from './modules/ingest/index.ts'
 import { journeyRoutes } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
-import { memberRoutes } from './modules/members/index.ts'
+import { memberRoutes, readableProjects } from './modules/members/index.ts'
 import { callbackPages, findRecipient, inboxVerbs, messagePages, messageRoutes, recordEngagement } from './modules/messages/index.ts'
 import { mailSiteRoutes, tlsRoutes } from './modules/mta/index.ts'
 import { overviewRoutes } from './modules/overview/index.ts'
@@ -28,6 +28,7 @@ import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages } from './modules/tracking/index.ts'
 import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
+import { deleteProject, sizeOf } from './project-deletion.ts'
 import { queueDepthsOf } from './queue-depths.ts'
 import { onUsersSaved } from './user-changes.ts'
 import { exportUser } from './user-data.ts'
@@ -37,7 +38,7 @@ import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFa
 export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
 
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
-  ...projectRoutes({ createProject, hasProvider }),
+  ...projectRoutes({ createProject, hasProvider, readableProjects, deleteProject, sizeOf }),
   ...keyRoutes,
   ...memberRoutes({ projectsWithProvider }),
   ...userRoutes({ saveUsers, suppressionsOf, exportUser }),

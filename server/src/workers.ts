@@ -22,9 +22,11 @@ import { memberJobs } from './modules/members/index.ts'
 import { messageJobs } from './modules/messages/index.ts'
 import { tlsJobs } from './modules/mta/index.ts'
 import { countWaiting, positionJobs } from './modules/positions/index.ts'
+import { ERASE_PROJECTS, nextErasureAt } from './modules/projects/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookJobs } from './modules/webhooks/index.ts'
 import { applyAcceptedRequests, applyDueTimers, nextWorkAt } from './pipeline.ts'
+import { eraseProjects } from './project-deletion.ts'
 import { queueDepthsOf } from './queue-depths.ts'
 import { removeOld } from './retention.ts'
 
@@ -57,6 +59,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog 
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,
+  job({ ...ERASE_PROJECTS, nextAt: nextErasureAt, run: (ctx) => eraseProjects(ctx) }),
   job({ name: 'retention', idleMs: HOUR_MS, run: removeOld }),
   job({ name: 'traces.purge', idleMs: HOUR_MS, run: purgeTraced }),
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

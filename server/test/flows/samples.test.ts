@@ -212,6 +212,7 @@ test('every sample of a request succeeds in a new project', async () => {
   await journeys(w, send)
   await sending(send)
   await console(w, send)
+  await send('deleteProject', { projectId: (await send('createProject')).body.id })
   for (const id of sampled.filter((id) => operations.get(id)?.path.startsWith('/api/ext/') && !(id in OUTSIDE))) await send(id)
   expect(sampled.filter((id) => !sent.has(id) && !(id in OUTSIDE))).toEqual([])
   expect(Object.keys(OUTSIDE).filter((id) => !sampled.includes(id))).toEqual([])

@@ -231,6 +231,8 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/projects/{projectId}', ORGANISATION_READS],
   ['POST', '/api/client/projects', ORGANISATION_WRITES],
   ['PATCH', '/api/client/projects/{projectId}', ORGANISATION_WRITES],
+  ['GET', '/api/client/projects/{projectId}/size', ORGANISATION_WRITES],
+  ['DELETE', '/api/client/projects/{projectId}', ORGANISATION_WRITES],
   ['POST', '/api/client/projects/{projectId}/keys', ORGANISATION_WRITES],
 
   // End users: D-PK-1.

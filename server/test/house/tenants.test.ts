@@ -4,6 +4,7 @@ import type { Route } from '../../src/infra/http/route.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { newMessageId } from '../../src/modules/messages/index.ts'
 import { addTlsCounts, deflateContent, enqueueMail, recordSiteResults } from '../../src/modules/mta/index.ts'
+import { KEPT_TABLES } from '../../src/project-deletion.ts'
 import { routes } from '../all-routes.ts'
 import { select } from '../select.ts'
 import { type Tenant, type World, world } from '../world.ts'
@@ -228,6 +229,7 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
   if (!route.body) return undefined
   const bodies: Record<string, unknown> = {
     'PATCH /api/client/projects/{projectId}': { description: 'Taken over' },
+    'DELETE /api/client/projects/{projectId}': { name: 'ours' },
     'POST /api/client/projects/{projectId}/keys': { name: 'Intruder', role: 'admin' },
     'PATCH /api/client/keys/{keyId}': { description: 'Taken over' },
     'PUT /api/client/attributes/{key}': { end_user: true },
@@ -265,12 +267,14 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
   return bodies[`${route.method} ${route.path}`]
 }
 
-/** Reads come first; deletions come last, the leaves before what contains them, so that each of our requests finds its row. */
+/** Reads come first; deletions come last, the leaves before what contains them and the project after all, so that each of our requests finds its row. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const placeOf = ({ method, path }: Route) =>
+  ORDER.indexOf(method) + (`${method} ${path}` === 'DELETE /api/client/projects/{projectId}' ? 1 : 0)
 const withParams = routes
   // With a user token, the token decides which rows are read. The tests of the inbox cover this.
   .filter(({ params, access }) => params !== undefined && ('secret' in access || 'organisation' in access))
-  .sort((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method) || b.path.length - a.path.length)
+  .sort((a, b) => placeOf(a) - placeOf(b) || b.path.length - a.path.length)
 
 /** Only a campaign of emails has attachments. */
 const nameIn = (path: string, name: string) => (name === 'campaignId' && path.includes('/attachments') ? 'emailCampaignId' : name)
@@ -321,6 +325,19 @@ describe('paths with ids of another tenant', () => {
       expect([route.method, route.path, status < 300]).toEqual([route.method, route.path, true])
     }
     await expectUntouched(staged)
+
+    // The last of our requests deleted our project. Now theirs, which has everything.
+    const { foreign, theirs } = staged
+    const reply = await w.request('DELETE', `/api/client/projects/${theirs.projectId}`, { name: MARK }, { key: foreign.keys.organisation })
+    expect(reply.status, reply.text).toBe(204)
+    await w.drain()
+    for (const tenant of [w, foreign]) {
+      const left = Object.keys(await dump(w, tenant)).filter((table) => !['organisations', 'projects'].includes(table))
+      expect(left.sort()).toEqual(Object.keys(KEPT_TABLES).sort())
+    }
+    w.advance('10 minutes')
+    await w.drain()
+    expect(JSON.stringify((await dump(w, foreign)).projects)).not.toContain(MARK)
   })
 
   test('treat an attribute of another tenant like an unknown one', async () => {

@@ -73,6 +73,13 @@ export const keepRecord = async (ctx: Ctx | InTx<Ctx>, record: NewRecord): Promi
 export const dropRecord = (ctx: Ctx, { keyId, key, requestId }: RecordKey) =>
   ctx.db.run(sql`delete from idempotency_records where key_id = ${keyId} and idempotency_key = ${key} and request_id = ${requestId}`)
 
+/** Deletes records of these keys, at most `limit`. Returns how many. */
+export const deleteRecordsOf = (ctx: InTx<Ctx>, keyIds: KeyId[], limit: number) =>
+  ctx.db.run(
+    sql`delete from idempotency_records
+        where ctid = any(array(select ctid from idempotency_records where key_id = any(${keyIds}::bigint[]) limit ${limit}))`,
+  )
+
 const PURGE_BATCH = 10_000
 
 /** Deletes expired records. Returns how many. */

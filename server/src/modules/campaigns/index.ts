@@ -8,7 +8,15 @@
 export { campaignJobs } from './jobs.ts'
 export { reportBlasts } from './progress/for-operators.ts'
 export { blastsNotOver } from './progress/queries.ts'
-export { campaignListing, campaignNames, campaignsUsingList, findCampaigns, findSendingCampaigns } from './queries.ts'
+export {
+  archiveCampaigns,
+  campaignListing,
+  campaignNames,
+  campaignsUsingList,
+  countCampaigns,
+  findCampaigns,
+  findSendingCampaigns,
+} from './queries.ts'
 export { referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'

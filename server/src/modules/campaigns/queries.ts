@@ -4,7 +4,7 @@ import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
-import { CHANNELS, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { MailRetries } from './mail-retries.schema.ts'
@@ -180,6 +180,20 @@ export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['s
     sql`update campaigns
         set archived_at = ${ctx.clock.now()}, state = ${state}, pending_action = coalesce(${pendingAction}, pending_action), updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+/** Archives all campaigns of a project that is deleted. Their messages that wait are not sent. */
+export const archiveCampaigns = (ctx: InTx) =>
+  ctx.db.run(
+    sql`update campaigns
+        set archived_at = ${ctx.clock.now()}, state = case when state = any(${LIVE_STATES}::text[]) then 'aborted' else state end
+        where project_id = ${ctx.projectId} and archived_at is null`,
+  )
+
+export const countCampaigns = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select count(*) as count from campaigns where project_id = ${ctx.projectId} and archived_at is null and not is_direct`,
   )
 
 const SendingRow = Type.Object({

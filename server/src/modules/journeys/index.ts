@@ -2,7 +2,7 @@
  * Journeys and their steps. Owns `journeys`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps`, `journey_backtests`, `journey_rates` and `journey_clocks`. A journey is a graph of steps that users move through, starting at an
  * entrance. Promises: a stored graph has no broken edges and no loop without a delay, and refers to nothing that the project does not have; all steps of a journey are replaced together.
  */
-export { countCalls } from './calls/queries.ts'
+export { countCalls, deleteCalls } from './calls/queries.ts'
 export { journeyJobs } from './jobs.ts'
 export { type Applied, applyOccasions, applyTimers, applyTimersBefore, type Place, parkTimer } from './live/apply.ts'
 export { findDueTimers, nextTimerAt, projectsWithDueTimers } from './live/due.ts'
@@ -10,7 +10,7 @@ export { type Published, publishedGraphs, publishedGraphsAhead } from './live/gr
 export { appendListChanges } from './live/list-changes.ts'
 export { eraseJourneys, mergeJourneys } from './live/merges.ts'
 export { occasionsOf, type UserItem } from './live/occasions.ts'
-export { findJourneyIds, journeyListing, journeyNames } from './queries.ts'
+export { archiveJourneys, countJourneys, findJourneyIds, journeyListing, journeyNames } from './queries.ts'
 export { journeyRoutes } from './routes.ts'
 export { stepComponents } from './schema.ts'
 export { listJourneys } from './service.ts'

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
-import { Exact, Flag, IdOf } from '../../lib/shapes.ts'
+import { Count, Exact, Flag, IdOf } from '../../lib/shapes.ts'
 import { type JourneyFields, JourneyRow, type Step } from './schema.ts'
 import type { JourneySettings } from './settings.ts'
 
@@ -116,6 +116,17 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
         set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
+
+/** Archives all journeys of a project that is deleted. */
+export const archiveJourneys = (ctx: InTx) =>
+  ctx.db.run(
+    sql`update journeys
+        set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end
+        where project_id = ${ctx.projectId} and archived_at is null`,
+  )
+
+export const countJourneys = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from journeys where project_id = ${ctx.projectId} and archived_at is null`)
 
 const LiveGraphRow = Type.Object({
   name: Type.String(),

@@ -15,7 +15,7 @@ export const findMemberKey = (ctx: Ctx, { memberId, organisationId }: KeyOwner, 
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id
         where k.member_id = ${memberId} and k.organization_id = ${organisationId} and k.archived_at is null
-          and coalesce(k.project_id, 0) = coalesce(${projectId}::bigint, 0)`,
+          and coalesce(k.project_id, 0) = coalesce(${projectId}::bigint, 0) and p.deleted_at is null`,
   )
 
 /**
@@ -28,7 +28,7 @@ export const insertMemberKey = (ctx: Ctx, { memberId, organisationId, name }: Ke
         select o.id, p.id, case when p.id is null then 'organisation' else 'secret' end, 'support', ${name},
                ${`member:${memberId}:${projectId ?? 'organisation'}:`} || gen_random_uuid(), '', '', ${memberId}, ${ctx.clock.now()}, ${ctx.clock.now()}
         from organisations o
-        left join projects p on p.organization_id = o.id and p.id = ${projectId}
+        left join projects p on p.organization_id = o.id and p.id = ${projectId} and p.deleted_at is null
         where o.id = ${organisationId} and (p.id is not null or ${projectId}::bigint is null)
         on conflict (member_id, coalesce(project_id, 0)) where member_id is not null and archived_at is null do nothing`,
   )

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
-import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { KeyId, OrganisationId, ProjectId } from '../../lib/ids.ts'
-import { Count } from '../../lib/shapes.ts'
+import { Count, IdOf } from '../../lib/shapes.ts'
 import { CredentialRow, type KeyChanges, KeyRow } from './schema.ts'
 
 const columns = sql`id, project_id, name, scope, role, prefix, last4, description, allowed_origins, is_system_key, created_at, updated_at`
@@ -39,7 +39,7 @@ export const findCredentials = (ctx: Ctx, hashes: string[]) =>
         from api_keys k
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id
-        where k.hash = any(${hashes}::text[]) and k.archived_at is null`,
+        where k.hash = any(${hashes}::text[]) and k.archived_at is null and p.deleted_at is null`,
   )
 
 export type NewKey = {
@@ -104,6 +104,16 @@ export const archiveKey = (ctx: ProjectCtx, id: KeyId) =>
   ctx.db.run(
     sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and archived_at is null and not is_system_key`,
   )
+
+/** Archives all keys of a project, also those of its members. */
+export const archiveKeys = (ctx: InTx) =>
+  ctx.db.run(sql`update api_keys set archived_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and archived_at is null`)
+
+const KeyIdRow = Type.Object({ id: IdOf<KeyId>() })
+
+/** All keys that a project ever had. */
+export const keyIdsOf = async (ctx: InTx): Promise<KeyId[]> =>
+  (await ctx.db.many(KeyIdRow, sql`select id from api_keys where project_id = ${ctx.projectId}`)).map(({ id }) => id)
 
 /** Whether a key is not archived. A user token is valid as long as the key that created it. */
 export const isKeyAlive = async (ctx: Ctx, projectId: ProjectId, id: KeyId): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Credential } from '../../infra/http/route.ts'
 import { cached } from '../../infra/runtime/cache.ts'
-import { afterCommit, type Ctx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { gathered } from '../../infra/runtime/gathered.ts'
 import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
@@ -120,6 +120,12 @@ export async function archiveKey(ctx: ProjectCtx, id: KeyId): Promise<void> {
   if (key.is_system_key)
     throw new ApiError('permission_denied', 'This key is managed by the system and cannot be archived.', { reason: 'system_key' })
   await queries.archiveKey(ctx, id)
+  afterCommit(ctx, credentials.forget)
+}
+
+/** Archives every key of a project that is deleted, also those that the system manages. */
+export async function archiveEveryKey(ctx: InTx): Promise<void> {
+  await queries.archiveKeys(ctx)
   afterCommit(ctx, credentials.forget)
 }
 

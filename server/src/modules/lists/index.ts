@@ -4,6 +4,7 @@
  * users that a query over all data would find; the members of a list stay until those of a new rule are complete; no list depends on
  * itself; and an archived list, or a list of another project, is not found.
  */
+export { releaseVersions } from './building/release.ts'
 export { rebuildListsDependingOn } from './building/versions.ts'
 export { loadNames, unknownReferences } from './check-references.ts'
 export { CHECK_DUE } from './job-names.ts'
@@ -22,7 +23,7 @@ export { lockLists, lockListsShared, nextMembershipDueAt, projectsWithDueMembers
 export { registryOf as listsAhead } from './live/registry.ts'
 export { audienceAfter, audienceSize, membersAmong, membershipsIn, membersInZones } from './members/audience.queries.ts'
 export { explainForUser } from './members/explain.ts'
-export { findList, listListing, listNames, staticListsAmong } from './queries.ts'
+export { countLists, findList, listListing, listNames, staticListsAmong } from './queries.ts'
 export { listRoutes } from './routes.ts'
 export { archiveUnused, listLists, lockForArchiving } from './service.ts'
 export { listStores } from './user-data.queries.ts'

@@ -69,6 +69,9 @@ export const countDynamic = (ctx: ProjectCtx): Promise<number> =>
     sql`select count(*) as count from lists where project_id = ${ctx.projectId} and type = 'dynamic' and archived_at is null`,
   )
 
+export const countLists = (ctx: ProjectCtx): Promise<number> =>
+  ctx.db.value(Count, sql`select count(*) as count from lists where project_id = ${ctx.projectId} and archived_at is null`)
+
 export const insertList = (ctx: InTx, { name, type, tags }: Pick<ListInput, 'name' | 'type'> & { tags: string[] }) =>
   ctx.db.one(
     IdRow,

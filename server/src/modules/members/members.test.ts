@@ -243,13 +243,24 @@ describe('the API with a session', () => {
 
   test('is about the organisation without the header', async () => {
     await using w = await world()
-    const { headers } = await member(w, 'member')
+    const { headers } = await member(w, 'member', 'editor')
     expect((await w.get('/api/client/projects', { key: null, headers })).body.results).toHaveLength(1)
+    expect((await w.get(`/api/client/projects/${w.projectId}`, { key: null, headers })).body.role).toBe('editor')
     const project = { name: 'New', locale: 'en', timezone: 'UTC' }
     expect((await w.post('/api/client/projects', project, { key: null, headers })).body.error.reason).toBe('role')
     expect((await w.get('/api/client/lists', { key: null, headers })).body.error.reason).toBe('key_kind')
     const admin = await member(w, 'admin')
     expect((await w.post('/api/client/projects', project, { key: null, headers: admin.headers })).status).toBe(201)
+  })
+
+  test('shows a project to a member with a role in it, and to admins', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'member')
+    expect((await w.get(`/api/client/projects/${w.projectId}`, { key: null, headers })).status).toBe(404)
+    expect((await w.get('/api/client/projects', { key: null, headers })).body.results).toEqual([])
+    const admin = await member(w, 'admin')
+    expect((await w.get(`/api/client/projects/${w.projectId}`, { key: null, headers: admin.headers })).body.role).toBe('admin')
+    expect((await w.get(`/api/client/projects/${w.projectId}`, { key: w.keys.member })).status).toBe(200)
   })
 
   test('a key in the Authorization header wins over the cookie', async () => {

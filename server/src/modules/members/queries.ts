@@ -61,6 +61,6 @@ const RoleRow = Type.Object({ project_id: IdOf<ProjectId>(), role: Type.Unsafe<R
 export const findRole = (ctx: Ctx, memberId: MemberId, projectId: ProjectId) =>
   ctx.db.first(RoleRow, sql`select project_id, role from member_roles where project_id = ${projectId} and member_id = ${memberId}`)
 
-/** The roles of the member in projects. */
-export const rolesOf = (ctx: MemberCtx) =>
+/** The roles of a member in projects. */
+export const rolesOf = (ctx: Pick<MemberCtx, 'db' | 'memberId'>) =>
   ctx.db.many(RoleRow, sql`select project_id, role from member_roles where member_id = ${ctx.memberId} order by project_id`)

@@ -1,7 +1,7 @@
 import type { Credential, MemberSession } from '../../infra/http/route.ts'
-import type { Ctx, MemberCtx } from '../../infra/runtime/ctx.ts'
+import type { Ctx, MemberCtx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
-import type { ProjectId } from '../../lib/ids.ts'
+import type { MemberId, ProjectId } from '../../lib/ids.ts'
 import { organisationAtLeast, type Role } from '../../lib/roles.ts'
 import { findMemberKey } from '../keys/index.ts'
 import { findOrganisation, type OwnedProject, projectsOf } from '../projects/index.ts'
@@ -48,6 +48,14 @@ export async function memberCredential(ctx: Ctx, session: MemberSession, project
 async function roleIn(ctx: Ctx, { memberId, role }: MemberSession, projectId: ProjectId): Promise<Role | undefined> {
   if (organisationAtLeast(role, 'admin')) return 'admin'
   return (await queries.findRole(ctx, memberId, projectId))?.role
+}
+
+/** The projects that the caller may read, with the role in each; null for all of them, which keys and admins of the organisation have. */
+export async function readableProjects(ctx: OrganisationCtx): Promise<Map<ProjectId, Role> | null> {
+  const { actor, caller } = ctx
+  if (actor?.kind !== 'member' || organisationAtLeast(caller.role, 'admin')) return null
+  const roles = await queries.rolesOf({ ...ctx, memberId: actor.id as MemberId })
+  return new Map(roles.map(({ project_id, role }) => [project_id, role]))
 }
 
 /** The member, the organisation and the projects of a session. */

@@ -24,11 +24,11 @@ export const projectListing = listing({
   searchedFields: 'name, description',
 })
 
-export const listProjects = (ctx: OrganisationCtx, page: PageRequest) =>
+export const listProjects = (ctx: OrganisationCtx, page: PageRequest, ids: ProjectId[] | null) =>
   pageOf<typeof ProjectRow, ProjectRow>(ctx, ProjectRow, projectListing, page, {
     select: columns,
     from: sql`projects`,
-    where: sql`organization_id = ${ctx.organisationId}`,
+    where: sql`organization_id = ${ctx.organisationId} and deleted_at is null and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))`,
   })
 
 const findAny = jointMany(
@@ -37,13 +37,14 @@ const findAny = jointMany(
     sql`select q.call, p.* from ${callRows(calls)} join (select ${columns} from projects) p on p.id = q.project_id`,
 )
 
-/** Any project, for work outside of requests. */
+/** Any project, also one that is being erased, for work outside of requests. */
 export const findAnyProject = async (ctx: Ctx, id: ProjectId): Promise<ProjectRow | undefined> => (await findAny(ctx, id, null))[0]
 
 export const findProject = (ctx: Ctx, id: ProjectId, organisationId: OrganisationId | null) =>
   ctx.db.first(
     ProjectRow,
-    sql`select ${columns} from projects where id = ${id} and (${organisationId}::bigint is null or organization_id = ${organisationId})`,
+    sql`select ${columns} from projects
+        where id = ${id} and deleted_at is null and (${organisationId}::bigint is null or organization_id = ${organisationId})`,
   )
 
 export const insertProject = (ctx: Ctx, organisationId: OrganisationId, apiVersion: string, input: ProjectInput) =>
@@ -68,13 +69,13 @@ export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: Proj
             test_recipients = n.test_recipients,
             updated_at = case when to_jsonb(p) @> ${JSON.stringify(changes)}::jsonb then p.updated_at else ${ctx.clock.now()} end
         from jsonb_populate_record((select old from projects old where old.id = ${id}), ${JSON.stringify(changes)}::jsonb) n
-        where p.id = ${id} and p.organization_id = ${ctx.organisationId}
+        where p.id = ${id} and p.organization_id = ${ctx.organisationId} and p.deleted_at is null
         returning p.id, p.organization_id, p.name, p.locale, p.timezone, p.description, p.website_url, p.text_opt_out_message, p.text_help_message,
                   p.link_wrap_email, p.link_wrap_push, p.track_opens_email, p.deeplink_mirror_url, p.test_recipients, p.created_at, p.updated_at`,
   )
 
 export const countProjects = (ctx: OrganisationCtx): Promise<number> =>
-  ctx.db.value(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId}`)
+  ctx.db.value(Count, sql`select count(*) as count from projects where organization_id = ${ctx.organisationId} and deleted_at is null`)
 
 export const insertOrganisation = (ctx: Ctx, name: string, apiVersion: string): Promise<OrganisationId> =>
   ctx.db.value(
@@ -101,13 +102,19 @@ export type OwnedProject = Static<typeof OwnedProject>
 export const projectsOf = (ctx: Ctx, organisationId: OrganisationId) =>
   ctx.db.many(
     OwnedProject,
-    sql`select id, name, locale, timezone from projects where organization_id = ${organisationId} order by lower(name), id`,
+    sql`select id, name, locale, timezone from projects
+        where organization_id = ${organisationId} and deleted_at is null
+        order by lower(name), id`,
   )
 
-const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>() })
+const FirstProject = Type.Object({ id: IdOf<ProjectId>(), organization_id: IdOf<OrganisationId>(), is_deleted: Type.Boolean() })
 
-/** The oldest project. The bootstrap keys belong to it. */
-export const findFirstProject = (ctx: Ctx) => ctx.db.first(FirstProject, sql`select id, organization_id from projects order by id limit 1`)
+/** The oldest project, one that was deleted only if there is no other. The bootstrap keys belong to it. */
+export const findFirstProject = (ctx: Ctx) =>
+  ctx.db.first(
+    FirstProject,
+    sql`select id, organization_id, deleted_at is not null as is_deleted from projects order by deleted_at is not null, id limit 1`,
+  )
 
 /** Locks the first start until the transaction ends, so that several processes do not create a project each. */
 export const lockBootstrap = (ctx: Ctx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('carillon bootstrap', 0))`)

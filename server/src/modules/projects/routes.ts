@@ -1,12 +1,13 @@
 import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
-import type { Ctx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
+import { asSystem, type Ctx, type OrganisationCtx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
+import type { Role } from '../../lib/roles.ts'
 import { Page } from '../../lib/shapes.ts'
 import { projectListing } from './queries.ts'
-import { ListedProject, Project, ProjectChanges, ProjectInput } from './schema.ts'
-import { getProject, listProjects, presentProject, updateProject } from './service.ts'
+import { ListedProject, Project, ProjectChanges, ProjectDeletion, ProjectInput, ProjectSize } from './schema.ts'
+import { getProject, listProjects, presentProject, roleIn, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
 
@@ -17,9 +18,14 @@ type Verbs = {
   createProject(ctx: OrganisationCtx, input: ProjectInput): Promise<Project>
   /** Whether the project has a provider. Without one, its messages go to the sandbox. */
   hasProvider(ctx: Ctx, id: ProjectId): Promise<boolean>
+  /** The projects that the caller may read, with the role in each; null for all. */
+  readableProjects(ctx: OrganisationCtx): Promise<Map<ProjectId, Role> | null>
+  deleteProject(ctx: OrganisationCtx, id: ProjectId, name: string): Promise<ProjectSize>
+  /** What is in a project. */
+  sizeOf(ctx: ProjectCtx): Promise<ProjectSize>
 }
 
-export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
+export const projectRoutes = ({ createProject, hasProvider, readableProjects, deleteProject, sizeOf }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/projects',
@@ -38,21 +44,25 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     method: 'GET',
     path: '/api/client/projects',
     summary: 'List the projects of the organisation.',
-    description: 'The items have no `role` and no `has_provider`.',
+    description:
+      'The items have no `role` and no `has_provider`. A member sees the projects in which it has a role; admins and keys see all.',
     access: { organisation: 'member' },
     list: projectListing,
     reply: Page(ListedProject),
-    run: (ctx, { page }) => listProjects(ctx, page),
+    run: async (ctx, { page }) => listProjects(ctx, page, await readableProjects(ctx)),
   }),
   route({
     method: 'GET',
     path: '/api/client/projects/{projectId}',
     summary: 'Read a project.',
-    description: '`role` is the role of the caller in the project.',
+    description: '`role` is the role of the caller in the project. One in which a member has no role is 404.',
     access: { organisation: 'member' },
     params,
     reply: Project,
-    run: async (ctx, { params }) => presentProject(await getProject(ctx, params.projectId), await hasProvider(ctx, params.projectId)),
+    run: async (ctx, { params }) => {
+      const project = await getProject(ctx, params.projectId)
+      return presentProject(project, await hasProvider(ctx, params.projectId), roleIn(await readableProjects(ctx), params.projectId))
+    },
   }),
   route({
     method: 'PATCH',
@@ -66,5 +76,31 @@ export const projectRoutes = ({ createProject, hasProvider }: Verbs) => [
     reply: Project,
     run: async (ctx, { params, body }) =>
       presentProject(await updateProject(ctx, params.projectId, body), await hasProvider(ctx, params.projectId)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/projects/{projectId}/size',
+    summary: 'Count what a project contains.',
+    description: 'The deletion of the project erases it.',
+    access: { organisation: 'admin' },
+    params,
+    reply: ProjectSize,
+    run: async (ctx, { params }) => sizeOf(asSystem(ctx, params.projectId, await getProject(ctx, params.projectId))),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/client/projects/{projectId}',
+    summary: 'Delete a project with everything in it.',
+    description:
+      'Its keys stop working at once, other processes know it within five seconds, and no message is begun any more. Its data is erased in the ' +
+      'background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` is the name of the ' +
+      'project, so that a mistaken id deletes nothing.',
+    access: { organisation: 'admin' },
+    audit: audit('deleted', { details: (_, reply) => ({ size: reply as ProjectSize }) }),
+    params,
+    body: ProjectDeletion,
+    status: 204,
+    errors: ['validation_failed'],
+    run: (ctx, { params, body }) => deleteProject(ctx, params.projectId, body.name),
   }),
 ]

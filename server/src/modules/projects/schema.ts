@@ -31,6 +31,23 @@ export type ProjectInput = Static<typeof ProjectInput>
 export const ProjectChanges = Changes({ ...required, ...optional })
 export type ProjectChanges = Static<typeof ProjectChanges>
 
+export const ProjectDeletion = Exact({ name: Type.String({ maxLength: 255, description: 'The name of the project, exactly.' }) })
+
+/** Users are counted up to this number. */
+export const USERS_COUNTED_MAX = 1_000_000
+
+/** What the deletion of a project erases. */
+export const ProjectSize = Exact({
+  users: Type.Integer({ description: `The number of users. It ends at ${USERS_COUNTED_MAX}.` }),
+  messages: Type.Integer(),
+  waiting_messages: Type.Integer({ description: 'Messages that are still to be sent.' }),
+  campaigns: Type.Integer(),
+  journeys: Type.Integer(),
+  lists: Type.Integer(),
+  keys: Type.Integer({ description: 'Keys that stop working.' }),
+})
+export type ProjectSize = Static<typeof ProjectSize>
+
 const columns = {
   id: IdOf<ProjectId>(),
   organization_id: IdOf<OrganisationId>(),

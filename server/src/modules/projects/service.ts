@@ -3,6 +3,7 @@ import { asSystem, type Ctx, type InTx, inTx, type OrganisationCtx, type Project
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
 import { normaliseLocale } from '../../lib/locales.ts'
+import type { Role } from '../../lib/roles.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
 import * as queries from './queries.ts'
@@ -19,7 +20,7 @@ export async function requireProjectRoom(ctx: OrganisationCtx): Promise<void> {
 export const insertProject = (ctx: InTx<Ctx>, organisationId: OrganisationId, input: ProjectInput): Promise<ProjectRow> =>
   queries.insertProject(ctx, organisationId, LATEST_VERSION, { ...input, ...normalised(input) })
 
-const missingProject = () => new ApiError('resource_missing', 'The organisation has no project with this id.')
+export const missingProject = () => new ApiError('resource_missing', 'The organisation has no project with this id.')
 
 /** Finds a project; with `organisationId`, only in that organisation. Throws 404. */
 export async function findProject(ctx: Ctx, id: ProjectId, organisationId?: OrganisationId): Promise<ProjectRow> {
@@ -56,7 +57,16 @@ export async function inEachProject<D extends { project_id: ProjectId }>(
 /** A project of the caller's organisation. Throws 404. */
 export const getProject = (ctx: OrganisationCtx, id: ProjectId): Promise<ProjectRow> => findProject(ctx, id, ctx.organisationId)
 
-export const listProjects = (ctx: OrganisationCtx, page: PageRequest) => queries.listProjects(ctx, page)
+/** The role of the caller in a project, among those that it may read. Throws 404 when it is none of them. */
+export function roleIn(readable: ReadonlyMap<ProjectId, Role> | null, id: ProjectId): Role {
+  const role = readable ? readable.get(id) : 'admin'
+  if (!role) throw missingProject()
+  return role
+}
+
+/** The projects of the caller's organisation; with `readable`, only these. */
+export const listProjects = (ctx: OrganisationCtx, page: PageRequest, readable: ReadonlyMap<ProjectId, Role> | null) =>
+  queries.listProjects(ctx, page, readable && [...readable.keys()])
 
 /** Changes the given members. Throws 404. */
 export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<ProjectRow> {
@@ -71,4 +81,8 @@ const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }
 })
 
 /** A project in replies. */
-export const presentProject = (project: ProjectRow, has_provider: boolean): Project => ({ ...project, role: 'admin', has_provider })
+export const presentProject = (project: ProjectRow, has_provider: boolean, role: Role = 'admin'): Project => ({
+  ...project,
+  role,
+  has_provider,
+})

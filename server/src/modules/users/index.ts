@@ -6,7 +6,7 @@
  */
 
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
-export { samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
+export { countUsers, samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
 export { Coverage, Samples } from './attribute-profiles/schema.ts'
 export { checkBatch, checkDeferredItem, checkItem, pathFaults, phoneOf, toProfile } from './batch.ts'
 export {

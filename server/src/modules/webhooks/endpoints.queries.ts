@@ -87,6 +87,12 @@ export const archiveEndpoint = (ctx: InTx, id: EndpointId) =>
     sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} and id = ${id} returning ${endpointColumns}`,
   )
 
+export const archiveEndpoints = (ctx: InTx) =>
+  ctx.db.many(
+    EndpointRow,
+    sql`update webhook_endpoints set archived_at = ${ctx.clock.now()} where ${isThere(ctx)} returning ${endpointColumns}`,
+  )
+
 /** Suspends an active endpoint. */
 export const disableEndpoint = (ctx: InTx<Ctx>, projectId: ProjectId, id: EndpointId, reason: string) =>
   ctx.db.run(

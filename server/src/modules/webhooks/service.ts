@@ -84,6 +84,14 @@ export async function deleteEndpoint(ctx: ProjectCtx, id: EndpointId): Promise<v
   })
 }
 
+/** Deletes all endpoints of a project that is deleted. Nothing more is sent to them. */
+export async function deleteEveryEndpoint(ctx: InTx): Promise<void> {
+  for (const { id } of await endpointQueries.archiveEndpoints(ctx)) {
+    await stopDeliveries(ctx, id)
+    await endpointQueries.deleteSecrets(ctx, id)
+  }
+}
+
 /** Cancels what is pending for an endpoint, and its replays. */
 async function stopDeliveries(ctx: InTx, id: EndpointId): Promise<void> {
   await unsubscribe(ctx, ctx.projectId, id)

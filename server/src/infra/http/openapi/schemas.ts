@@ -180,8 +180,14 @@ function bodiesOf(route: Route): Use[] {
   const body = route.body ?? route.form
   return [
     ...(reply ? nameable(reply, `${resource}${reply.properties?.results ? (route.list ? 'Page' : 'List') : 'Reply'}`) : []),
-    ...(body ? nameable(documentedSchema(body), `${resource}${route.method === 'PATCH' && !isArray(body) ? 'Changes' : 'Input'}`) : []),
+    ...(body ? nameable(documentedSchema(body), `${resource}${inputOf(route, body)}`) : []),
   ]
+}
+
+/** What the body of a route is called after its resource. */
+function inputOf({ method }: Route, body: TSchema): 'Changes' | 'Deletion' | 'Input' {
+  if (isArray(body)) return 'Input'
+  return method === 'PATCH' ? 'Changes' : method === 'DELETE' ? 'Deletion' : 'Input'
 }
 
 const isArray = (schema: TSchema) => (schema as JsonSchema).type === 'array'

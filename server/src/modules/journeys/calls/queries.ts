@@ -84,6 +84,9 @@ export const deleteCall = (ctx: InTx, call: CallKey): Promise<number> =>
 export const deferCall = (ctx: InTx, call: CallKey, at: Date): Promise<number> =>
   ctx.db.run(sql`update journey_calls set due_at = ${at}, lease_token = null, lease_until = null where ${isHeld(call, ctx.projectId)}`)
 
+/** Withdraws the calls of a project that were not made. */
+export const deleteCalls = (ctx: InTx) => ctx.db.run(sql`delete from journey_calls where project_id = ${ctx.projectId}`)
+
 /** How many calls have no answer yet, over all projects. */
 export const countCalls = (ctx: Ctx): Promise<number> => ctx.db.value(Count, sql`select count(*) as count from journey_calls`)
 

@@ -208,3 +208,13 @@ export const removeVersion = (ctx: ProjectCtx, id: ListVersionId) =>
     sql`with counts as (delete from list_counts where project_id = ${ctx.projectId} and version_id = ${id})
         delete from list_versions where project_id = ${ctx.projectId} and id = ${id} and status = 'retired'`,
   )
+
+const ScannedRow = Type.Object({ id: IdOf<ListVersionId>() })
+
+/** The versions of a project with a table of matches, or that had one. */
+export const scannedVersions = (ctx: InTx) =>
+  ctx.db.many(ScannedRow, sql`select id from list_versions where project_id = ${ctx.projectId} and scan is not null order by id`)
+
+/** Leaves the lists of a project without a version. */
+export const releaseLists = (ctx: InTx) =>
+  ctx.db.run(sql`update lists set live_version_id = null where project_id = ${ctx.projectId} and live_version_id is not null`)

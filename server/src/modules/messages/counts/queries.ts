@@ -47,6 +47,17 @@ export const messageProgressOf = (ctx: Ctx, campaigns: { id: CampaignId; project
         group by project_id, campaign_id`,
   )
 
+const TotalRow = Type.Object({ messages: Type.Integer(), waiting: Type.Integer() })
+
+/** All messages of a project, and those that are not in a final state. */
+export const totalOf = (ctx: ProjectCtx) =>
+  ctx.db.one(
+    TotalRow,
+    sql`select coalesce(sum(messages), 0)::bigint as messages,
+               coalesce(sum(messages) filter (where state = any(${PENDING_STATES}::text[])), 0)::bigint as waiting
+        from message_counts where project_id = ${ctx.projectId}`,
+  )
+
 /**
  * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each state. Sums stay the same. Returns by how many
  * rows.
