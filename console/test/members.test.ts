@@ -4,7 +4,7 @@ import { audit } from './stories/audit.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { keys } from './stories/keys.ts'
-import { settings } from './stories/settings.ts'
+import { deletion, settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
 import { team } from './stories/team.ts'
 import { tools } from './stories/tools.ts'
@@ -18,5 +18,6 @@ frame(site)
 keys(site)
 audit(site)
 settings(site)
+deletion(site)
 tools(site)
 team(site, mailedTo)

@@ -5,6 +5,17 @@ import { memberPage } from './member-page.ts'
 const HTML =
   '<p style="color: rgb(1, 2, 3)">Good day</p><script>document.body.textContent = "scripted"</script><p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>'
 
+/** Every way for content to run a script, each of which says so in the title of its document and to the console. */
+const RUN = "document.title = 'ran'; top.postMessage('ran', '*')"
+const SCRIPTED = `<body onload="${RUN}"><p>Hostile</p>
+  <button type="button" onclick="${RUN}" onpointerdown="${RUN}" onfocus="${RUN}">Press</button>
+  <a href="javascript:${RUN}">Follow</a>
+  <form action="javascript:${RUN}" onsubmit="${RUN}"><button formaction="javascript:${RUN}">Send</button></form>
+  <img src="data:image/png,broken" alt="" onerror="${RUN}"><svg onload="${RUN}"></svg>
+  <details open ontoggle="${RUN}"></details><input autofocus onfocus="${RUN}">
+  <iframe srcdoc="<script>top.postMessage('ran', '*')</script>"></iframe><object data="data:text/html,<script>top.postMessage('ran','*')</script>"></object>
+  <meta http-equiv="refresh" content="0;url=javascript:${RUN}"><style onload="${RUN}">p { color: green }</style></body>`
+
 /** The first subscription type of emails. */
 const emailType = async (site: Site): Promise<number> =>
   (await site.api('GET', 'subscriptions')).results.find(({ channel }: { channel: string }) => channel === 'email').id
@@ -28,5 +39,34 @@ export const sandbox = (site: () => Site) =>
       await page.getByRole('button', { name: 'HTML', exact: true }).click()
       await page.waitForURL(/tab=html/)
       expect(await page.locator('pre').textContent()).toContain('scripted')
+    })
+
+    test('runs nothing of what is drawn, whichever way it is asked to', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/sandbox`)
+      await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
+      await page.evaluate("window.heard = []; addEventListener('message', ({ data }) => heard.push(data))")
+      await site().api('POST', 'messages', {
+        user: { external_id: 'sample-2' },
+        subscription_id: await emailType(site()),
+        content: { subject: 'Hostile beans', html: SCRIPTED },
+      })
+      await page.getByRole('button', { name: /Hostile beans/ }).click()
+      const frame = page.frameLocator('iframe[title="Preview of the email"]')
+      await frame.getByText('Hostile').waitFor()
+      for (const name of ['Press', 'Send']) await frame.getByRole('button', { name }).click()
+      await frame.getByText('Follow').click()
+      // Two frames later, whatever was begun has run.
+      const title = await frame.getByText('Hostile').evaluate(({ ownerDocument: drawn }: any) => {
+        const nextFrame = () => new Promise((done) => drawn.defaultView.requestAnimationFrame(done))
+        return nextFrame()
+          .then(nextFrame)
+          .then(() => drawn.title)
+      })
+      expect(title).not.toBe('ran')
+      const heard = (await page.evaluate('heard')) as unknown[]
+      expect(heard.length).toBeGreaterThan(0)
+      expect(heard).not.toContain('ran')
     })
   })

@@ -74,3 +74,31 @@ export const settings = (site: () => Site) =>
       await expect.poll(async () => (await site().api('GET', 'page-theme')).brand_name).toBe(null)
     })
   })
+
+export const deletion = (site: () => Site) =>
+  describe('the danger zone', () => {
+    test('deletes a project once its name is typed, and says before what is erased and what stops', async () => {
+      await using opened = await memberPage(site(), '/p/1')
+      const { page } = opened
+      const data = { name: 'Old shop', locale: 'en-AU', timezone: 'Australia/Melbourne' }
+      const made = await page.request.post(`${site().url}/api/client/projects`, { headers: { origin: site().url }, data })
+      const { id } = await made.json()
+      const headers = { origin: site().url, 'carillon-project': String(id) }
+      const users = [{ external_id: 'kim' }, { external_id: 'lee' }]
+      expect((await page.request.post(`${site().url}/api/client/users/batch`, { headers, data: users })).ok()).toBe(true)
+      await page.goto(`/p/${id}/settings`)
+      await page.getByRole('button', { name: 'Delete the project' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Delete Old shop?' })
+      await dialog.getByText('2 users, with their events and consents').waitFor()
+      await dialog.getByText('0 keys stop working').waitFor()
+      const remove = dialog.getByRole('button', { name: 'Delete the project for good' })
+      await dialog.getByRole('textbox').fill('old shop')
+      expect(await remove.isDisabled()).toBe(true)
+      await dialog.getByRole('textbox').fill('Old shop')
+      await remove.click()
+      await page.getByText('Old shop is deleted.').waitFor()
+      await page.waitForURL(/\/p\/1$/)
+      expect((await page.request.get(`${site().url}/api/client/projects/${id}`)).status()).toBe(404)
+      expect((await page.request.get(`${site().url}/api/client/projects/1`)).status()).toBe(200)
+    })
+  })

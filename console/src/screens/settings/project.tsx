@@ -8,16 +8,23 @@ import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { refreshSession, useSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
+import { DangerZone } from './delete-project.tsx'
 import { changesBetween, linesOf, ZONES } from './fields.ts'
 import { PROJECT, type Project, type ProjectChanges } from './search.ts'
 
 /** Name, locale, time zone, tracking and the texts of a project. */
 export function ProjectSettings() {
   const { id } = useProject()
+  const { role } = useSession()
   const project = useOrganisationRead(PROJECT, { path: { projectId: id } })
   if (project.isPending) return <Loading />
   if (project.error) return <Failed error={project.error} onRetry={() => void project.refetch()} />
-  return <Form key={project.data.updated_at} stored={project.data} />
+  return (
+    <div className="stack">
+      <Form key={project.data.updated_at} stored={project.data} />
+      {role !== 'member' && <DangerZone project={project.data} />}
+    </div>
+  )
 }
 
 type FieldsProps = { draft: Project; set: (changes: Partial<Project>) => void; isFixed: boolean }

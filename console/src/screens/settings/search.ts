@@ -11,7 +11,9 @@ export const settingsSearchOf = ({ view }: Record<string, unknown>): SettingsSea
 
 export type Project = components['schemas']['Project']
 export type ProjectChanges = components['schemas']['ProjectChanges']
+export type ProjectSize = components['schemas']['ProjectSizeReply']
 export type Policy = Reply<typeof POLICY, 'get'>
 
 export const PROJECT = '/api/client/projects/{projectId}'
+export const PROJECT_SIZE = '/api/client/projects/{projectId}/size'
 export const POLICY = '/api/client/sending-policy'
