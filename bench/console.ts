@@ -21,7 +21,7 @@ const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
 const VISITS = 9
 const TRIES = 9
 /** What a screen still loads when it is drawn is counted too. */
-const SETTLE_MS = 1000
+const IDLE_MS = 1000
 const STEPS = 200
 const DRAG_MS = 3000
 /** Ten screens, by the key that opens each after `g`. */
@@ -110,7 +110,7 @@ async function visited(
   await page.goto(url, { waitUntil: 'commit' })
   await page.getByRole('heading', { name: heading }).first().waitFor()
   const readyMs = performance.now() - started
-  await pause(SETTLE_MS)
+  await pause(IDLE_MS)
   return { readyMs, scriptBytes: await page.evaluate<number>(SCRIPT_BYTES) }
 }
 
