@@ -13,14 +13,15 @@ CREATE OR REPLACE FUNCTION add_message_days()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into message_days as d (project_id, day, campaign_id, channel, state, messages, opens, clicks)
-  select project_id, day, campaign_id, min(channel), state, sum(messages), sum(opens), sum(clicks)
+  insert into message_days as d (project_id, day, campaign_id, journey_id, channel, state, messages, opens, clicks, unsubscribes)
+  select project_id, day, campaign_id, journey_id, min(channel), state, sum(messages), sum(opens), sum(clicks), sum(unsubscribes)
   from before
   where day is not null
-  group by project_id, day, campaign_id, state
-  order by project_id, day, campaign_id, state
-  on conflict (project_id, day, campaign_id, state) do update
-    set messages = d.messages + excluded.messages, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
+  group by project_id, day, campaign_id, journey_id, state
+  order by project_id, day, campaign_id, journey_id, state
+  on conflict (project_id, day, campaign_id, journey_id, state) do update
+    set messages = d.messages + excluded.messages, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks,
+        unsubscribes = d.unsubscribes + excluded.unsubscribes;
   return null;
 end
 $function$;
@@ -52,18 +53,36 @@ CREATE OR REPLACE FUNCTION count_messages()
 AS $function$
 begin
   if tg_op = 'INSERT' then
-    insert into message_counts (project_id, campaign_id, variant, state, reason, day, channel, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel, count(*), count(opened_at), count(clicked_at)
-    from after group by project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel;
+    insert into message_counts (project_id, campaign_id, journey_id, variant, state, reason, day, channel, messages, opens, clicks)
+    select project_id, campaign_id, coalesce(journey_id, 0), variant, state, reason, (created_at at time zone 'UTC')::date, channel, count(*), count(opened_at), count(clicked_at)
+    from after group by project_id, campaign_id, coalesce(journey_id, 0), variant, state, reason, (created_at at time zone 'UTC')::date, channel;
   else
-    insert into message_counts (project_id, campaign_id, variant, state, reason, day, channel, messages, opens, clicks)
-    select project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
+    insert into message_counts (project_id, campaign_id, journey_id, variant, state, reason, day, channel, messages, opens, clicks)
+    select project_id, campaign_id, coalesce(journey_id, 0), variant, state, reason, (created_at at time zone 'UTC')::date, channel, sum(sign), coalesce(sum(sign) filter (where opened_at is not null), 0), coalesce(sum(sign) filter (where clicked_at is not null), 0)
     from (select *, 1 as sign from after union all select *, -1 from before) changed
-    group by project_id, campaign_id, variant, state, reason, (created_at at time zone 'UTC')::date, channel
+    group by project_id, campaign_id, coalesce(journey_id, 0), variant, state, reason, (created_at at time zone 'UTC')::date, channel
     having sum(sign) <> 0
         or sum(sign) filter (where opened_at is not null) <> 0
         or sum(sign) filter (where clicked_at is not null) <> 0;
   end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_unsubscribe()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into message_counts (project_id, campaign_id, journey_id, variant, state, reason, day, channel, messages, opens, clicks, unsubscribes)
+  select m.project_id, m.campaign_id, coalesce(m.journey_id, 0), m.variant, m.state, m.reason, (m.created_at at time zone 'UTC')::date, m.channel, 0, 0, 0, 1
+  from messages m
+  where m.project_id = new.project_id and m.id = (new.proof ->> 'message_id')::bigint
+    and not exists (
+      select from consent_entries e
+      where e.project_id = new.project_id and e.user_id = new.user_id and e.id < new.id and e.state = 0
+        and e.proof ->> 'message_id' = new.proof ->> 'message_id' and not e.proof ? 'same_address_as'
+    );
   return null;
 end
 $function$;
@@ -1331,6 +1350,8 @@ create table message_counts (
   clicks bigint not null,
   day date,
   channel text,
+  journey_id bigint not null default 0,
+  unsubscribes bigint not null default 0,
   constraint message_counts_pkey PRIMARY KEY (project_id, campaign_id, id)
 );
 
@@ -1343,7 +1364,9 @@ create table message_days (
   messages bigint not null,
   opens bigint not null,
   clicks bigint not null,
-  constraint message_days_pkey PRIMARY KEY (project_id, day, campaign_id, state)
+  journey_id bigint not null default 0,
+  unsubscribes bigint not null default 0,
+  constraint message_days_pkey PRIMARY KEY (project_id, day, campaign_id, journey_id, state)
 );
 
 create table message_requests (

@@ -1,12 +1,12 @@
 /** The pure parts of the reports: the address, the request for it, changes, and CSV files. */
 import { expect, test } from 'vitest'
-import { csvOfCampaigns, csvOfDays } from '../src/screens/reports/csv.ts'
+import { csvOfCampaigns, csvOfDays, csvOfJourneys } from '../src/screens/reports/csv.ts'
 import { changeOf, queryOf, type Report, reportSearchOf } from '../src/screens/reports/search.ts'
 
 test.each([
   [
-    { days: '7', channel: 'email', campaign_id: 12, figure: 'opened' },
-    { days: 7, channel: 'email', campaign_id: 12, figure: 'opened' },
+    { days: '7', channel: 'email', campaign_id: 12, journey_id: '4', figure: 'opened' },
+    { days: 7, channel: 'email', campaign_id: 12, journey_id: 4, figure: 'opened' },
   ],
   [{ days: 8, channel: 'fax', figure: 'x', since: '2026-13-45' }, {}],
   [
@@ -29,13 +29,17 @@ test.each([
   [5, 0, null],
 ])('%i after %i is a change of %s', (now, before, expected) => expect(changeOf(now, before)).toBe(expected))
 
-const counts = { messages: 3, sent: 2, delivered: 2, opened: 1, clicked: 0, bounced: 0, complained: 0, failed: 1 }
+const counts = { messages: 3, sent: 2, delivered: 2, opened: 1, clicked: 0, bounced: 0, complained: 0, unsubscribed: 1, failed: 1 }
 test('CSV files quote what must be quoted, and hold no formula', () => {
   const campaigns = ['=1+1', 'Sale, "now"'].map((name, index) => ({ campaign_id: index, name, channel: 'email', total: counts }))
-  const report = { days: [{ day: '2026-11-23', ...counts }], campaigns } as unknown as Report
-  expect(csvOfDays(report)).toBe('day,messages,sent,delivered,opened,clicked,bounced,complained,failed\r\n2026-11-23,3,2,2,1,0,0,0,1\r\n')
+  const journeys = [{ journey_id: 4, name: 'Welcome', total: counts }]
+  const report = { days: [{ day: '2026-11-23', ...counts }], campaigns, journeys } as unknown as Report
+  expect(csvOfDays(report)).toBe(
+    'day,messages,sent,delivered,opened,clicked,bounced,complained,unsubscribed,failed\r\n2026-11-23,3,2,2,1,0,0,0,1,1\r\n',
+  )
   expect(csvOfCampaigns(report).split('\r\n').slice(1, 3)).toEqual([
-    "0,'=1+1,email,3,2,2,1,0,0,0,1",
-    '1,"Sale, ""now""",email,3,2,2,1,0,0,0,1',
+    "0,'=1+1,email,3,2,2,1,0,0,0,1,1",
+    '1,"Sale, ""now""",email,3,2,2,1,0,0,0,1,1',
   ])
+  expect(csvOfJourneys(report).split('\r\n')[1]).toBe('4,Welcome,3,2,2,1,0,0,0,1,1')
 })

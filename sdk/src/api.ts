@@ -2591,7 +2591,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report what became of messages, by day, channel and campaign
+         * Report what became of messages, by day, channel, campaign and journey
          * @description A message counts on the day (UTC) on which it was created, with all that became of it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.
          */
         get: operations["listReportMessages"];
@@ -5067,6 +5067,7 @@ export interface components {
          *       "opens": 311,
          *       "clicks": 74,
          *       "bounced": 6,
+         *       "unsubscribed": 4,
          *       "states": [
          *         {
          *           "state": "delivered",
@@ -5108,6 +5109,8 @@ export interface components {
             clicks: number;
             /** @description Messages that bounced. */
             bounced: number;
+            /** @description Messages by which their user unsubscribed. */
+            unsubscribed: number;
             /** @description The rows always add up to the totals. */
             states: {
                 /**
@@ -11841,6 +11844,12 @@ export interface components {
          *       "locale": "en-AU",
          *       "variant": "A",
          *       "summary": "Nearly out of beans, {{ user.data.name }}?",
+         *       "journeys": [
+         *         {
+         *           "id": 3,
+         *           "name": "Welcome"
+         *         }
+         *       ],
          *       "updated_at": "2026-11-21T22:10:05.120Z"
          *     }
          */
@@ -11867,6 +11876,13 @@ export interface components {
             variant: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
             /** @description The subject, title or address, or the beginning of the text, with its Liquid. */
             summary: string;
+            /** @description The live journeys that send its campaign. */
+            journeys: {
+                /** @description The id. */
+                id: number;
+                /** @description The name. */
+                name: string;
+            }[];
             /**
              * Format: date-time
              * @description When it was last changed.
@@ -12462,7 +12478,8 @@ export interface components {
          *         "clicked": 52,
          *         "bounced": 10,
          *         "complained": 0,
-         *         "failed": 3
+         *         "failed": 3,
+         *         "unsubscribed": 4
          *       },
          *       "previous": {
          *         "messages": 640,
@@ -12472,7 +12489,8 @@ export interface components {
          *         "clicked": 48,
          *         "bounced": 6,
          *         "complained": 1,
-         *         "failed": 2
+         *         "failed": 2,
+         *         "unsubscribed": 3
          *       },
          *       "days": [
          *         {
@@ -12484,7 +12502,8 @@ export interface components {
          *           "clicked": 52,
          *           "bounced": 10,
          *           "complained": 0,
-         *           "failed": 3
+         *           "failed": 3,
+         *           "unsubscribed": 4
          *         }
          *       ],
          *       "channels": [
@@ -12498,7 +12517,8 @@ export interface components {
          *             "clicked": 52,
          *             "bounced": 10,
          *             "complained": 0,
-         *             "failed": 3
+         *             "failed": 3,
+         *             "unsubscribed": 4
          *           },
          *           "previous": {
          *             "messages": 640,
@@ -12508,7 +12528,8 @@ export interface components {
          *             "clicked": 48,
          *             "bounced": 6,
          *             "complained": 1,
-         *             "failed": 2
+         *             "failed": 2,
+         *             "unsubscribed": 3
          *           }
          *         }
          *       ],
@@ -12526,7 +12547,8 @@ export interface components {
          *             "clicked": 52,
          *             "bounced": 10,
          *             "complained": 0,
-         *             "failed": 3
+         *             "failed": 3,
+         *             "unsubscribed": 4
          *           },
          *           "previous": {
          *             "messages": 640,
@@ -12536,7 +12558,37 @@ export interface components {
          *             "clicked": 48,
          *             "bounced": 6,
          *             "complained": 1,
-         *             "failed": 2
+         *             "failed": 2,
+         *             "unsubscribed": 3
+         *           }
+         *         }
+         *       ],
+         *       "journeys_total": 1,
+         *       "journeys": [
+         *         {
+         *           "journey_id": 3,
+         *           "name": "Welcome",
+         *           "total": {
+         *             "messages": 812,
+         *             "sent": 800,
+         *             "delivered": 790,
+         *             "opened": 310,
+         *             "clicked": 52,
+         *             "bounced": 10,
+         *             "complained": 0,
+         *             "failed": 3,
+         *             "unsubscribed": 4
+         *           },
+         *           "previous": {
+         *             "messages": 640,
+         *             "sent": 631,
+         *             "delivered": 625,
+         *             "opened": 240,
+         *             "clicked": 48,
+         *             "bounced": 6,
+         *             "complained": 1,
+         *             "failed": 2,
+         *             "unsubscribed": 3
          *           }
          *         }
          *       ]
@@ -12567,6 +12619,8 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
+                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                unsubscribed: number;
             };
             /** @description The messages of the days before. */
             previous: {
@@ -12586,6 +12640,8 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
+                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                unsubscribed: number;
             };
             /** @description Each day, also those without messages. */
             days: {
@@ -12607,6 +12663,8 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
+                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                unsubscribed: number;
             }[];
             /** @description Channels with messages. */
             channels: {
@@ -12633,6 +12691,8 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
                 };
                 /** @description The messages of the days before. */
                 previous: {
@@ -12652,6 +12712,8 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
                 };
             }[];
             /** @description The number of campaigns with messages. */
@@ -12685,6 +12747,8 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
                 };
                 /** @description The messages of the days before. */
                 previous: {
@@ -12704,6 +12768,58 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
+                };
+            }[];
+            /** @description The number of journeys with messages. */
+            journeys_total: number;
+            /** @description At most 100 journeys, those with the most messages first. */
+            journeys: {
+                journey_id: number;
+                /** @description The name. */
+                name: string;
+                /** @description The messages of the days. */
+                total: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
+                };
+                /** @description The messages of the days before. */
+                previous: {
+                    /** @description All messages, among them those that were skipped or wait. */
+                    messages: number;
+                    /** @description Messages that a provider accepted. */
+                    sent: number;
+                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    delivered: number;
+                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    opened: number;
+                    /** @description Messages with a click. */
+                    clicked: number;
+                    /** @description Messages that bounced. */
+                    bounced: number;
+                    /** @description Messages that were reported as spam. */
+                    complained: number;
+                    /** @description Messages that failed. */
+                    failed: number;
+                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    unsubscribed: number;
                 };
             }[];
         };
@@ -25177,6 +25293,12 @@ export interface operations {
                      *           "locale": "en-AU",
                      *           "variant": "A",
                      *           "summary": "Nearly out of beans, {{ user.data.name }}?",
+                     *           "journeys": [
+                     *             {
+                     *               "id": 3,
+                     *               "name": "Welcome"
+                     *             }
+                     *           ],
                      *           "updated_at": "2026-11-21T22:10:05.120Z"
                      *         }
                      *       ],
@@ -25854,6 +25976,7 @@ export interface operations {
                      *       "opens": 311,
                      *       "clicks": 74,
                      *       "bounced": 6,
+                     *       "unsubscribed": 4,
                      *       "states": [
                      *         {
                      *           "state": "delivered",
@@ -28938,6 +29061,8 @@ export interface operations {
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
                 /** @description Only messages of this campaign. */
                 campaign_id?: string;
+                /** @description Only messages of this journey. */
+                journey_id?: string;
             };
             header?: {
                 /** @description The API version to use. Default: that of the project. */
@@ -28968,7 +29093,8 @@ export interface operations {
                      *         "clicked": 52,
                      *         "bounced": 10,
                      *         "complained": 0,
-                     *         "failed": 3
+                     *         "failed": 3,
+                     *         "unsubscribed": 4
                      *       },
                      *       "previous": {
                      *         "messages": 640,
@@ -28978,7 +29104,8 @@ export interface operations {
                      *         "clicked": 48,
                      *         "bounced": 6,
                      *         "complained": 1,
-                     *         "failed": 2
+                     *         "failed": 2,
+                     *         "unsubscribed": 3
                      *       },
                      *       "days": [
                      *         {
@@ -28990,7 +29117,8 @@ export interface operations {
                      *           "clicked": 52,
                      *           "bounced": 10,
                      *           "complained": 0,
-                     *           "failed": 3
+                     *           "failed": 3,
+                     *           "unsubscribed": 4
                      *         }
                      *       ],
                      *       "channels": [
@@ -29004,7 +29132,8 @@ export interface operations {
                      *             "clicked": 52,
                      *             "bounced": 10,
                      *             "complained": 0,
-                     *             "failed": 3
+                     *             "failed": 3,
+                     *             "unsubscribed": 4
                      *           },
                      *           "previous": {
                      *             "messages": 640,
@@ -29014,7 +29143,8 @@ export interface operations {
                      *             "clicked": 48,
                      *             "bounced": 6,
                      *             "complained": 1,
-                     *             "failed": 2
+                     *             "failed": 2,
+                     *             "unsubscribed": 3
                      *           }
                      *         }
                      *       ],
@@ -29032,7 +29162,8 @@ export interface operations {
                      *             "clicked": 52,
                      *             "bounced": 10,
                      *             "complained": 0,
-                     *             "failed": 3
+                     *             "failed": 3,
+                     *             "unsubscribed": 4
                      *           },
                      *           "previous": {
                      *             "messages": 640,
@@ -29042,7 +29173,37 @@ export interface operations {
                      *             "clicked": 48,
                      *             "bounced": 6,
                      *             "complained": 1,
-                     *             "failed": 2
+                     *             "failed": 2,
+                     *             "unsubscribed": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "journeys_total": 1,
+                     *       "journeys": [
+                     *         {
+                     *           "journey_id": 3,
+                     *           "name": "Welcome",
+                     *           "total": {
+                     *             "messages": 812,
+                     *             "sent": 800,
+                     *             "delivered": 790,
+                     *             "opened": 310,
+                     *             "clicked": 52,
+                     *             "bounced": 10,
+                     *             "complained": 0,
+                     *             "failed": 3,
+                     *             "unsubscribed": 4
+                     *           },
+                     *           "previous": {
+                     *             "messages": 640,
+                     *             "sent": 631,
+                     *             "delivered": 625,
+                     *             "opened": 240,
+                     *             "clicked": 48,
+                     *             "bounced": 6,
+                     *             "complained": 1,
+                     *             "failed": 2,
+                     *             "unsubscribed": 3
                      *           }
                      *         }
                      *       ]

@@ -13,7 +13,7 @@ import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
 import { type InboxStreams, inboxRoutes } from './modules/inbox/index.ts'
 import { ingestRoutes } from './modules/ingest/index.ts'
-import { journeyRoutes } from './modules/journeys/index.ts'
+import { journeyRoutes, journeysSending } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
 import { memberRoutes, readableProjects } from './modules/members/index.ts'
@@ -48,7 +48,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...listRoutes({ archiveList, referencedCampaigns }),
   ...importRoutes,
   ...ruleRoutes,
-  ...campaignRoutes({ archiveCampaign, onUsersSaved }),
+  ...campaignRoutes({ archiveCampaign, onUsersSaved, journeysSending }),
   ...journeyRoutes({ stepReferenceFaults }),
   ...activityRoutes,
   ...auditRoutes,

@@ -36,7 +36,7 @@ export const reports = (site: () => Site) =>
       expect(lines.at(-1)?.split(',')[2]).toBe(String(ofCampaign.sent))
     })
 
-    test('templates are found by what they say', async () => {
+    test('templates are found by what they say, and archived with their campaign', async () => {
       const { results: types } = await site().api('GET', 'subscriptions?q=email')
       const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Autumn', subscription_id: types[0].id })
       const content = { from: 'Bellbird <hello@bellbird.example>', subject: 'Mushrooms are back', html: '<p>Now.</p>' }
@@ -48,5 +48,10 @@ export const reports = (site: () => Site) =>
       await page.getByRole('link', { name: 'Mushrooms are back' }).click()
       await expect.poll(() => page.url()).toContain(`/campaigns/${id}/edit?step=content`)
       expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('Mushrooms are back')
+      await page.goBack()
+      await page.getByRole('button', { name: 'Archive… campaign Autumn' }).click()
+      await page.getByRole('button', { name: 'Archive the campaign' }).click()
+      await page.getByText('Autumn is archived.').waitFor()
+      expect((await site().api('GET', 'templates?q=mushrooms')).results).toEqual([])
     })
   })

@@ -7,7 +7,9 @@ import type { Campaign } from './search.ts'
 /** What recipients did: opens, which are an estimate, and clicks by link. */
 export function Engagement({ campaign: { id, channel, delivery } }: { campaign: Campaign }) {
   const { t, i18n } = useTranslation('campaigns')
-  const { data } = useRead('/api/client/campaigns/{campaignId}/links', { path: { campaignId: id } })
+  const path = { campaignId: id }
+  const { data } = useRead('/api/client/campaigns/{campaignId}/links', { path })
+  const report = useRead('/api/client/campaigns/{campaignId}/delivery', { path })
   if (channel !== 'email' && delivery.clicks === 0) return null
   const { sent, opens, clicks, bounced } = delivery
   const parts = [
@@ -15,6 +17,7 @@ export function Engagement({ campaign: { id, channel, delivery } }: { campaign: 
     ['opens', opens, sent],
     ['clicks', clicks, sent],
     ['bounced', bounced, sent],
+    ['unsubscribed', report.data?.unsubscribed ?? 0, sent],
   ] as const
   return (
     <Card title={t('engagement.heading')}>

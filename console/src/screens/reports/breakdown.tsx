@@ -6,10 +6,10 @@ import { useRead } from '../../parts/data.ts'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
-import { csvOfCampaigns } from './csv.ts'
+import { csvOfCampaigns, csvOfJourneys } from './csv.ts'
 import type { Counts, Report, ReportSearch } from './search.ts'
 
-const RATES = ['delivered', 'opened', 'clicked', 'bounced'] as const
+const RATES = ['delivered', 'opened', 'clicked', 'unsubscribed', 'bounced'] as const
 
 type Row = { id: string | number; name: ReactNode; total: Counts; previous: Counts }
 
@@ -92,16 +92,52 @@ export function ByCampaign({ report, project, search }: Props) {
   }))
   const save = () => saveFile({ name: `campaigns-${since}-${until}.csv`, type: 'text/csv', text: csvOfCampaigns(report) })
   return (
+    <Ranking heading={t('campaigns.heading')} all={campaigns_total} csv={t('campaigns.csv')} onSave={save}>
+      <CountsTable label={t('campaigns.heading')} of={t('column.campaign')} rows={rows} />
+    </Ranking>
+  )
+}
+
+/** The journeys of a report, those with the most messages first. */
+export function ByJourney({ report, project, search }: Props) {
+  const { t } = useTranslation('reports')
+  const { journeys, journeys_total, since, until } = report
+  const rows = journeys.map(({ journey_id, name, total, previous }) => ({
+    id: journey_id,
+    name: (
+      <Link className="plain" to="/p/$project/reports" params={{ project }} search={{ ...search, journey_id }}>
+        {name}
+      </Link>
+    ),
+    total,
+    previous,
+  }))
+  const save = () => saveFile({ name: `journeys-${since}-${until}.csv`, type: 'text/csv', text: csvOfJourneys(report) })
+  return (
+    <Ranking heading={t('journeys.heading')} all={journeys_total} csv={t('journeys.csv')} onSave={save}>
+      <CountsTable label={t('journeys.heading')} of={t('column.journey')} rows={rows} />
+    </Ranking>
+  )
+}
+
+const SHOWN_MAX = 100
+
+type RankingProps = { heading: string; all: number; csv: string; onSave: () => void; children: ReactNode }
+
+/** A table of those with the most messages, which says when there are more. */
+function Ranking({ heading, all, csv, onSave, children }: RankingProps) {
+  const { t } = useTranslation('reports')
+  return (
     <Card
-      title={t('campaigns.heading')}
-      {...(campaigns_total > campaigns.length && { aside: t('campaigns.first', { shown: campaigns.length, all: campaigns_total }) })}
+      title={heading}
+      {...(all > SHOWN_MAX && { aside: t('first', { shown: SHOWN_MAX, all }) })}
       actions={
-        <Button variant="default" size="xs" onClick={save}>
-          {t('campaigns.csv')}
+        <Button variant="default" size="xs" onClick={onSave}>
+          {csv}
         </Button>
       }
     >
-      <CountsTable label={t('campaigns.heading')} of={t('column.campaign')} rows={rows} />
+      {children}
     </Card>
   )
 }

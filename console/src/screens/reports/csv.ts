@@ -14,6 +14,13 @@ const COUNTED = ['messages', ...FIGURES] as const
 export const csvOfDays = ({ days }: Report): string =>
   linesOf([['day', ...COUNTED], ...days.map((day) => [day.day, ...COUNTED.map((name) => day[name])])])
 
+/** The journeys of a report, one row for each. */
+export const csvOfJourneys = ({ journeys }: Report): string =>
+  linesOf([
+    ['journey_id', 'name', ...COUNTED],
+    ...journeys.map(({ journey_id, name, total }) => [journey_id, name, ...COUNTED.map((figure) => total[figure])]),
+  ])
+
 /** The campaigns of a report, one row for each. */
 export const csvOfCampaigns = ({ campaigns }: Report): string =>
   linesOf([

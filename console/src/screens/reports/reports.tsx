@@ -11,7 +11,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { useProject } from '../../session/project.tsx'
-import { ByCampaign, ByChannel, Links } from './breakdown.tsx'
+import { ByCampaign, ByChannel, ByJourney, Links } from './breakdown.tsx'
 import { DaysChart } from './chart.tsx'
 import './reports.css'
 import { CHANNELS, queryOf, RANGES, REPORT, type Report, type ReportSearch, reportSearchOf } from './search.ts'
@@ -62,6 +62,11 @@ function Choices({ search, report, onSearch }: ChoicesProps) {
       label: t('column.campaign'),
       values: (report?.campaigns ?? []).slice(0, 20).map(({ campaign_id, name }) => ({ value: String(campaign_id), label: name })),
     },
+    {
+      id: 'journey_id',
+      label: t('column.journey'),
+      values: (report?.journeys ?? []).slice(0, 20).map(({ journey_id, name }) => ({ value: String(journey_id), label: name })),
+    },
   ]
   const range = (since: string, until: string) => onSearch(reportSearchOf({ ...others, since, until }))
   return (
@@ -88,8 +93,8 @@ function Choices({ search, report, onSearch }: ChoicesProps) {
         onChange={(event) => range(first, event.currentTarget.value)}
       />
       <FilterChips
-        filters={filters.filter(({ values, id }) => values.length > 0 || search[id as 'campaign_id'])}
-        chosen={{ channel: search.channel, campaign_id: search.campaign_id?.toString() }}
+        filters={filters.filter(({ values, id }) => values.length > 0 || search[id as 'campaign_id' | 'journey_id'])}
+        chosen={{ channel: search.channel, campaign_id: search.campaign_id?.toString(), journey_id: search.journey_id?.toString() }}
         onChange={(id, value) => onSearch(reportSearchOf({ ...search, [id]: value }))}
       />
     </div>
@@ -101,9 +106,9 @@ type ShownProps = { report: Report; search: ReportSearch; onSearch: (search: Rep
 function Shown({ report, search, onSearch }: ShownProps) {
   const { t } = useTranslation('reports')
   const project = String(useProject().id)
-  const { figure = 'delivered', channel, campaign_id } = search
+  const { figure = 'delivered', channel, campaign_id, journey_id } = search
   if (report.total.messages === 0 && report.previous.messages === 0) {
-    return <Card>{channel || campaign_id ? <NoMatch onClear={() => onSearch({})} /> : <Empty>{t('empty')}</Empty>}</Card>
+    return <Card>{channel || campaign_id || journey_id ? <NoMatch onClear={() => onSearch({})} /> : <Empty>{t('empty')}</Empty>}</Card>
   }
   return (
     <>
@@ -111,6 +116,7 @@ function Shown({ report, search, onSearch }: ShownProps) {
       <Totals report={report} />
       {report.channels.length > 1 && <ByChannel report={report} project={project} search={search} />}
       {!campaign_id && report.campaigns.length > 0 && <ByCampaign report={report} project={project} search={search} />}
+      {!journey_id && report.journeys.length > 0 && <ByJourney report={report} project={project} search={search} />}
       {campaign_id && <Links campaignId={campaign_id} />}
     </>
   )

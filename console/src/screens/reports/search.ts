@@ -6,11 +6,11 @@ export type Counts = Report['total']
 export const REPORT = '/api/client/reports/messages'
 
 /** What a report counts, in the order of its tables. */
-export const FIGURES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'failed'] as const
+export const FIGURES = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained', 'unsubscribed', 'failed'] as const
 export type Figure = (typeof FIGURES)[number]
 
 /** The figures of which a rise is bad. */
-export const UNWANTED: readonly Figure[] = ['bounced', 'complained', 'failed']
+export const UNWANTED: readonly Figure[] = ['bounced', 'complained', 'unsubscribed', 'failed']
 
 /** What a rate of a figure is of: failed messages were never sent. */
 export const wholeOf = (figure: Figure, counts: Counts): number =>
@@ -30,11 +30,14 @@ export type ReportSearch = {
   until?: string
   channel?: Channel
   campaign_id?: number
+  journey_id?: number
   figure?: Figure
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 const dayIn = (value: unknown) => (typeof value === 'string' && DAY.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined)
+
+const idIn = (value: unknown) => (Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined)
 
 /** Reads the address. A last day alone says no range. */
 export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
@@ -43,13 +46,14 @@ export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
   const until = since && dayIn(search.until)
   const channel = CHANNELS.find((name) => name === search.channel)
   const figure = FIGURES.find((name) => name === search.figure)
-  const campaign_id = Number(search.campaign_id)
+  const [campaign_id, journey_id] = [idIn(search.campaign_id), idIn(search.journey_id)]
   return {
     ...(days && !since && { days }),
     ...(since && { since }),
     ...(until && { until }),
     ...(channel && { channel }),
-    ...(Number.isSafeInteger(campaign_id) && campaign_id > 0 && { campaign_id }),
+    ...(campaign_id && { campaign_id }),
+    ...(journey_id && { journey_id }),
     ...(figure && { figure }),
   }
 }
@@ -58,13 +62,14 @@ const DAY_MS = 86_400_000
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 
 /** The parameters of the request for an address. The API does not include its `until`. */
-export function queryOf({ days = RANGE_DEFAULT, since, until, channel, campaign_id }: ReportSearch, now: number) {
+export function queryOf({ days = RANGE_DEFAULT, since, until, channel, campaign_id, journey_id }: ReportSearch, now: number) {
   const last = until ? Date.parse(until) : null
   return {
     since: since ?? dayOf(now - (days - 1) * DAY_MS),
     ...(last !== null && { until: dayOf(last + DAY_MS) }),
     ...(channel && { channel }),
     ...(campaign_id && { campaign_id: String(campaign_id) }),
+    ...(journey_id && { journey_id: String(journey_id) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
@@ -9,6 +10,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
+import { Archive } from './archive.tsx'
 import { CHANNELS, type ListedTemplate, TEMPLATES } from './search.ts'
 
 const route = getRouteApi('/member/p/$project/templates')
@@ -91,12 +93,17 @@ function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
     {
       id: 'used',
       label: t('column.used'),
-      cell: ({ campaign_id, campaign_name, campaign_state }) => (
+      cell: ({ campaign_id, campaign_name, campaign_state, journeys }) => (
         <span className="chips">
           <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(campaign_id) }}>
             {campaign_name}
           </Link>{' '}
           <Chip state={campaign_state} />
+          {journeys.map(({ id, name }) => (
+            <Link key={id} className="plain" to="/p/$project/journeys/$journeyId" params={{ project, journeyId: String(id) }}>
+              {t('journey', { name })}
+            </Link>
+          ))}
         </span>
       ),
       isWide: true,
@@ -112,17 +119,40 @@ function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
       isUnlabelled: true,
       isNumber: true,
       isWide: true,
-      cell: ({ campaign_id, campaign_name }) => (
+      cell: (template) => <Actions template={template} copy={copy} />,
+    },
+  ]
+}
+
+/** What may be done with the campaign of a template. */
+function Actions({ template, copy }: { template: ListedTemplate; copy: Copy }) {
+  const { t } = useTranslation('templates')
+  const { campaign_id, campaign_name, campaign_state, locale } = template
+  // A campaign that was launched is archived by those who may launch it.
+  const mayArchive = useMay(campaign_state === 'draft' ? 'editor' : 'publisher')
+  const [isArchiving, setArchiving] = useState(false)
+  return (
+    <span className="chips">
+      <Button
+        size="xs"
+        variant="default"
+        loading={copy.isPending}
+        aria-label={t('copyOf', { name: campaign_name })}
+        onClick={() => copy.mutate(campaign_id)}
+      >
+        {t('copy')}
+      </Button>
+      {mayArchive && (
         <Button
           size="xs"
           variant="default"
-          loading={copy.isPending}
-          aria-label={t('copyOf', { name: campaign_name })}
-          onClick={() => copy.mutate(campaign_id)}
+          aria-label={t('archive.of', { name: campaign_name, locale })}
+          onClick={() => setArchiving(true)}
         >
-          {t('copy')}
+          {t('archive.open')}
         </Button>
-      ),
-    },
-  ]
+      )}
+      <Archive template={template} isOpen={isArchiving} onClose={() => setArchiving(false)} />
+    </span>
+  )
 }

@@ -106,6 +106,7 @@ const listed = {
   locale: 'en-AU',
   variant: 'A',
   summary: 'Nearly out of beans, {{ user.data.name }}?',
+  journeys: [{ id: 3, name: 'Welcome' }],
   updated_at: CHANGED,
 }
 
@@ -163,6 +164,7 @@ export const campaignExamples = {
     opens: 311,
     clicks: 74,
     bounced: 6,
+    unsubscribed: 4,
     states: [
       { state: 'delivered', reason: null, variant: null, messages: 796, opens: 311, clicks: 74 },
       { state: 'bounced', reason: 'hard_bounce', variant: null, messages: 6, opens: 0, clicks: 0 },

@@ -142,8 +142,28 @@ const inProgress = {
 const ofChannel = { channel: 'email', last_7_days: week, previous_7_days: { ...week, sent: 3990, delivered: 3921 } }
 const reachability = { channel: 'email', is_reachable: false, reason: 'suppressed', detail: 'hard_bounce', subscribed: 2, subscriptions: 3 }
 
-const REPORTED = { messages: 812, sent: 800, delivered: 790, opened: 310, clicked: 52, bounced: 10, complained: 0, failed: 3 }
-const REPORTED_BEFORE = { messages: 640, sent: 631, delivered: 625, opened: 240, clicked: 48, bounced: 6, complained: 1, failed: 2 }
+const REPORTED = {
+  messages: 812,
+  sent: 800,
+  delivered: 790,
+  opened: 310,
+  clicked: 52,
+  bounced: 10,
+  complained: 0,
+  failed: 3,
+  unsubscribed: 4,
+}
+const REPORTED_BEFORE = {
+  messages: 640,
+  sent: 631,
+  delivered: 625,
+  opened: 240,
+  clicked: 48,
+  bounced: 6,
+  complained: 1,
+  failed: 2,
+  unsubscribed: 3,
+}
 
 export const messageExamples = {
   MessageReport: {
@@ -156,6 +176,8 @@ export const messageExamples = {
     channels: [{ channel: 'email', total: REPORTED, previous: REPORTED_BEFORE }],
     campaigns_total: 1,
     campaigns: [{ campaign_id: 7, name: 'Spring sale', channel: 'email', total: REPORTED, previous: REPORTED_BEFORE }],
+    journeys_total: 1,
+    journeys: [{ journey_id: 3, name: 'Welcome', total: REPORTED, previous: REPORTED_BEFORE }],
   },
   Overview: {
     problems: [problem],

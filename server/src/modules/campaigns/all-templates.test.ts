@@ -1,6 +1,7 @@
 /** The list of all templates (D-CAMP-9). */
 import { expect, test } from 'vitest'
-import { blastTo, listOf, pathOf } from '../../../test/blasts.ts'
+import { blastTo, listOf, pathOf, subscriptionTo } from '../../../test/blasts.ts'
+import { createJourney, READY } from '../../../test/journeys.ts'
 import { type World, world } from '../../../test/world.ts'
 
 test('lists the templates of all campaigns by what they say, in pages, without those of archived campaigns and other projects', async () => {
@@ -32,4 +33,20 @@ test('lists the templates of all campaigns by what they say, in pages, without t
   expect(await ids('')).toEqual(of(0, 2))
   const other = await w.other()
   expect((await find('', { key: other.keys.secret })).results).toEqual([])
+})
+
+test('says which live journeys send the campaign of a template', async () => {
+  await using w = await world()
+  const subscription_id = await subscriptionTo(w)
+  const { id } = (await w.post('/api/client/campaigns', { name: 'Hi', type: 'trigger', subscription_id })).body
+  await w.put(`/api/client/campaigns/${id}/templates/en`, { from: 'Shop <shop@example.com>', subject: 'Hi', html: '<p>Hi</p>' })
+  await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+  const send = { type: 'action', x: 0, y: 2, data: { campaign_id: id } }
+  const steps = { api: { ...READY.api, children: [{ external_id: 'send' }] }, send }
+  const live = await createJourney(w, { status: 'live', name: 'Greeting' }, steps)
+  await createJourney(w, { name: 'Only a draft' }, steps)
+  const journeys = async () => (await w.get('/api/client/templates')).body.results.map(({ journeys }: any) => journeys)
+  expect(await journeys()).toEqual([[{ id: live.id, name: 'Greeting' }]])
+  await w.delete(live.path)
+  expect(await journeys()).toEqual([[]])
 })

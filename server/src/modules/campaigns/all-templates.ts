@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import { mapPage } from '../../infra/http/paging.ts'
 import { route } from '../../infra/http/route.ts'
-import type { CampaignId } from '../../lib/ids.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { CampaignId, JourneyId } from '../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, Line, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
 import { VariantName, variantName } from '../templates/index.ts'
 import { listAllTemplates, templateListing } from './all-templates.queries.ts'
@@ -17,6 +18,9 @@ const ListedTemplate = Exact(
     locale: Type.String(),
     variant: VariantName,
     summary: Type.String({ description: 'The subject, title or address, or the beginning of the text, with its Liquid.' }),
+    journeys: Type.Array(Exact({ id: IdOf<JourneyId>(), name: Type.String() }), {
+      description: 'The live journeys that send its campaign.',
+    }),
     updated_at: Timestamp,
   },
   { title: 'ListedTemplate' },
@@ -24,7 +28,10 @@ const ListedTemplate = Exact(
 
 const LOCALE_LENGTH_MAX = 255
 
-export const allTemplateRoutes = [
+/** The live journeys that send these campaigns, found by a module that depends on this one. */
+export type JourneysSending = (ctx: ProjectCtx, ids: CampaignId[]) => Promise<Map<CampaignId, { id: JourneyId; name: string }[]>>
+
+export const allTemplateRoutes = (journeysSending: JourneysSending) => [
   route({
     method: 'GET',
     path: '/api/client/templates',
@@ -37,7 +44,14 @@ export const allTemplateRoutes = [
       locale: Type.Optional(Line(LOCALE_LENGTH_MAX, { description: 'The language, as a BCP-47 tag.' })),
     }),
     reply: Page(ListedTemplate),
-    run: async (ctx, { page, query }) =>
-      mapPage(await listAllTemplates(ctx, page, query), ({ variant, ...row }) => ({ ...row, variant: variantName(variant) })),
+    run: async (ctx, { page, query }) => {
+      const found = await listAllTemplates(ctx, page, query)
+      const journeys = await journeysSending(ctx, [...new Set(found.results.map(({ campaign_id }) => campaign_id))])
+      return mapPage(found, ({ variant, ...row }) => ({
+        ...row,
+        variant: variantName(variant),
+        journeys: journeys.get(row.campaign_id) ?? [],
+      }))
+    },
   }),
 ]

@@ -5,7 +5,7 @@ import type { CampaignId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { CampaignLinks, linksOfCampaign } from '../tracking/index.ts'
-import { allTemplateRoutes } from './all-templates.ts'
+import { allTemplateRoutes, type JourneysSending } from './all-templates.ts'
 import { attachmentRoutes } from './attachment-routes.ts'
 import { directRoutes } from './direct/routes.ts'
 import type { OnUsersSaved } from './direct/service.ts'
@@ -45,6 +45,7 @@ type Verbs = {
   /** Throws 403, 404, and 422 when a live journey uses the campaign, unless it is forced. */
   archiveCampaign(ctx: ProjectCtx, id: CampaignId, options: { isForced: boolean }): Promise<void>
   onUsersSaved: OnUsersSaved
+  journeysSending: JourneysSending
 }
 
 const ofCampaigns = (verbs: Verbs) => [
@@ -181,7 +182,7 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...ofCampaigns(verbs),
   ...ofProgress,
   ...templateRoutes,
-  ...allTemplateRoutes,
+  ...allTemplateRoutes(verbs.journeysSending),
   ...versionRoutes,
   ...attachmentRoutes,
   ...recipientRoutes,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -129,16 +129,19 @@ export const countJourneys = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from journeys where project_id = ${ctx.projectId} and archived_at is null`)
 
 const LiveGraphRow = Type.Object({
+  id: IdOf<JourneyId>(),
   name: Type.String(),
   steps: Type.Unsafe<Step[]>({ type: 'array' }),
   settings: Type.Unsafe<JourneySettings>({ type: 'object' }),
 })
 
+export type LiveGraphRow = Static<typeof LiveGraphRow>
+
 /** The live graphs of live journeys. */
 export const liveGraphs = (ctx: ProjectCtx) =>
   ctx.db.many(
     LiveGraphRow,
-    sql`select j.name, v.steps, v.settings
+    sql`select j.id, j.name, v.steps, v.settings
         from journeys j
         join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status = 'live'
         where j.project_id = ${ctx.projectId} and j.status = 'live' and j.archived_at is null

@@ -1,8 +1,10 @@
 /** Reports of messages, counted again from the rows by the test (D-CON-34). */
 import { expect, test } from 'vitest'
 import { blastTo, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../test/blasts.ts'
+import { createJourney, READY } from '../../../test/journeys.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
+import { linksOf } from '../subscriptions/index.ts'
 
 const read = async (w: World, query = '') => {
   const reply = await w.get(`/api/client/reports/messages${query}`, { key: w.keys.support })
@@ -96,4 +98,55 @@ test('opens and clicks count on the day of the message, and a range has a limit'
   expect((await w.get('/api/client/reports/messages?since=2020-01-01')).status).toBe(422)
   const other = await w.other()
   expect((await w.get('/api/client/reports/messages', { key: other.keys.secret })).body.total.messages).toBe(0)
+})
+
+/** Sends a campaign to ana by a journey, and to bo without one. */
+async function sendByJourney(w: World) {
+  const subscription_id = await subscriptionTo(w)
+  const campaign = (await w.post('/api/client/campaigns', { name: 'Hi', type: 'trigger', subscription_id })).body
+  await w.put(`${pathOf(campaign)}/templates/en`, { from: 'Shop <shop@example.com>', subject: 'Hi', html: '<p>Hi</p>' })
+  await write(w, campaign, { state: 'running' })
+  await w.users('ana', 'bo')
+  const send = { type: 'action', x: 0, y: 2, data: { campaign_id: campaign.id } }
+  const steps = { api: { ...READY.api, children: [{ external_id: 'send' }] }, send }
+  const journey = await createJourney(w, { status: 'live', name: 'Greeting' }, steps)
+  await journey.post('entrances', { external_id: 'ana' })
+  await w.post(`${pathOf(campaign)}/trigger`, { external_id: 'bo' })
+  await w.drain()
+  return { campaign, journey, subscription_id }
+}
+
+test('journeys are reported with their messages, and opt-outs once with the message they came by', async () => {
+  await using w = await world()
+  const { campaign, journey, subscription_id } = await sendByJourney(w)
+  const { results } = (await w.get(`${pathOf(campaign)}/recipients`)).body
+  const { id: messageId, user } = results.find(({ user }: any) => user.external_id === 'ana')
+  const link = { projectId: w.projectId, userId: user.id, subscriptionId: subscription_id, messageId } as never
+  const path = linksOf(w.ctx, link).unsubscribe_url.slice('http://carillon.test'.length)
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const leave = async () => {
+    const left = await w.post(path, undefined, { key: null, raw: 'List-Unsubscribe=One-Click', headers: type })
+    expect(left.status, left.text).toBe(200)
+  }
+  await leave()
+  await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 1 }])
+  await leave()
+  await w.patch('/api/client/users/bo/subscriptions', [{ subscription_id, state: 0 }])
+
+  const byJourney = { journey_id: journey.id, name: 'Greeting', total: { messages: 1, sent: 1, unsubscribed: 1 } }
+  const expected = { total: { messages: 2, sent: 2, unsubscribed: 1 }, journeys_total: 1, journeys: [byJourney] }
+  const report = await read(w)
+  expect(report).toMatchObject(expected)
+  expect(report.campaigns).toMatchObject([{ total: { messages: 2, unsubscribed: 1 } }])
+  expect(await read(w, `?journey_id=${journey.id}`)).toMatchObject({ total: { messages: 1, unsubscribed: 1 }, campaigns_total: 1 })
+  expect((await w.get(`${pathOf(campaign)}/delivery`)).body).toMatchObject({ total: 2, unsubscribed: 1, states: [{ messages: 2 }] })
+
+  await select(
+    w,
+    'insert into message_counts (project_id, campaign_id, state, messages, opens, clicks) select $1, $2, $3, 0, 0, 0 from generate_series(1, 101) returning id',
+    [w.projectId, campaign.id, 'sent'],
+  )
+  expect(await run(w, 'messages.fold-counts')).toBeGreaterThan(0)
+  expect(await read(w)).toEqual(report)
+  expect((await w.get(`${pathOf(campaign)}/delivery`)).body.unsubscribed).toBe(1)
 })

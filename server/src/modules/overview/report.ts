@@ -2,21 +2,23 @@
 import { type Static, Type } from 'typebox'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { CHANNELS } from '../../lib/channels.ts'
-import type { CampaignId } from '../../lib/ids.ts'
+import type { CampaignId, JourneyId } from '../../lib/ids.ts'
 import { Exact, IdOf, OneOf } from '../../lib/shapes.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { campaignNames } from '../campaigns/index.ts'
 import { dayOf, daysOf, range } from '../events/index.ts'
+import { journeyNames } from '../journeys/index.ts'
 import { COUNTED_IN_DAYS, countsOfDays, type DayCounts } from '../messages/index.ts'
 
 const CAMPAIGNS_MAX = 100
+const JOURNEYS_MAX = 100
+const ID = { pattern: '^[0-9]{1,15}$', problem: 'is not an id' }
 
 export const ReportQuery = Exact({
   ...range,
   channel: Type.Optional(OneOf(CHANNELS, { description: 'Only messages of this channel.' })),
-  campaign_id: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'Only messages of this campaign.' }),
-  ),
+  campaign_id: Type.Optional(Type.String({ ...ID, description: 'Only messages of this campaign.' })),
+  journey_id: Type.Optional(Type.String({ ...ID, description: 'Only messages of this journey.' })),
 })
 type ReportQuery = Static<typeof ReportQuery>
 
@@ -39,37 +41,26 @@ export const MessageReport = Exact(
     campaigns: Type.Array(Exact({ campaign_id: IdOf<CampaignId>(), name: Type.String(), channel: OneOf(CHANNELS), ...beside }), {
       description: `At most ${CAMPAIGNS_MAX} campaigns, those with the most messages first.`,
     }),
+    journeys_total: Type.Integer({ description: 'The number of journeys with messages.' }),
+    journeys: Type.Array(Exact({ journey_id: IdOf<JourneyId>(), name: Type.String(), ...beside }), {
+      description: `At most ${JOURNEYS_MAX} journeys, those with the most messages first.`,
+    }),
   },
   { title: 'MessageReport' },
 )
 type MessageReport = Static<typeof MessageReport>
 
 /** The report of the days of a query, and of as many days before. Throws 422 when they are too many. */
-export async function readReport(ctx: ProjectCtx, { since, until, channel, campaign_id }: ReportQuery): Promise<MessageReport> {
+export async function readReport(ctx: ProjectCtx, query: ReportQuery): Promise<MessageReport> {
+  const { since, until, channel, campaign_id, journey_id } = query
   const { from, to } = daysOf({ ...(since !== undefined && { since }), ...(until !== undefined && { until }) }, ctx.clock.now())
   const [first, last] = [Date.parse(from), Date.parse(to)]
   const days = Array.from({ length: (last - first) / DAY_MS + 1 }, (_, index) => dayOf(new Date(first + index * DAY_MS)))
   const before = dayOf(new Date(first - days.length * DAY_MS))
-  const rows = await countsOfDays(
-    ctx,
-    { from: before, to, channel, campaign_id: campaign_id === undefined ? undefined : Number(campaign_id) },
-    from,
-  )
+  const only = { channel, campaign_id: numberOf(campaign_id), journey_id: numberOf(journey_id) }
+  const rows = await countsOfDays(ctx, { from: before, to, ...only }, from)
   const ofDays = rows.filter(({ day }) => day !== null)
   const byDay = new Map(ofDays.map((row) => [row.day, row]))
-  const campaigns = [...Map.groupBy(rows, ({ campaign_id }) => campaign_id)]
-    .flatMap(([campaign_id, rows]) => (campaign_id === null ? [] : [{ campaign_id, ...channelOf(rows), ...compared(rows) }]))
-    .filter(({ total }) => total.messages > 0)
-    .sort((a, b) => b.total.messages - a.total.messages || a.campaign_id - b.campaign_id)
-  const shown = campaigns.slice(0, CAMPAIGNS_MAX)
-  const names = new Map(
-    (
-      await campaignNames(
-        ctx,
-        shown.map(({ campaign_id }) => campaign_id),
-      )
-    ).map(({ id, name }) => [id, name]),
-  )
   const ofChannels = rows.filter(({ channel, campaign_id }) => channel !== null && campaign_id === null)
   return {
     since: from,
@@ -78,10 +69,47 @@ export async function readReport(ctx: ProjectCtx, { since, until, channel, campa
     ...compared(ofDays),
     days: days.map((day) => ({ day, ...sumOf(byDay.has(day) ? [byDay.get(day) as DayCounts] : []) })),
     channels: [...Map.groupBy(ofChannels, ({ channel }) => channel)].map(([, rows]) => ({ ...channelOf(rows), ...compared(rows) })),
-    campaigns_total: campaigns.length,
-    campaigns: shown.map((campaign) => ({ ...campaign, name: names.get(campaign.campaign_id) ?? '' })),
+    ...(await campaignsOf(ctx, rows)),
+    ...(await journeysOf(ctx, rows)),
   }
 }
+
+const numberOf = (id: string | undefined) => (id === undefined ? undefined : Number(id))
+
+async function campaignsOf(ctx: ProjectCtx, rows: DayCounts[]) {
+  const all = ranked(rows, ({ campaign_id }) => campaign_id)
+  const shown = all.slice(0, CAMPAIGNS_MAX)
+  const found = await campaignNames(
+    ctx,
+    shown.map(({ id }) => id),
+  )
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  const campaigns = shown.map(({ id, rows, ...counts }) => ({
+    campaign_id: id,
+    ...channelOf(rows),
+    ...counts,
+    name: names.get(id) ?? '',
+  }))
+  return { campaigns_total: all.length, campaigns }
+}
+
+async function journeysOf(ctx: ProjectCtx, rows: DayCounts[]) {
+  const all = ranked(rows, ({ journey_id }) => journey_id || null)
+  const shown = all.slice(0, JOURNEYS_MAX)
+  const names = await journeyNames(
+    ctx,
+    shown.map(({ id }) => id),
+  )
+  const journeys = shown.map(({ id, rows: _, ...counts }) => ({ journey_id: id, ...counts, name: names.get(id) ?? '' }))
+  return { journeys_total: all.length, journeys }
+}
+
+/** The rows with an id, together by it, those with the most messages first. What has none in the days themselves is left out. */
+const ranked = <Id extends number>(rows: DayCounts[], idOf: (row: DayCounts) => Id | null) =>
+  [...Map.groupBy(rows, idOf)]
+    .flatMap(([id, rows]) => (id === null ? [] : [{ id, rows, ...compared(rows) }]))
+    .filter(({ total }) => total.messages > 0)
+    .sort((a, b) => b.total.messages - a.total.messages || a.id - b.id)
 
 const NAMES = Object.keys(COUNTED_IN_DAYS) as (keyof Counts)[]
 

@@ -44,7 +44,7 @@ test('counts by state and reason add up to the totals', async () => {
   await using w = await world()
   const { campaign } = await halfSent(w)
   const path = `${pathOf(campaign)}/delivery`
-  expect((await w.get(path)).body).toEqual({ total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0, states: [] })
+  expect((await w.get(path)).body).toEqual({ total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0, unsubscribed: 0, states: [] })
   await schedule(w, campaign)
   await w.drain()
   const row = (state: string, reason: string | null) => ({ state, reason, variant: null, messages: 1, opens: 0, clicks: 0 })
@@ -55,6 +55,7 @@ test('counts by state and reason add up to the totals', async () => {
     opens: 0,
     clicks: 0,
     bounced: 0,
+    unsubscribed: 0,
     states: [row('delivered', null), row('skipped', 'excluded'), row('skipped', 'no_address')],
   })
   expect((await w.get(path, { key: (await w.other()).keys.secret })).status).toBe(404)

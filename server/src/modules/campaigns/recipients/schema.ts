@@ -70,6 +70,7 @@ export const DeliveryReport = Exact({
   opens: Type.Integer(),
   clicks: Type.Integer(),
   bounced: Type.Integer(),
+  unsubscribed: Type.Integer({ description: 'Messages by which their user unsubscribed.' }),
   states: Type.Array(
     Exact({
       state: State,

@@ -62,6 +62,6 @@ export async function reportDelivery(ctx: ProjectCtx, id: CampaignId): Promise<D
 
 /** The counts as a report, without the winner of a test. */
 export const reportOf = (counts: Counts | undefined): DeliveryReport => ({
-  ...(counts ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0 }),
+  ...(counts ?? { total: 0, pending: 0, sent: 0, opens: 0, clicks: 0, bounced: 0, unsubscribed: 0 }),
   states: (counts?.states ?? []).map((row) => ({ ...row, variant: letter(row.variant) })),
 })

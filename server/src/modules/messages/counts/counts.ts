@@ -15,10 +15,12 @@ export type Counts = {
   opens: number
   clicks: number
   bounced: number
-  states: Omit<CountRow, 'campaign_id'>[]
+  /** Messages by which their user unsubscribed. */
+  unsubscribed: number
+  states: Omit<CountRow, 'campaign_id' | 'unsubscribes'>[]
 }
 
-const sumOf = (rows: CountRow[], member: 'messages' | 'opens' | 'clicks', states?: readonly string[]) =>
+const sumOf = (rows: CountRow[], member: 'messages' | 'opens' | 'clicks' | 'unsubscribes', states?: readonly string[]) =>
   rows.reduce((sum, row) => (states === undefined || states.includes(row.state) ? sum + row[member] : sum), 0)
 
 /** The message counts of campaigns. A campaign without messages is not in the map. */
@@ -34,7 +36,8 @@ export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[])
         opens: sumOf(rows, 'opens'),
         clicks: sumOf(rows, 'clicks'),
         bounced: sumOf(rows, 'messages', ['bounced']),
-        states: rows.map(({ campaign_id: _, ...row }) => row),
+        unsubscribed: sumOf(rows, 'unsubscribes'),
+        states: rows.filter(({ messages }) => messages !== 0).map(({ campaign_id: _, unsubscribes: __, ...row }) => row),
       },
     ]),
   )

@@ -13,18 +13,20 @@ const CountRow = Type.Object({
   messages: Type.Integer(),
   opens: Type.Integer(),
   clicks: Type.Integer(),
+  unsubscribes: Type.Integer(),
 })
 export type CountRow = Static<typeof CountRow>
 
-/** The number of messages of these campaigns by state, and of their opens and clicks. */
+/** The number of messages of these campaigns by state, and of their opens, clicks and opt-outs. The state of an opt-out is that of its time. */
 export const findCounts = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
   ctx.db.many(
     CountRow,
-    sql`select campaign_id, state, reason, variant, sum(messages)::bigint as messages, sum(opens)::bigint as opens, sum(clicks)::bigint as clicks
+    sql`select campaign_id, state, reason, variant, sum(messages)::bigint as messages, sum(opens)::bigint as opens, sum(clicks)::bigint as clicks,
+               sum(unsubscribes)::bigint as unsubscribes
         from message_counts
         where project_id = ${ctx.projectId} and campaign_id = any(${ids}::bigint[])
         group by campaign_id, state, reason, variant
-        having sum(messages) <> 0
+        having sum(messages) <> 0 or sum(unsubscribes) <> 0
         order by campaign_id, state, reason, variant`,
   )
 
@@ -73,13 +75,13 @@ export const foldRows = async (ctx: Ctx, rowsMax: number, campaignsMax: number):
         ), taken as (
           delete from message_counts t
           where t.ctid = any(array(select t.ctid from long join message_counts t using (project_id, campaign_id) for update of t skip locked))
-          returning project_id, campaign_id, variant, state, reason, messages, opens, clicks
+          returning project_id, campaign_id, variant, state, reason, messages, opens, clicks, unsubscribes
         ), folded as (
-          insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks)
-          select project_id, campaign_id, variant, state, reason, sum(messages), sum(opens), sum(clicks)
+          insert into message_counts (project_id, campaign_id, variant, state, reason, messages, opens, clicks, unsubscribes)
+          select project_id, campaign_id, variant, state, reason, sum(messages), sum(opens), sum(clicks), sum(unsubscribes)
           from taken
           group by project_id, campaign_id, variant, state, reason
-          having sum(messages) <> 0 or sum(opens) <> 0 or sum(clicks) <> 0
+          having sum(messages) <> 0 or sum(opens) <> 0 or sum(clicks) <> 0 or sum(unsubscribes) <> 0
           returning 1
         )
         select (select count(*) from taken) - (select count(*) from folded) as spared`,
