@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
 import { consoleInBrowser } from './console.ts'
 import { dkim } from './dkim.ts'
+import { growth } from './growth.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
 import { imports } from './imports.ts'
@@ -43,6 +44,7 @@ const benches = {
   'tenants-cost': tenantsCost,
   webhooks,
   scale,
+  growth,
   calm,
   console: consoleInBrowser,
   'cold-start': coldStart,
