@@ -978,9 +978,11 @@ create table link_clicks (
   user_id bigint not null,
   clicks integer not null,
   machine_clicks integer not null,
+  clicked_on date not null default CURRENT_DATE,
   constraint link_clicks_pkey PRIMARY KEY (project_id, link_id, user_id),
   constraint link_clicks_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=85);
+CREATE INDEX link_clicks_by_age ON link_clicks USING btree (project_id, clicked_on);
 CREATE INDEX link_clicks_by_user ON link_clicks USING btree (project_id, user_id);
 
 create table links (
@@ -990,6 +992,9 @@ create table links (
   position integer not null,
   url text not null,
   created_at timestamp(3) with time zone not null,
+  former_clicks bigint not null default 0,
+  former_users bigint not null default 0,
+  former_bot_clicks bigint not null default 0,
   constraint links_pkey PRIMARY KEY (project_id, id),
   constraint links_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1820,6 +1825,7 @@ create table usage_counters (
   constraint usage_counters_pkey PRIMARY KEY (project_id, name, period),
   constraint usage_counters_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX usage_counters_by_age ON usage_counters USING btree (project_id, period);
 
 create table user_anonymous_ids (
   project_id bigint not null,

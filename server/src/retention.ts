@@ -1,14 +1,20 @@
 /** Deleting what is old, in every store, and what has to stay although it is. */
 
+import { type AgedRows, projectsWithOldRows, ROWS_AT_ONCE } from './infra/queue/aged-rows.ts'
+import { parkedStore } from './infra/queue/parked.ts'
 import { oldBefore, projectsWithOld, removeNext, type Store } from './infra/queue/retention.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
+import { deleteCounters } from './infra/runtime/quota.ts'
 import type { ProjectId } from './lib/ids.ts'
 import { distinct } from './lib/shapes.ts'
 import { blastsNotOver } from './modules/campaigns/index.ts'
+import { backtestStore } from './modules/journeys/index.ts'
 import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
 import { mailStore } from './modules/mta/index.ts'
 import { insideAmong } from './modules/positions/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
+import { confirmationStore } from './modules/subscriptions/index.ts'
+import { clickRows } from './modules/tracking/index.ts'
 
 /**
  * A blast that is not over knows by its messages who has got it, and an entrance that has not ended what became of the messages of its
@@ -26,7 +32,14 @@ const findNeeded: FindNeeded = async (ctx, messages) => {
   )
 }
 
-export const STORES: readonly Store[] = [messageStore(findNeeded), sandboxStore, mailStore]
+export const STORES: readonly Store[] = [messageStore(findNeeded), sandboxStore, mailStore, confirmationStore, backtestStore, parkedStore]
+
+const COUNTERS_KEPT_DAYS = 400
+
+export const AGED: readonly AgedRows[] = [
+  clickRows,
+  { name: 'usage_counters', column: 'period', days: () => COUNTERS_KEPT_DAYS, remove: deleteCounters },
+]
 
 /** Does one turn of each project that has something old. Returns how many rows it looked at. */
 export async function removeOld(ctx: Ctx): Promise<number> {
@@ -34,8 +47,14 @@ export async function removeOld(ctx: Ctx): Promise<number> {
   for (const store of STORES) {
     const before = oldBefore(ctx, store)
     if (before === null) continue
-    const due = (await projectsWithOld(ctx, store, before)).map(({ project_id }) => ({ project_id: project_id as ProjectId }))
-    looked += await inEachProject(ctx, due, (ctx) => removeNext(ctx, store, before))
+    looked += await inEachProject(ctx, dueOf(await projectsWithOld(ctx, store, before)), (ctx) => removeNext(ctx, store, before))
+  }
+  for (const rows of AGED) {
+    const before = oldBefore(ctx, rows)
+    if (before === null) continue
+    looked += await inEachProject(ctx, dueOf(await projectsWithOldRows(ctx, rows, before)), (ctx) => rows.remove(ctx, before, ROWS_AT_ONCE))
   }
   return looked
 }
+
+const dueOf = (found: { project_id: number }[]) => found.map(({ project_id }) => ({ project_id: project_id as ProjectId }))

@@ -171,3 +171,36 @@ test('a pass reads a part at a time, and the next begins a day later', async () 
   expect((await w.get(`${CAMPAIGNS}/${campaign.id}`)).body.delivery).toMatchObject({ total: 4 })
   expect((await w.get(`${CAMPAIGNS}/${campaign.id}/recipients`)).body.results).toHaveLength(1)
 })
+
+test('backtests, parked items and counters of quotas are deleted when they are old', async () => {
+  await using w = await world()
+  const { id } = await createJourney(w, {})
+  const add = (statement: string, ...values: unknown[]) => select(w, statement, [w.projectId, w.clock.now(), ...values])
+  const addAll = async () => {
+    for (const state of ['finished', 'running'])
+      await add(
+        `insert into journey_backtests (project_id, created_at, journey_id, state, params, finished_at) values ($1, $2, $3, $4, '{}', $2)
+         on conflict do nothing`,
+        id,
+        state,
+      )
+    await add(
+      `insert into parked_items (project_id, kind, request_id, received_at, item, reason, parked_at) values ($1, 'events', '', $2, '{}', '', $2)`,
+    )
+    await add(`insert into usage_counters (project_id, name, period, used) values ($1, 'submissions_day', $2::timestamptz::date, 1)`)
+  }
+  const kept = async () => {
+    await tidy(w)
+    return Promise.all(['journey_backtests', 'parked_items', 'usage_counters'].map((table) => countOf(w, table)))
+  }
+  await addAll()
+  w.advance('89 days')
+  expect(await kept()).toEqual([2, 1, 1])
+  w.advance('2 days')
+  await addAll()
+  expect(await kept()).toEqual([2, 2, 2])
+  w.advance('309 days')
+  expect(await kept()).toEqual([1, 2, 2])
+  w.advance('2 days')
+  expect(await kept()).toEqual([1, 1, 1])
+})

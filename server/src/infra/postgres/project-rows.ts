@@ -1,6 +1,6 @@
 /** Rows of a project that was deleted, whatever table they are in. */
 import type { ProjectId } from '../../lib/ids.ts'
-import { raw, sql, type TxDb, unprepared } from './db.ts'
+import { raw, sql, type TxDb } from './db.ts'
 
 /**
  * Deletes rows of a project from a table, at most about `limit`. Returns how many. They are found by their places in the table: in a table with
@@ -8,9 +8,6 @@ import { raw, sql, type TxDb, unprepared } from './db.ts'
  */
 export const deleteRows = (ctx: { db: Pick<TxDb, 'run'>; projectId: ProjectId }, table: string, limit: number): Promise<number> =>
   ctx.db.run(
-    // Planned for this limit: for any limit, PostgreSQL would look all rows of the project up in the index for each batch.
-    unprepared(
-      sql`delete from ${raw(table)}
-          where project_id = ${ctx.projectId} and ctid = any(array(select ctid from ${raw(table)} where project_id = ${ctx.projectId} limit ${limit}))`,
-    ),
+    sql`delete from ${raw(table)}
+        where project_id = ${ctx.projectId} and ctid = any(array(select ctid from ${raw(table)} where project_id = ${ctx.projectId} limit ${limit}))`,
   )

@@ -17,8 +17,10 @@ type OldRow = { id: number; created_at: Date }
 export type Store<Row extends OldRow = OldRow> = {
   /** The table. Its primary key is the project and the id. */
   name: string
-  /** Its setting in days. 0 keeps everything. */
+  /** Its setting in days, or a fixed number of them. 0 keeps everything. */
   days(config: Config): number
+  /** The column with the age of a row, if it is not `created_at`. */
+  column?: string
   /** The next rows after an id, in order. */
   nextRows(ctx: InTx, after: number, limit: number): Promise<Row[]>
   /** Deletes those of these rows that may go, and what belongs to them. Returns their ids. */
@@ -32,7 +34,7 @@ const PROJECTS_AT_ONCE = 20
 const ROWS_AT_ONCE = 1000
 
 /** The instant before which rows of a store are old; null if everything is kept. */
-export function oldBefore({ config, clock }: Ctx, { days }: Pick<Store, 'days'>): Date | null {
+export function oldBefore({ config, clock }: Ctx, { days }: { days(config: Config): number }): Date | null {
   const count = days(config)
   return count === 0 ? null : new Date(clock.now().getTime() - count * DAY_MS)
 }
@@ -40,7 +42,7 @@ export function oldBefore({ config, clock }: Ctx, { days }: Pick<Store, 'days'>)
 const ProjectRow = Type.Object({ project_id: Type.Unsafe<number>({ type: 'integer' }) })
 
 /** The projects whose first row of a store is old, and whose last pass ended a day ago. */
-export const projectsWithOld = (ctx: Ctx, { name }: Store, before: Date) =>
+export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at' }: Store, before: Date) =>
   ctx.db.many(
     ProjectRow,
     sql`with recursive ${firstOfEach('oldest', { table: raw(name), keys: ['project_id'], order: ['id'] })}
@@ -48,7 +50,7 @@ export const projectsWithOld = (ctx: Ctx, { name }: Store, before: Date) =>
         from oldest o
         join ${raw(name)} r on r.project_id = o.project_id and r.id = o.id
         left join retention_progress p on p.project_id = o.project_id and p.store = ${name}
-        where r.created_at < ${before} and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)})
+        where r.${raw(column)} < ${before} and (p.passed_at is null or p.passed_at <= ${new Date(ctx.clock.now().getTime() - DAY_MS)})
         order by o.project_id
         limit ${PROJECTS_AT_ONCE}`,
   )

@@ -193,6 +193,10 @@ export const settings = {
     'Age in days at which messages that ended are deleted. Counts are kept. 0 keeps them forever, else 91 or more.',
   ),
   SANDBOX_RETENTION_DAYS: wholeCount(90, 'Age in days at which messages in the sandbox are deleted. 0 keeps them forever.'),
+  PARKED_RETENTION_DAYS: wholeCount(
+    400,
+    'Age in days at which accepted items that could not be applied are deleted. 0 keeps them forever.',
+  ),
   JOURNEY_HISTORY_DAYS: count(90, 'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept.'),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,

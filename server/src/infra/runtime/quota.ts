@@ -4,7 +4,7 @@ import { ApiError } from '../../lib/errors.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { sql } from '../postgres/db.ts'
 import type { Config } from './config.ts'
-import type { Ctx } from './ctx.ts'
+import type { Ctx, InTx } from './ctx.ts'
 
 export type QuotaName = keyof typeof quotas
 
@@ -63,3 +63,14 @@ export async function takeQuota(
   )
   return { limit, used: counted?.used ?? 0 }
 }
+
+/** Deletes the counters of periods that began before. */
+export const deleteCounters = (ctx: InTx, before: Date, limit: number): Promise<number> =>
+  ctx.db.run(
+    sql`delete from usage_counters
+        where project_id = ${ctx.projectId} and (name, period) in (
+          select name, period from usage_counters
+          where project_id = ${ctx.projectId} and period < ${before}::timestamptz::date
+          order by period
+          limit ${limit})`,
+  )

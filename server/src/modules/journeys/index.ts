@@ -2,6 +2,7 @@
  * Journeys and their steps. Owns `journeys`, `journey_versions`, `journey_keys`, `journey_counts`, `journey_calls`, `journey_sweeps`, `journey_backtests`, `journey_rates` and `journey_clocks`. A journey is a graph of steps that users move through, starting at an
  * entrance. Promises: a stored graph has no broken edges and no loop without a delay, and refers to nothing that the project does not have; all steps of a journey are replaced together.
  */
+export { backtestStore } from './backtests/retention.ts'
 export { countCalls, deleteCalls } from './calls/queries.ts'
 export { journeyJobs } from './jobs.ts'
 export { type Applied, applyOccasions, applyTimers, applyTimersBefore, type Place, parkTimer } from './live/apply.ts'

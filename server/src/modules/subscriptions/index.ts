@@ -6,6 +6,7 @@
  * the user or an API call subscribes them again; unsubscribing by a message concerns every user with its address; and a suppressed address
  * gets no messages.
  */
+export { confirmationStore } from './confirmations/retention.ts'
 export { isSubscribed } from './consent.ts'
 export { consentsSince, type PastConsent } from './consents/history.queries.ts'
 export { eraseSubscriptions, mergeSubscriptions, usersWithConsent } from './consents/queries.ts'

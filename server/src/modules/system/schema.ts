@@ -20,6 +20,7 @@ export const RETAINED = [
   'EVENT_RETENTION_MONTHS',
   'JOURNEY_HISTORY_DAYS',
   'AUDIT_RETENTION_DAYS',
+  'PARKED_RETENTION_DAYS',
 ] as const
 
 export const System = Exact(

@@ -1,5 +1,7 @@
 import type { InjectOptions } from 'fastify'
 import { describe, expect, test } from 'vitest'
+import { run } from '../../../test/blasts.ts'
+import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
@@ -273,6 +275,30 @@ describe('engagement', () => {
     expect((await counted()).results).toMatchObject([{ clicks: 2, people: 1 }, { clicks: 2, people: 1 }, { clicks: 0 }])
   })
 
+  test('is deleted when it is old, and its link keeps the totals', async () => {
+    await using w = await world()
+    const { ids, request, counted } = await campaignWith(w)
+    for (const name of ['ana', 'ana', 'ben']) await request(name, 0)
+    await request('ben', 1, { agent: '' })
+    const before = (await counted()).results
+    expect(before).toMatchObject([{ clicks: 3, people: 2 }, { clicks: 0, people: 0, machine_clicks: 1 }, { clicks: 0 }])
+    w.advance('300 days')
+    await request('ben', 0)
+    await counted()
+    w.advance('101 days')
+    while ((await run(w, 'retention')) > 0);
+    expect(await clickersOf(w)).toEqual([ids.ben])
+    expect((await counted()).results).toMatchObject([{ clicks: 4, people: 2 }, { clicks: 0, people: 0, machine_clicks: 1 }, { clicks: 0 }])
+    await inTx(w.ctx, (ctx) => mergeClicks(ctx, [{ from_id: ids.ben as UserId, into_id: ids.ana as UserId }]))
+    w.advance('250 days')
+    await run(w, 'retention')
+    expect(await clickersOf(w)).toEqual([ids.ana])
+    w.advance('100 days')
+    while ((await run(w, 'retention')) > 0);
+    expect(await clickersOf(w)).toEqual([])
+    expect((await counted()).results).toMatchObject([{ clicks: 4, people: 2 }, { machine_clicks: 1 }, { clicks: 0 }])
+  })
+
   test('of an erased user is deleted, and not written later', async () => {
     await using w = await world()
     const { ids, request, counted } = await campaignWith(w)
@@ -286,6 +312,11 @@ describe('engagement', () => {
     expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
   })
 })
+
+const clickersOf = async (w: World) =>
+  (await select(w, 'select user_id from link_clicks where project_id = $1 order by user_id', [w.projectId])).map(({ user_id }) =>
+    Number(user_id),
+  )
 
 async function userOf(w: World, tenant: Tenant): Promise<UserId> {
   await w.post('/api/client/users/batch', [{ external_id: 'theirs', email: 'theirs@example.com' }], { key: tenant.keys.secret })

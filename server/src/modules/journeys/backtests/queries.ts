@@ -100,3 +100,23 @@ export const endBacktest = (ctx: ProjectCtx, { id, lease_token }: Claimed, resul
             finished_at = ${ctx.clock.now()}, lease_until = null
         where project_id = ${ctx.projectId} and id = ${id} and state = 'running' and lease_token = ${lease_token}`,
   )
+
+const OldBacktest = Type.Object({ id: Type.Integer(), created_at: Instant })
+
+/** The next backtests after an id. */
+export const nextBacktests = (ctx: InTx, after: number, limit: number) =>
+  ctx.db.many(
+    OldBacktest,
+    sql`select id, created_at from journey_backtests where project_id = ${ctx.projectId} and id > ${after} order by id limit ${limit}`,
+  )
+
+const IdRow = Type.Object({ id: Type.Integer() })
+
+/** Deletes those of these backtests that are over. */
+export const deleteBacktests = (ctx: InTx, ids: number[]) =>
+  ctx.db.many(
+    IdRow,
+    sql`delete from journey_backtests
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and state <> 'running'
+        returning id`,
+  )

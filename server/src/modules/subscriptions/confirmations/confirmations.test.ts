@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { run } from '../../../../test/blasts.ts'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { SubscriptionId, UserId } from '../../../lib/ids.ts'
@@ -101,6 +103,18 @@ describe('double opt-in', () => {
       expect(page.text).toContain('This link has expired')
     }
     expect(await stateOf(w, 'kim', id)).toBe(1)
+
+    const requests = () => select(w, 'select id from confirmations where project_id = $1', [w.projectId])
+    w.advance('59 days')
+    while ((await run(w, 'retention')) > 0);
+    expect(await requests()).toHaveLength(1)
+    w.advance('1 day')
+    await w.patch(of('kim'), [{ subscription_id: id, state: 1 }])
+    const second = await linkOf(w, 'kim')
+    while ((await run(w, 'retention')) > 0);
+    expect(await requests()).toHaveLength(1)
+    expect(await open(w, link)).toMatchObject({ status: 410, text: expect.stringContaining('This link has expired') })
+    expect((await open(w, second)).text).toContain('Do you want “Newsletter”?')
   })
 
   test('an import, a session and the preference centre request a confirmation too', async () => {

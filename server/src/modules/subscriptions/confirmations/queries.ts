@@ -36,3 +36,21 @@ export const findConfirmation = (ctx: ProjectCtx, id: number) =>
     Confirmation,
     sql`select id, user_id, subscription_id, requested_at from confirmations where project_id = ${ctx.projectId} and id = ${id}`,
   )
+
+const OldConfirmation = Type.Object({ id: Type.Integer(), created_at: Instant })
+
+/** The next confirmation requests after an id. */
+export const nextConfirmations = (ctx: InTx, after: number, limit: number) =>
+  ctx.db.many(
+    OldConfirmation,
+    sql`select id, requested_at as created_at from confirmations
+        where project_id = ${ctx.projectId} and id > ${after}
+        order by id
+        limit ${limit}`,
+  )
+
+const IdRow = Type.Object({ id: Type.Integer() })
+
+/** Deletes confirmation requests. */
+export const deleteConfirmations = (ctx: InTx, ids: number[]) =>
+  ctx.db.many(IdRow, sql`delete from confirmations where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) returning id`)

@@ -5,6 +5,7 @@ import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { html } from '../../../lib/html.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import { findConfirmation } from '../confirmations/queries.ts'
+import { isOfDeletedTime } from '../confirmations/retention.ts'
 import { readConfirmation } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
@@ -23,9 +24,10 @@ async function confirmingOf(ctx: Ctx, call: PublicRequest): Promise<{ confirming
   const inProject = { ...ctx, projectId: link.projectId } as ProjectCtx
   const request = await findConfirmation(inProject, link.confirmation)
   const pageUser = await pageUserOf(ctx, call, link.projectId, request?.user_id ?? null)
-  const { user } = pageUser
+  const { user, shell } = pageUser
+  if (!request && (await isOfDeletedTime(pageUser.ctx, link.confirmation))) return { reply: textPage(shell, 410, shell.words.expired) }
   const type = user && (await typesWithState(pageUser.ctx, user.id)).find(({ id }) => id === request?.subscription_id)
-  if (!request || !user || !type) return { reply: removed(pageUser.shell) }
+  if (!request || !user || !type) return { reply: removed(shell) }
   return { confirming: { ...pageUser, user, type, requestedAt: request.requested_at } }
 }
 

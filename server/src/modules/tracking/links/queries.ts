@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, LinkId, UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { Count, IdOf } from '../../../lib/shapes.ts'
 import { CountedLinkRow, OpensRow } from '../schema.ts'
 
 const LinkRow = Type.Object({ id: IdOf<LinkId>(), position: Type.Integer() })
@@ -32,11 +32,12 @@ export const saveLinks = (ctx: ProjectCtx, campaignId: CampaignId, urls: string[
         returning id, position`,
   )
 
-/** The links of a campaign with their clicks, in the order of the templates. */
+/** The links of a campaign with their clicks, deleted ones included, in the order of the templates. */
 export const countLinks = (ctx: ProjectCtx, campaignId: CampaignId, limit: number) =>
   ctx.db.many(
     CountedLinkRow,
-    sql`select l.id, l.url, l.position, c.clicks, c.people, c.machine_clicks
+    sql`select l.id, l.url, l.position, l.former_clicks + c.clicks as clicks, l.former_users + c.people as people,
+               l.former_bot_clicks + c.machine_clicks as machine_clicks
         from links l
         cross join lateral (
           select coalesce(sum(clicks), 0)::bigint as clicks, count(*) filter (where clicks > 0) as people,
@@ -73,14 +74,16 @@ export const count = (ctx: InTx, { campaignIds, userIds, linkIds, areBots, arePr
           from unnest(${campaignIds}::bigint[], ${userIds}::bigint[], ${linkIds}::bigint[], ${areBots}::boolean[], ${areProxied}::boolean[])
                as i(campaign_id, user_id, link_id, is_bot, is_proxied)
         ), clicked as (
-          insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks)
-          select ${ctx.projectId}, l.id, b.user_id, count(*) filter (where not b.is_bot), count(*) filter (where b.is_bot)
+          insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks, clicked_on)
+          select ${ctx.projectId}, l.id, b.user_id, count(*) filter (where not b.is_bot), count(*) filter (where b.is_bot),
+                 ${ctx.clock.now()}::timestamptz::date
           from links l join batch b on b.link_id = l.id
           where l.project_id = ${ctx.projectId} and l.id = any(${linkIds}::bigint[])
           group by l.id, b.user_id
           order by l.id, b.user_id
           on conflict (project_id, link_id, user_id) do update
-          set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks
+          set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks,
+              clicked_on = greatest(c.clicked_on, excluded.clicked_on)
         )
         insert into campaign_opens as o (project_id, campaign_id, opens, proxied_opens, machine_opens)
         select ${ctx.projectId}, campaign_id, count(*) filter (where not is_bot), count(*) filter (where is_proxied),
@@ -101,15 +104,45 @@ export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId
           delete from link_clicks c
           using unnest(${pairs.map((pair) => pair.from_id)}::bigint[], ${pairs.map((pair) => pair.into_id)}::bigint[]) as m(from_id, into_id)
           where c.project_id = ${ctx.projectId} and c.user_id = m.from_id and c.user_id = any(${pairs.map((pair) => pair.from_id)}::bigint[])
-          returning c.link_id, m.into_id, c.clicks, c.machine_clicks
+          returning c.link_id, m.into_id, c.clicks, c.machine_clicks, c.clicked_on
         )
-        insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks)
-        select ${ctx.projectId}, link_id, into_id, sum(clicks), sum(machine_clicks)
+        insert into link_clicks as c (project_id, link_id, user_id, clicks, machine_clicks, clicked_on)
+        select ${ctx.projectId}, link_id, into_id, sum(clicks), sum(machine_clicks), max(clicked_on)
         from moved
         group by link_id, into_id
         order by link_id, into_id
         on conflict (project_id, link_id, user_id) do update
-        set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks`,
+        set clicks = c.clicks + excluded.clicks, machine_clicks = c.machine_clicks + excluded.machine_clicks,
+            clicked_on = greatest(c.clicked_on, excluded.clicked_on)`,
+  )
+
+/** Deletes some of the clicks that are older, and adds them to the sums of their links. Returns how many. */
+export const foldOldClicks = (ctx: InTx, before: Date, limit: number): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`with old as materialized (
+          select link_id, user_id from link_clicks
+          where project_id = ${ctx.projectId} and clicked_on < ${before}::timestamptz::date
+          order by clicked_on
+          limit ${limit}
+          for update skip locked
+        ), deleted as (
+          delete from link_clicks c
+          using old o
+          where c.project_id = ${ctx.projectId} and c.link_id = o.link_id and c.user_id = o.user_id
+          returning c.link_id, c.clicks, c.machine_clicks
+        ), summed as (
+          select link_id, sum(clicks) as clicks, count(*) filter (where clicks > 0) as people, sum(machine_clicks) as machine_clicks
+          from deleted
+          group by link_id
+        ), kept as (
+          update links l
+          set former_clicks = l.former_clicks + s.clicks, former_users = l.former_users + s.people,
+              former_bot_clicks = l.former_bot_clicks + s.machine_clicks
+          from summed s
+          where l.project_id = ${ctx.projectId} and l.id = s.link_id
+        )
+        select count(*) as count from deleted`,
   )
 
 /** Deletes the clicks of these users. */
