@@ -14,6 +14,7 @@ import { messageRoutes } from './screens/messages/routes.ts'
 import { providerRoutes } from './screens/providers/routes.ts'
 import { reportRoutes } from './screens/reports/routes.ts'
 import { inboxRoutes } from './screens/sandbox/routes.ts'
+import { schemaRoutes } from './screens/schema/routes.ts'
 import { settingsRoutes } from './screens/settings/routes.ts'
 import { signInRoutes } from './screens/sign-in/routes.ts'
 import { subscriptionRoutes } from './screens/subscriptions/routes.ts'
@@ -45,6 +46,7 @@ const tree = rootRoute.addChildren([
       ...domainRoutes,
       ...mailRoutes,
       ...suppressionRoutes,
+      ...schemaRoutes,
       ...inboxRoutes,
       ...keyRoutes,
       ...webhookRoutes,

@@ -14,6 +14,7 @@ import { messages } from './stories/messages.ts'
 import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
+import { schema } from './stories/schema.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
 
@@ -40,3 +41,4 @@ reports(site)
 editing(site)
 journeys(site)
 mail(site)
+schema(site)

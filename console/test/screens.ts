@@ -42,6 +42,8 @@ export const SCREENS: Screen[] = [
   { name: 'new-list', path: '/p/1/lists/new', heading: 'New dynamic list' },
   { name: 'imports', path: '/p/1/imports', heading: 'Imports' },
   { name: 'new-import', path: '/p/1/imports/new', heading: 'Import a file' },
+  { name: 'attributes', path: '/p/1/schema', heading: 'Attributes and events' },
+  { name: 'events', path: '/p/1/schema?view=events', heading: 'Attributes and events' },
   { name: 'templates', path: '/p/1/templates', heading: 'Templates' },
   { name: 'reports', path: '/p/1/reports', heading: 'Reports' },
   { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },

@@ -35,6 +35,7 @@ export const NAV: Group[] = [
       { id: 'users', path: '/p/$project/users', key: 'u' },
       { id: 'lists', path: '/p/$project/lists', key: 'l' },
       { id: 'imports', path: '/p/$project/imports' },
+      { id: 'schema', path: '/p/$project/schema' },
     ],
   },
   {
