@@ -13,6 +13,7 @@ const ARROWS = {
   ingest: ['users', 'events'],
   activity: ['users', 'events'],
   audit: ['projects'],
+  'api-log': [],
   system: ['projects'],
   inbox: ['users'],
   subscriptions: ['users', 'projects'],
@@ -29,6 +30,7 @@ const ARROWS = {
   journeys: ['positions', 'campaigns', 'messages', 'subscriptions', 'lists', 'rules', 'events', 'users', 'projects'],
   webhooks: ['webhook-events', 'audit'],
   overview: [
+    'api-log',
     'messages',
     'imports',
     'campaigns',

@@ -222,6 +222,31 @@ create table api_keys (
 CREATE INDEX api_keys_by_project ON api_keys USING btree (project_id, id) WHERE (archived_at IS NULL);
 CREATE UNIQUE INDEX api_keys_of_member ON api_keys USING btree (member_id, COALESCE(project_id, (0)::bigint)) WHERE ((member_id IS NOT NULL) AND (archived_at IS NULL));
 
+create table api_requests (
+  project_id bigint not null,
+  id bigint not null generated always as identity,
+  request_id text not null,
+  method text not null,
+  route text not null,
+  params jsonb not null,
+  query jsonb not null,
+  body jsonb,
+  status smallint not null,
+  code text,
+  param text,
+  elapsed_ms integer not null,
+  actor_type text not null,
+  actor_id bigint,
+  actor_name text,
+  via text not null,
+  original_request text,
+  left_out integer not null,
+  created_at timestamp(3) with time zone not null,
+  constraint api_requests_pkey PRIMARY KEY (project_id, id),
+  constraint api_requests_actor_type_check CHECK ((actor_type = ANY (ARRAY['key'::text, 'member'::text, 'system'::text]))),
+  constraint api_requests_via_check CHECK ((via = ANY (ARRAY['api'::text, 'console'::text, 'cli'::text, 'system'::text])))
+);
+
 create table attribute_profiles (
   project_id bigint not null,
   run bigint not null,

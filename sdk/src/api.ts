@@ -2563,6 +2563,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last requests of the project, newest first
+         * @description The API log: about a second after its reply, a request is here, the latest `API_LOG_MAX` of a project for `API_LOG_RETENTION_DAYS` days. Of more than 20 a second that succeed, or 20 that fail, a server process keeps the first; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.
+         *
+         *     No header, no reply and no message of an error is kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. Of everything else, such as texts, addresses, attributes and data of events, only the kind and the size are kept: `[text, 12 characters]`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/overview": {
         parameters: {
             query?: never;
@@ -2612,7 +2634,7 @@ export interface paths {
         };
         /**
          * Stream changes in the project
-         * @description Server-sent events for each topic of `topics`: its state as it is, and whenever it has changed, looked at every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         * @description Server-sent events for each topic of `topics`: its state as it is, and whenever it has changed, looked at every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
          */
         get: operations["getStream"];
         put?: never;
@@ -11889,6 +11911,93 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * LoggedRequest
+         * @example {
+         *       "id": 90412,
+         *       "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+         *       "method": "POST",
+         *       "route": "/api/client/events",
+         *       "params": {},
+         *       "query": {},
+         *       "body": {
+         *         "name": "order_placed",
+         *         "external_id": "[text, 3 characters]",
+         *         "data": "[object, 2 members]",
+         *         "created_at": "2026-11-20T02:56:21.664Z"
+         *       },
+         *       "status": 204,
+         *       "code": null,
+         *       "param": null,
+         *       "elapsed_ms": 4,
+         *       "actor": {
+         *         "type": "key",
+         *         "id": 9,
+         *         "name": "Shop server"
+         *       },
+         *       "via": "api",
+         *       "original_request": null,
+         *       "left_out": 0,
+         *       "created_at": "2026-11-23T22:00:00.412Z"
+         *     }
+         */
+        LoggedRequest: {
+            /** @description The id. */
+            id: number;
+            /** @description The `X-Request-Id` of the reply. */
+            request_id: string;
+            /**
+             * @description The HTTP method.
+             * @enum {string}
+             */
+            method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** @description The path as the API reference has it, such as `/api/client/lists/{listId}`. */
+            route: string;
+            /** @description The path parameters that are ids of this server. */
+            params: {
+                [key: string]: unknown;
+            };
+            /** @description The query parameters, redacted. */
+            query: {
+                [key: string]: unknown;
+            };
+            /** @description The body, redacted; null without one. */
+            body: unknown;
+            /** @description The status of the reply. */
+            status: number;
+            /** @description The error code; null if the request succeeded. */
+            code: string | null;
+            /** @description The parameter that the error is about. */
+            param: string | null;
+            /** @description Milliseconds from the arrival to the reply. */
+            elapsed_ms: number;
+            /**
+             * @description The interface: a request, the console or the command line.
+             * @enum {string}
+             */
+            via: "api" | "console" | "cli" | "system";
+            /** @description The `request_id` of the request whose reply was replayed for its `Idempotency-Key`; null if it was not. */
+            original_request: string | null;
+            /** @description Requests of the project before this one that the server process did not keep, because there were too many. */
+            left_out: number;
+            /** @description Who made it. */
+            actor: {
+                /**
+                 * @description An API key, or a member of the organisation.
+                 * @enum {string}
+                 */
+                type: "key" | "member" | "system";
+                /** @description The id of the key or of the member. */
+                id: number | null;
+                /** @description Its name at that time. */
+                name: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
         LostPasswordInput: {
             /**
              * Format: email
@@ -14857,6 +14966,16 @@ export interface components {
             subscribed: number;
             /** @description How many subscription types the channel has. */
             subscriptions: number;
+        };
+        RequestPage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["LoggedRequest"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
         };
         /** @description Resend */
         ResendProviderInput: {
@@ -28960,6 +29079,98 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Only the request with this `X-Request-Id`. */
+                request_id?: string;
+                /** @description Only requests with this method. */
+                method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+                /** @description Only replies of this class. */
+                status?: "2xx" | "4xx" | "5xx";
+                /** @description Only requests made by this kind of actor. */
+                actor_type?: "key" | "member" | "system";
+                /** @description Only requests of the key or the member with this id. Give `actor_type` too. */
+                actor_id?: string;
+                /** @description Whether the reply was that of an earlier request with the same `Idempotency-Key`. */
+                is_replay?: "true" | "false";
+                /** @description Text to find in `route`, `code`, `actor name` or `request id`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "id";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 90412,
+                     *           "request_id": "req_01KAFW6V7Q3M8Z5N4P2R9S0T1X",
+                     *           "method": "POST",
+                     *           "route": "/api/client/events",
+                     *           "params": {},
+                     *           "query": {},
+                     *           "body": {
+                     *             "name": "order_placed",
+                     *             "external_id": "[text, 3 characters]",
+                     *             "data": "[object, 2 members]",
+                     *             "created_at": "2026-11-20T02:56:21.664Z"
+                     *           },
+                     *           "status": 204,
+                     *           "code": null,
+                     *           "param": null,
+                     *           "elapsed_ms": 4,
+                     *           "actor": {
+                     *             "type": "key",
+                     *             "id": 9,
+                     *             "name": "Shop server"
+                     *           },
+                     *           "via": "api",
+                     *           "original_request": null,
+                     *           "left_out": 0,
+                     *           "created_at": "2026-11-23T22:00:00.412Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -54,7 +54,7 @@ import { createEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { storesMjml } from './modules/templates/index.ts'
 import { openAcceptedLog } from './open-accepted-log.ts'
-import { allPages, allRoutes, openEngagementBuffer } from './routes.ts'
+import { allPages, allRoutes, openApiLog, openEngagementBuffer } from './routes.ts'
 import { allJobs, queueDepths } from './workers.ts'
 
 export type Role = 'all' | 'api' | 'worker'
@@ -267,9 +267,10 @@ async function listen(
 ): Promise<string> {
   const { config, baseUrl } = ctx
   const engagementBuffer = opening.use(openEngagementBuffer(ctx))
+  const { put: logRequest } = opening.use(openApiLog(ctx))
   const routes = allRoutes({ appender: openAppender(ctx), listening: started.listening })
   const { lag } = operations
-  const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, baseUrl })
+  const app = createHttpServer({ ctx, routes, lag, pages: allPages({ engagementBuffer }), authenticator, recordWrite, logRequest, baseUrl })
   const document = () => apiDescription({ routes, version: VERSION, baseUrl: baseUrl() })
   const isServed = async (headers: RequestHeaders) => !(await isForCustomDomain(ctx, headers))
   const consoleHtml = consolePage()
@@ -287,8 +288,7 @@ async function listen(
     await app.close()
   })
   opening.use(await openMailListeners(ctx, authenticator.authenticate))
-  const { port } = app.server.address() as AddressInfo
-  const url = addressOf(config.HOST, port)
+  const url = addressOf(config.HOST, (app.server.address() as AddressInfo).port)
   if (config.BASE_URL === undefined) started.address = url
   return url
 }

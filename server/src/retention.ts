@@ -7,6 +7,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { deleteCounters } from './infra/runtime/quota.ts'
 import type { ProjectId } from './lib/ids.ts'
 import { distinct } from './lib/shapes.ts'
+import { requestStore } from './modules/api-log/index.ts'
 import { blastsNotOver } from './modules/campaigns/index.ts'
 import { backtestStore } from './modules/journeys/index.ts'
 import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
@@ -32,7 +33,15 @@ const findNeeded: FindNeeded = async (ctx, messages) => {
   )
 }
 
-export const STORES: readonly Store[] = [messageStore(findNeeded), sandboxStore, mailStore, confirmationStore, backtestStore, parkedStore]
+export const STORES: readonly Store[] = [
+  messageStore(findNeeded),
+  sandboxStore,
+  mailStore,
+  confirmationStore,
+  backtestStore,
+  parkedStore,
+  requestStore,
+]
 
 const COUNTERS_KEPT_DAYS = 400
 

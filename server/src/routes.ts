@@ -5,6 +5,7 @@ import type { Route } from './infra/http/route.ts'
 import type { Appender } from './infra/queue/append.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
+import { apiLogRoutes } from './modules/api-log/index.ts'
 import { auditRoutes } from './modules/audit/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { hasProvider, projectsWithProvider, providerRoutes } from './modules/channels/index.ts'
@@ -34,6 +35,8 @@ import { onUsersSaved } from './user-changes.ts'
 import { exportUser } from './user-data.ts'
 import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
 
+export { openApiLog } from './modules/api-log/index.ts'
+
 /** Parts that the endpoints of a process share. */
 export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
 
@@ -52,6 +55,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...journeyRoutes({ stepReferenceFaults }),
   ...activityRoutes,
   ...auditRoutes,
+  ...apiLogRoutes,
   ...overviewRoutes,
   ...messageRoutes({ findSendingCampaigns }),
   ...providerRoutes,

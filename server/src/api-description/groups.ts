@@ -23,6 +23,7 @@ export const GROUPS: Record<string, string> = {
   Stream: 'Changes in a project as they happen, as server-sent events.',
   Search: 'Finds users and objects by a part of their names.',
   Audit: 'Each change of the configuration: who made it, what changed, when, and through which interface.',
+  Requests: 'The API log: the last requests of the project, without secrets and personal data.',
   Messages: 'Send a message by a request, and read the state and the timeline of any message.',
   Sandbox: 'Messages that the sandbox provider kept instead of sending them.',
   'Sending-policy': 'How many messages a user gets at most, and at which hours none are sent.',

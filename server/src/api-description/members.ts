@@ -24,6 +24,7 @@ export const MEMBERS: Record<string, string> = {
   limits: 'The limits.',
   'AuditEntry.object': 'The object that was changed.',
   'AuditEntry.actor': 'Who changed it.',
+  'LoggedRequest.actor': 'Who made it.',
   'Overview.processing.waiting_since': 'Since when the oldest waits; null if none does.',
 
   // journeys

@@ -19,6 +19,7 @@ const BY_AGE: Record<string, string> = {
   event_names: 'EVENT_RETENTION_MONTHS, when the last event is gone',
   event_ids: '30 days',
   audit_entries: 'AUDIT_RETENTION_DAYS',
+  api_requests: 'API_LOG_RETENTION_DAYS',
   journey_past: 'JOURNEY_HISTORY_DAYS, by partition',
   activity: '30 days',
   confirmations: '90 days',
@@ -116,8 +117,14 @@ test('settings of retention exist', () => {
 
 /** What is said of a table that is kept by a setting or for a fixed time. */
 const kept = (name: string, days: (config: Config) => number) => {
-  const [setting] = BY_AGE[name]?.match(/^[A-Z]+_RETENTION_DAYS/) ?? []
-  const config = { MESSAGE_RETENTION_DAYS: 0, SANDBOX_RETENTION_DAYS: 0, PARKED_RETENTION_DAYS: 0, ...(setting && { [setting]: 7 }) }
+  const [setting] = BY_AGE[name]?.match(/^[A-Z_]+_RETENTION_DAYS/) ?? []
+  const config = {
+    MESSAGE_RETENTION_DAYS: 0,
+    SANDBOX_RETENTION_DAYS: 0,
+    PARKED_RETENTION_DAYS: 0,
+    API_LOG_RETENTION_DAYS: 0,
+    ...(setting && { [setting]: 7 }),
+  }
   return setting ? days(config as Config) === 7 : BY_AGE[name]?.startsWith(`${days(config as Config)} days`)
 }
 

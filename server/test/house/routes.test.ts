@@ -152,6 +152,7 @@ D-MSG-2 POST /api/client/messages/batch
 D-MSG-6 GET /api/client/activity
 D-CON-20 GET /api/client/audit
 D-CON-22 GET /api/client/audit/check
+D-CON-36 GET /api/client/requests
 D-CON-24 GET /api/client/overview
 D-CON-34 GET /api/client/reports/messages
 D-CON-25 GET /api/client/search

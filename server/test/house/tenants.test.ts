@@ -110,6 +110,22 @@ async function createRows(w: World, tenant: Tenant, name: string, hook: string):
     { external_id: name, name: 'arrived', data: { note: name } },
     { external_id, name: 'arrived', event_id, data: { note: name } },
   ])
+  const logged = {
+    method: 'POST',
+    route: name,
+    params: '{}',
+    query: '{}',
+    status: 204,
+    elapsed_ms: 1,
+    actor_type: 'key',
+    via: 'api',
+    left_out: 0,
+  }
+  await select(
+    w,
+    `insert into api_requests (project_id, request_id, created_at, ${Object.keys(logged)}) values ($1, $2, now(), ${Object.values(logged).map((value) => `'${value}'`)})`,
+    [tenant.projectId, name],
+  )
   await w.drain()
   await as('POST', '/mail-queue/pause', {})
   await queueMail(tenant, name)

@@ -1,4 +1,4 @@
-/** Messages: the sandbox, the in-app inbox and the sending policy. */
+/** Messages and the API log: the sandbox, the in-app inbox and the sending policy. */
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { OPENED, SENT } from './times.ts'
 
@@ -166,6 +166,29 @@ const REPORTED_BEFORE = {
 }
 
 export const messageExamples = {
+  LoggedRequest: {
+    id: 90412,
+    request_id: 'req_01KAFW6V7Q3M8Z5N4P2R9S0T1X',
+    method: 'POST',
+    route: '/api/client/events',
+    params: {},
+    query: {},
+    body: {
+      name: 'order_placed',
+      external_id: '[text, 3 characters]',
+      data: '[object, 2 members]',
+      created_at: '2026-11-20T02:56:21.664Z',
+    },
+    status: 204,
+    code: null,
+    param: null,
+    elapsed_ms: 4,
+    actor: { type: 'key', id: 9, name: 'Shop server' },
+    via: 'api',
+    original_request: null,
+    left_out: 0,
+    created_at: SENT,
+  },
   MessageReport: {
     since: '2026-11-23',
     until: '2026-11-23',

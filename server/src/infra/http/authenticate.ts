@@ -20,6 +20,7 @@ export async function authenticate({ ctx, authenticator, limits }: Serving, exch
       token === undefined
         ? await authenticator.authenticate(ctx, keyOf(request))
         : await authenticator.memberCredential(ctx, await openSession(ctx, authenticator, exchange, token), projectOf(request))
+    exchange.credential = credential
     logFields.key_id = credential.keyId
     if ('projectId' in credential) logFields.project_id = credential.projectId
     return credential

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import type { ApiError } from '../../lib/errors.ts'
 import type { MemberId, ProjectId } from '../../lib/ids.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { RateLimits } from './rate-limits.ts'
-import type { Authenticator, RecordWrite } from './route.ts'
+import type { Authenticator, Credential, RecordWrite } from './route.ts'
 
 /** One request, with what is collected on the way for the reply headers, the log and the metrics. */
 export type Exchange = {
@@ -11,6 +12,12 @@ export type Exchange = {
   version: string
   headers: Record<string, string>
   logFields: { project_id?: ProjectId; key_id?: number; member_id?: MemberId; replayed?: true }
+  /** Known once the request is authenticated. */
+  credential?: Credential
+  /** Known once the body was parsed. */
+  body?: unknown
+  /** Why the request failed. */
+  error?: ApiError
 }
 
 /** The parts of the server that serving a request needs. */

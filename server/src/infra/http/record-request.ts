@@ -3,6 +3,8 @@ import type { Config } from '../runtime/config.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { CompiledRoute } from './compile.ts'
 import { type Exchange, single } from './exchange.ts'
+import { viaOf } from './serve.ts'
+import type { LogRequest } from './served-request.ts'
 
 /** The requests of each server that succeeded, for a sample of them. */
 const succeeded = new WeakMap<Config, number>()
@@ -16,15 +18,16 @@ function isLogged(config: Config, status: number): boolean {
   return count % config.LOG_SUCCESS_EVERY === 0
 }
 
-/** Counts a request in the metrics and logs it. */
+/** Counts a request in the metrics, logs it, and gives it to the API log of its project. */
 export function recordRequest(
-  ctx: Ctx,
+  { ctx, logRequest }: { ctx: Ctx; logRequest?: LogRequest },
   request: FastifyRequest,
   reply: FastifyReply,
-  { def }: CompiledRoute,
+  route: CompiledRoute,
   exchange: Exchange,
   elapsedMs: number,
 ) {
+  const { def } = route
   ctx.tracing?.request(
     {
       name: `${def.method} ${def.path}`,
@@ -48,4 +51,31 @@ export function recordRequest(
     elapsed_ms: Math.round(elapsedMs),
   }
   if (isLogged(ctx.config, reply.statusCode)) ctx.log.info(fields, 'request')
+  if (logRequest) keep(logRequest, request, reply, route, exchange, elapsedMs)
+}
+
+/** Gives a request to the API log, if it is of a project. */
+function keep(
+  logRequest: LogRequest,
+  request: FastifyRequest,
+  { statusCode }: FastifyReply,
+  { def }: CompiledRoute,
+  { credential, body, error, requestId, headers }: Exchange,
+  elapsedMs: number,
+) {
+  if (!credential || !('projectId' in credential)) return
+  logRequest({
+    route: def,
+    projectId: credential.projectId,
+    actor: credential.actor,
+    via: viaOf(credential, request),
+    requestId,
+    params: request.params as Record<string, string>,
+    query: (request.query as { text: string }).text,
+    body,
+    status: statusCode,
+    error,
+    originalRequest: headers['original-request'],
+    elapsedMs,
+  })
 }

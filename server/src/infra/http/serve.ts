@@ -40,6 +40,7 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   exchange.version = versionOf(single(request, 'service-version'), credential.apiVersion, ctx.config.REQUIRE_API_VERSION)
   const caller = await authorise(ctx, authenticator, limits, route, credential, exchange)
   const body = await bodyOf(ctx, route, request)
+  exchange.body = body.value
   const inner = contextOf(ctx, credential, caller, exchange)
   if (route.replies === 'file') return serveDownload(inner, route, exchange)
   if (route.replies === 'live') return serveLive(inner, authenticator, limits, route, exchange)
@@ -157,7 +158,8 @@ function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId
   return Object.assign({}, ctx, { log, caller, actor, origin, projectId: credential.projectId, project: credential.project })
 }
 
-function viaOf({ actor }: Credential, request: FastifyRequest): Origin['via'] {
+/** The interface that a request came through. */
+export function viaOf({ actor }: Credential, request: FastifyRequest): Origin['via'] {
   if (actor.kind === 'member') return 'console'
   return single(request, 'user-agent')?.startsWith(CLI_USER_AGENT) ? 'cli' : 'api'
 }

@@ -28,6 +28,7 @@ import { recordRequest } from './record-request.ts'
 import type { Authenticator, Download, RecordWrite, Route } from './route.ts'
 import { type Served, serve } from './serve.ts'
 import { addPublicPages } from './serve-public-pages.ts'
+import type { LogRequest } from './served-request.ts'
 
 export type HttpOptions = {
   ctx: Ctx
@@ -36,6 +37,8 @@ export type HttpOptions = {
   authenticator: Authenticator
   /** Records the writes of routes that declare them for the audit log. */
   recordWrite: RecordWrite
+  /** Keeps the requests of projects for the API log. */
+  logRequest?: LogRequest
   baseUrl: () => string
   /** How late the event loop runs. Over a limit, only essential requests are served. */
   lag: EventLoopLag
@@ -156,7 +159,7 @@ async function answer(options: HttpOptions, { route, limits, live, request, repl
   } catch (error) {
     await fail(options, request, reply, error, exchange, route)
   } finally {
-    recordRequest(options.ctx, request, reply, route, exchange, performance.now() - started)
+    recordRequest(options, request, reply, route, exchange, performance.now() - started)
   }
 }
 
@@ -239,6 +242,7 @@ async function fail(
   route?: CompiledRoute,
 ): Promise<void> {
   const error = toApiError(thrown)
+  if (exchange) exchange.error = error
   if (route) options.onReply?.(route.def as Route, error.status, null)
   const about = exchange ?? { requestId: request.id, version: LATEST_VERSION, headers: {} }
   if (error.code === 'rate_limited')

@@ -192,6 +192,14 @@ export const settings = {
     400,
     'Age in days at which messages that ended are deleted. Counts are kept. 0 keeps them forever, else 91 or more.',
   ),
+  API_LOG_MAX: wholeCount(
+    1000,
+    'Requests of each project that the API log keeps, without secrets and personal data. 0 turns it off: nothing is kept.',
+  ),
+  API_LOG_RETENTION_DAYS: wholeCount(
+    7,
+    'Age in days at which requests in the API log are deleted. 0 keeps the latest, whatever their age.',
+  ),
   SANDBOX_RETENTION_DAYS: wholeCount(90, 'Age in days at which messages in the sandbox are deleted. 0 keeps them forever.'),
   PARKED_RETENTION_DAYS: wholeCount(
     400,

@@ -7,7 +7,7 @@ const BATCH_MAX = 100
 
 export const EventInput = Exact(
   {
-    name: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'A stable, machine-readable name.' }),
+    name: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'A stable, machine-readable name.', logged: true }),
     anonymous_id: Type.Optional(Nullable(Identifier)),
     external_id: Type.Optional(Nullable(Identifier)),
     data: Type.Optional(FreeForm(EVENT_DATA_BYTES_MAX, { description: 'Attributes of the event.' })),

@@ -21,6 +21,7 @@ export const RETAINED = [
   'JOURNEY_HISTORY_DAYS',
   'AUDIT_RETENTION_DAYS',
   'PARKED_RETENTION_DAYS',
+  'API_LOG_RETENTION_DAYS',
 ] as const
 
 export const System = Exact(

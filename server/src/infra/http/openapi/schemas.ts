@@ -11,6 +11,7 @@ const OWN_KEYWORDS = new Set([
   'numericRange',
   'freeForm',
   'itemwise',
+  'logged',
   'problem',
   'optionalBody',
   'instant',

@@ -1,4 +1,5 @@
 export { campaign } from './campaign.ts'
 export { importOf as import } from './import.ts'
 export { messages } from './messages.ts'
+export { requests } from './requests.ts'
 export { sandbox } from './sandbox.ts'

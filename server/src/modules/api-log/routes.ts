@@ -1,0 +1,25 @@
+import { mapPage } from '../../infra/http/paging.ts'
+import { route } from '../../infra/http/route.ts'
+import { Page } from '../../lib/shapes.ts'
+import { listRequests, requestListing } from './queries.ts'
+import { LoggedRequest, RequestQuery, type RequestRow } from './schema.ts'
+
+const present = ({ actor_type, actor_id, actor_name, ...row }: RequestRow): LoggedRequest => ({
+  ...row,
+  actor: { type: actor_type, id: actor_id, name: actor_name },
+})
+
+export const apiLogRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/requests',
+    summary: 'List the last requests of the project, newest first.',
+    description:
+      'The API log: about a second after its reply, a request is here, the latest `API_LOG_MAX` of a project for `API_LOG_RETENTION_DAYS` days. Of more than 20 a second that succeed, or 20 that fail, a server process keeps the first; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.\n\nNo header, no reply and no message of an error is kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. Of everything else, such as texts, addresses, attributes and data of events, only the kind and the size are kept: `[text, 12 characters]`.',
+    access: { secret: 'admin' },
+    query: RequestQuery,
+    list: requestListing,
+    reply: Page(LoggedRequest),
+    run: async (ctx, { page, query }) => mapPage(await listRequests(ctx, page, query), present),
+  }),
+]
