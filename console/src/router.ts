@@ -1,6 +1,7 @@
 /** Every screen, one line for each area. */
 import { createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './screens/account/routes.ts'
+import { apiLogRoutes } from './screens/api-log/routes.ts'
 import { auditRoutes } from './screens/audit/routes.ts'
 import { campaignRoutes } from './screens/campaigns/routes.ts'
 import { domainRoutes } from './screens/domains/routes.ts'
@@ -48,6 +49,7 @@ const tree = rootRoute.addChildren([
       ...suppressionRoutes,
       ...schemaRoutes,
       ...inboxRoutes,
+      ...apiLogRoutes,
       ...keyRoutes,
       ...webhookRoutes,
       ...toolRoutes,

@@ -2,6 +2,7 @@
 import { SAMPLE_USERS } from '../src/screens/home/sample-users.ts'
 import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
+import { apiLog } from './stories/api-log.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
 import { domains } from './stories/domains.ts'
@@ -30,6 +31,7 @@ const { site } = ownSite({ fill: someUsers })
 users(site)
 sandbox(site)
 messages(site)
+apiLog(site)
 lists(site)
 imports(site)
 consent(site)

@@ -31,6 +31,10 @@ const newestDomain =
 /** The latest entry, which is on the first page. */
 const auditEntry = async (site: Site): Promise<string> => `/p/1/audit?entry=${(await site.api('GET', 'audit?limit=1')).results[0].id}`
 
+/** The latest request of the API log. */
+const loggedRequest = async (site: Site): Promise<string> =>
+  `/p/1/api-log?request=${(await site.api('GET', 'requests?limit=1')).results[0].id}`
+
 export const SCREENS: Screen[] = [
   { name: 'home', path: '/p/1', heading: /./ },
   { name: 'users', path: '/p/1/users', heading: 'Users' },
@@ -78,6 +82,8 @@ export const SCREENS: Screen[] = [
   { name: 'providers', path: '/p/1/providers', heading: 'Providers' },
   { name: 'provider', path: async (site) => `/p/1/providers/${(await site.api('GET', 'providers')).results[0].id}`, heading: 'Mail relay' },
   { name: 'team', path: '/p/1/team', heading: 'Team' },
+  { name: 'api-log', path: '/p/1/api-log', heading: 'API log' },
+  { name: 'api-request', path: loggedRequest, heading: 'API log' },
   { name: 'audit-log', path: '/p/1/audit', heading: 'Audit log' },
   { name: 'audit-entry', path: auditEntry, heading: 'Audit log' },
   { name: 'tools', path: '/p/1/tools', heading: 'Tools' },

@@ -60,6 +60,7 @@ export const NAV: Group[] = [
     icon: IconCode,
     items: [
       { id: 'sandbox', path: '/p/$project/sandbox', key: 'i' },
+      { id: 'apiLog', path: '/p/$project/api-log', needs: 'admin' },
       { id: 'keys', path: '/p/$project/keys', needs: 'admin', key: 'k' },
       { id: 'webhooks', path: '/p/$project/webhooks', key: 'w' },
       { id: 'tools', path: '/p/$project/tools' },

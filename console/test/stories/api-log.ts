@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+export const apiLog = (site: () => Site) =>
+  describe('the API log', () => {
+    test('shows a request as soon as it was made, without what is personal, and runs it again', async () => {
+      await using opened = await memberPage(site(), '/p/1/api-log')
+      const { page } = opened
+      const events = page.getByRole('link', { name: 'POST /api/client/events' })
+      await events.first().waitFor()
+      const before = await events.count()
+      await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'bean_roasted', data: { secret: 'arabica' } }])
+      await expect.poll(() => events.count(), { timeout: 20_000 }).toBe(before + 1)
+      await events.first().click()
+      const drawer = page.getByRole('complementary', { name: /^Request/ })
+      await drawer.getByText('bean_roasted').waitFor()
+      expect(await drawer.textContent()).not.toMatch(/sample-2|arabica/)
+      await drawer.getByText('Fill them in before you run the request again.').waitFor()
+      await drawer.getByRole('button', { name: 'Run again' }).click()
+      await page.getByRole('menuitem', { name: /curl/ }).waitFor()
+    })
+  })
