@@ -29734,6 +29734,8 @@ export interface operations {
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
                 /** @description The id of a campaign. */
                 campaign_id?: string;
+                /** @description Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message. */
+                has_link?: "true" | "false";
                 /** @description Whether an email has attachments or inline images. */
                 has_attachment?: "true" | "false";
                 /** @description Text to find in `recipient`, `summary` or `channel`, ignoring case. */

@@ -16,6 +16,7 @@ import { Card, PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import { Captured } from './captured.tsx'
+import { queryOf } from './grammar.ts'
 import { CapturedMessage } from './message.tsx'
 
 const route = getRouteApi('/member/p/$project/sandbox')
@@ -24,7 +25,8 @@ const PATH = '/api/client/sandbox/messages'
 /** What the sandbox captured, all channels in one list; new messages appear by themselves. */
 export function Inbox() {
   const { t } = useTranslation('sandbox')
-  const { message, tab, ...query } = route.useSearch()
+  const { message, tab, q: search = '', ...paging } = route.useSearch()
+  const query = { ...paging, ...queryOf(search) }
   const navigate = useNavigate({ from: '/p/$project/sandbox' })
   const mayEmpty = useMay('editor')
   const [isEmptying, setEmptying] = useState(false)
@@ -41,7 +43,7 @@ export function Inbox() {
         about={t('about')}
         actions={
           <>
-            <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query: { q: query.q } }} />
+            <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query: queryOf(search) }} />
             {mayEmpty && (
               <Button variant="outline" color="ember" onClick={() => setEmptying(true)}>
                 {t('empty.open')}
@@ -56,10 +58,10 @@ export function Inbox() {
         <div className="cols inbox">
           <Card className="captured">
             <div className="tools">
-              <SearchBox label={t('search')} example={t('searchExample')} value={query.q ?? ''} onChange={searchFor} />
+              <SearchBox label={t('search')} example={t('searchExample')} value={search} onChange={searchFor} />
             </div>
             {data.results.length === 0 ? (
-              query.q === undefined ? (
+              search === '' ? (
                 <Empty>{t('none')}</Empty>
               ) : (
                 <NoMatch onClear={() => searchFor('')} />

@@ -152,7 +152,14 @@ test('the sandbox is filtered by recipient, subject, channel, campaign and attac
     subscriptionTo(w).then((subscription_id) =>
       w.post('/api/client/messages', {
         subscription_id,
-        content: { from: 'app@example.com', subject, html: '<p>Hi</p>' },
+        content: {
+          from: 'app@example.com',
+          subject,
+          html:
+            subject === 'Goodbye'
+              ? '<p><a href="https://example.com">Hi</a></p>'
+              : '<p>Hi <img src="https://example.com/a.png" alt=""></p>',
+        },
         user: { external_id: user, email: `${user}@example.com` },
         ...(attachments && { attachments }),
       }),
@@ -172,6 +179,8 @@ test('the sandbox is filtered by recipient, subject, channel, campaign and attac
   if (campaign_id !== undefined) expect(await find(`campaign_id=${campaign_id}`)).toHaveLength(2)
   expect(await find('has_attachment=true')).toEqual(['Goodbye'])
   expect(await find('has_attachment=false')).toEqual(['Welcome'])
+  expect(await find('has_link=true')).toEqual(['Goodbye'])
+  expect(await find('has_link=false')).toEqual(['Welcome'])
   expect((await w.get('/api/client/messages?provider=sandbox')).body.results).toHaveLength(2)
   expect((await w.get('/api/client/messages?provider=smtp')).body.results).toEqual([])
 })

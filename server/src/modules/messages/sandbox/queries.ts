@@ -72,7 +72,10 @@ export const sandboxListing = listing({
 const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
 
 export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest, query: SandboxQuery): Promise<PageOf<SandboxMessageRow>> => {
-  const { to, subject, channel, campaign_id, has_attachment } = query
+  const { to, subject, channel, campaign_id, has_attachment, has_link } = query
+  // The pixel that counts opens is an address too, so HTML has to have an element that leads somewhere.
+  const linked = sql`(coalesce(content->>'html', '') ~* '<a[[:space:]][^>]*href'
+    or concat_ws(' ', content->>'text', content->>'body', content->>'url', content->>'action_url') ~* 'https?://')`
   const attached = sql`(template_id is not null
     or exists (select from message_attachments a where a.project_id = ${ctx.projectId} and a.message_id = sandbox_messages.id))`
   return pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
@@ -81,7 +84,8 @@ export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest, query: S
     where: sql`project_id = ${ctx.projectId} and ${when(to, sql`recipient ilike ${likePattern(to ?? '')}`)}
       and ${when(subject, sql`summary ilike ${likePattern(subject ?? '')}`)} and ${when(channel, sql`channel = ${channel}`)}
       and ${when(campaign_id, sql`campaign_id = ${Number(campaign_id)}`)}
-      and ${when(has_attachment, has_attachment === 'true' ? attached : sql`not ${attached}`)}`,
+      and ${when(has_attachment, has_attachment === 'true' ? attached : sql`not ${attached}`)}
+      and ${when(has_link, has_link === 'true' ? linked : sql`not ${linked}`)}`,
   })
 }
 

@@ -23,6 +23,9 @@ export const SandboxQuery = Exact({
   subject: Type.Optional(Line(TEXT_LENGTH_MAX, { description: 'A part of the summary, which is the subject of an email.' })),
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
   campaign_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'The id of a campaign.' })),
+  has_link: Type.Optional(
+    OneOf(['true', 'false'], { description: 'Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message.' }),
+  ),
   has_attachment: Type.Optional(OneOf(['true', 'false'], { description: 'Whether an email has attachments or inline images.' })),
 })
 export type SandboxQuery = Static<typeof SandboxQuery>
