@@ -12885,6 +12885,7 @@ export interface components {
             journeys_total: number;
             /** @description At most 100 journeys, those with the most messages first. */
             journeys: {
+                /** @description The id of the journey. */
                 journey_id: number;
                 /** @description The name. */
                 name: string;
@@ -14374,12 +14375,15 @@ export interface components {
         ProjectSizeReply: {
             /** @description The number of users. It ends at 1000000. */
             users: number;
-            /** @description The number of messages. */
+            /** @description The number of messages, of every state. */
             messages: number;
             /** @description Messages that are still to be sent. */
             waiting_messages: number;
+            /** @description The number of campaigns. */
             campaigns: number;
+            /** @description The number of journeys. */
             journeys: number;
+            /** @description The number of lists. */
             lists: number;
             /** @description Keys that stop working. */
             keys: number;
@@ -18368,6 +18372,8 @@ export interface components {
         IdempotencyKey: string;
         /** @description The API version to use. Default: that of the project. */
         ServiceVersion: "2026-11-20";
+        /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+        AcceptLanguage: string;
         /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
         IfMatch: string;
         /** @description With `*`, the write is refused with 412 if the object exists. */
@@ -18389,6 +18395,8 @@ export interface components {
         IdempotentReplayed: "true";
         /** @description The version of the object, for `If-Match`. */
         ETag: string;
+        /** @description The language of labels, descriptions and sentences. */
+        ContentLanguage: "en" | "de";
         /** @description Seconds to wait before the next attempt. */
         RetryAfter: number;
         /** @description The challenge of RFC 6750. */
@@ -22840,6 +22848,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -22870,6 +22880,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     Location: components["headers"]["Location"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -22915,6 +22926,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -22934,6 +22947,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -23024,6 +23038,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -23057,6 +23073,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -23378,6 +23395,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -23402,6 +23421,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -23460,6 +23480,8 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -23478,6 +23500,7 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     [name: string]: unknown;
                 };
@@ -24071,6 +24094,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -24083,6 +24108,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -26656,6 +26682,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -26668,6 +26696,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -30347,6 +30376,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
             };
@@ -30359,6 +30390,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
                     [name: string]: unknown;
                 };
                 content: {

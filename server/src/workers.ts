@@ -8,7 +8,7 @@ import { moveJob } from './infra/queue/log/move.ts'
 import { APPLY } from './infra/queue/queue.ts'
 import { purgeTraced } from './infra/queue/traced-messages.ts'
 import type { Ctx } from './infra/runtime/ctx.ts'
-import { HOUR_MS, SECOND_MS } from './lib/times.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from './lib/times.ts'
 import { activityJobs } from './modules/activity/index.ts'
 import { auditJobs } from './modules/audit/index.ts'
 import { campaignJobs, findSendingCampaigns, recordOverBudget, reportBlasts } from './modules/campaigns/index.ts'
@@ -59,7 +59,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog 
   ...domainJobs(),
   ...tlsJobs,
   ...webhookJobs,
-  job({ ...ERASE_PROJECTS, nextAt: nextErasureAt, run: (ctx) => eraseProjects(ctx) }),
+  job({ ...ERASE_PROJECTS, idleMs: MINUTE_MS, nextAt: nextErasureAt, run: (ctx) => eraseProjects(ctx) }),
   job({ name: 'retention', idleMs: HOUR_MS, run: removeOld }),
   job({ name: 'traces.purge', idleMs: HOUR_MS, run: purgeTraced }),
   job({ name: 'idempotency.purge', idleMs: HOUR_MS, run: purgeIdempotencyRecords }),

@@ -3,7 +3,7 @@ import type { CarillonError, Client, Options, PathOf, Reply } from '@carillon/sd
 import { keepPreviousData, type UseQueryOptions, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useApi, useProject } from '../session/project.tsx'
 
-type ReadOptions<T> = Pick<UseQueryOptions<T, CarillonError>, 'enabled' | 'refetchInterval' | 'staleTime'> & {
+type ReadOptions<T> = Pick<UseQueryOptions<T, CarillonError>, 'enabled' | 'refetchInterval' | 'staleTime' | 'structuralSharing'> & {
   /** Shows what was read before while other parameters are read: for filters and pages. */
   keepsPrevious?: boolean
 }

@@ -1,5 +1,7 @@
 import { type Client, createClient } from '@carillon/sdk'
-import { createContext, type ReactNode, useContext, useMemo } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
 import type { ProjectRole, SessionProject } from './api.ts'
 import { atLeast } from './index.ts'
 
@@ -9,8 +11,24 @@ const ProjectContext = createContext<Current | null>(null)
 
 /** Makes a project, and a client of the API for it, known to its screens. */
 export function ProjectProvider({ project, children }: { project: SessionProject; children: ReactNode }) {
-  const current = useMemo(() => ({ project, api: createClient({ headers: { 'carillon-project': String(project.id) } }) }), [project])
+  const { language } = useTranslation().i18n
+  const current = useMemo(
+    () => ({ project, api: createClient({ headers: { 'carillon-project': String(project.id), 'accept-language': language } }) }),
+    [project, language],
+  )
+  useInAnotherLanguage(language)
   return <ProjectContext value={current}>{children}</ProjectContext>
+}
+
+/** Reads everything again when the language changes: the server describes rules, steps and providers in it. */
+function useInAnotherLanguage(language: string) {
+  const client = useQueryClient()
+  const before = useRef(language)
+  useEffect(() => {
+    if (before.current === language) return
+    before.current = language
+    void client.invalidateQueries()
+  }, [client, language])
 }
 
 function useCurrent(): Current {

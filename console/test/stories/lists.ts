@@ -31,6 +31,29 @@ export const lists = (site: () => Site) =>
       await page.getByText('Found: "free"').waitFor()
     })
 
+    test('of two members who change one rule, the second is asked; conditions are read in German too', async () => {
+      const { id } = await site().api('POST', 'lists', {
+        name: 'Shared rule',
+        type: 'dynamic',
+        rule: { attribute: 'data.tier', is: 'pro' },
+      })
+      await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
+      const { page } = opened
+      const value = page.getByRole('combobox', { name: 'Value', exact: true })
+      await value.fill('free')
+      await site().api('PATCH', `lists/${id}`, { rule: { attribute: 'data.tier', is: 'team' } })
+      const stored = async () => JSON.stringify((await site().api('GET', `lists/${id}`)).rule)
+      await page.getByRole('button', { name: 'Save the rule' }).click()
+      await page.getByText('Another member changed this meanwhile').waitFor()
+      expect(await stored()).toContain('team')
+      await page.getByRole('button', { name: 'Keep all of mine' }).click()
+      await page.getByText('The rule is saved.').first().waitFor()
+      expect(await stored()).toContain('free')
+      await page.getByRole('button', { name: /Mia Tan/ }).click()
+      await page.getByRole('menuitem', { name: 'Deutsch' }).click()
+      await page.getByText('tier ist „free“').first().waitFor()
+    })
+
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened

@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
+/** How long a page may take to show what a choice changes, on a busy machine. */
+const SHOWN_MS = 20_000
+
 export const reports = (site: () => Site) =>
   describe('reports', () => {
     test('say what became of messages, keep their choices in the address, and are downloaded', async () => {
@@ -16,13 +19,15 @@ export const reports = (site: () => Site) =>
       const { total, campaigns } = await site().api('GET', 'reports/messages')
       await using opened = await memberPage(site(), '/p/1/reports')
       const { page } = opened
+      const chart = page.getByRole('img', { name: /: \d+\.$/ })
+      const says = (words: string) => expect.poll(() => chart.getAttribute('aria-label'), { timeout: SHOWN_MS }).toBe(words)
       await page.getByRole('group', { name: 'What the chart shows' }).getByRole('button', { name: 'Sent' }).click()
-      await page.getByRole('img', { name: `Sent in 30 days: ${total.sent}.` }).waitFor()
+      await says(`Sent in 30 days: ${total.sent}.`)
       await page.getByRole('button', { name: '7 days' }).click()
-      await page.getByRole('img', { name: `Sent in 7 days: ${total.sent}.` }).waitFor()
+      await says(`Sent in 7 days: ${total.sent}.`)
       const [{ name, campaign_id, total: ofCampaign }] = campaigns
       await page.getByRole('table', { name: 'By campaign' }).getByRole('link', { name, exact: true }).first().click()
-      await page.getByRole('img', { name: `Sent in 7 days: ${ofCampaign.sent}.` }).waitFor()
+      await says(`Sent in 7 days: ${ofCampaign.sent}.`)
       expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ figure: 'sent', days: '7', campaign_id: String(campaign_id) })
       await page.reload()
       const totals = page.getByRole('table', { name: 'Totals' })

@@ -167,6 +167,7 @@ export const MEMBERS: Record<string, string> = {
 
   // campaigns
   campaign_id: 'The id of the campaign.',
+  journey_id: 'The id of the journey.',
   'Campaign.state': 'The state of the campaign.',
   list_ids: 'The lists that it is sent to.',
   exclusion_list_ids: 'The lists whose users are skipped.',

@@ -35,7 +35,7 @@ const IDS = {
 }
 
 test('events of one user under two ids are applied in one partition, in the order in which they were sent', async () => {
-  await using w = await world()
+  await using w = await world({ own: true })
   const planOf = await keepPlans(w)
   expect((await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'tablet' }])).body.failed).toBe(0)
   await w.drain('ingest.apply')

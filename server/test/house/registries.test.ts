@@ -16,6 +16,7 @@ const REGISTRIES: [folder: string, others: string[]][] = [
   ['overview/live/topics', ['topic.ts']],
   ['rules/conditions', CONDITION_PARTS],
   ['rules/operators', ['operator.ts', 'duration.ts', 'span.ts']],
+  ['rules/words', ['words.ts']],
   ['subscriptions/keywords', ['keyword.ts']],
   ['subscriptions/pages/words', ['words.ts']],
   ['templates/kinds', ['template.ts']],

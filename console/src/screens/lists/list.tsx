@@ -1,5 +1,4 @@
-import type { components } from '@carillon/sdk'
-import { Button, Menu } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,18 +9,15 @@ import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { TabBar } from '../../parts/tabs.tsx'
-import { said, undoable } from '../../parts/toast.ts'
+import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import { Archive } from './archive.tsx'
-import { Builder } from './builder.tsx'
 import { Members } from './members.tsx'
+import { RuleView } from './rule-view.tsx'
 import { VIEWS, type View } from './search.ts'
 import { TestUser } from './test-user.tsx'
 import { UsedBy } from './used-by.tsx'
-
-type List = components['schemas']['List']
 
 const route = getRouteApi('/member/p/$project/lists/$listId')
 const PATH = '/api/client/lists/{listId}'
@@ -37,7 +33,11 @@ export function ListPage() {
     data: list,
     error,
     refetch,
-  } = useRead(PATH, path, { refetchInterval: ({ state }) => (state.data?.state === 'building' ? LIVE_MS : 5 * LIVE_MS) })
+  } = useRead(PATH, path, {
+    refetchInterval: ({ state }) => (state.data?.state === 'building' ? LIVE_MS : 5 * LIVE_MS),
+    // The version of a reply is lost in a copy of it.
+    structuralSharing: false,
+  })
   const mayChange = useMay('editor')
   const [isArchiving, setArchiving] = useState(false)
   const recount = useWrite(
@@ -86,51 +86,9 @@ export function ListPage() {
           </div>
         </div>
       ) : (
-        <RuleView key={list.updated_at} list={list} mayChange={mayChange} />
+        <RuleView list={list} mayChange={mayChange} />
       )}
       <Archive list={list} isOpen={isArchiving} onClose={() => setArchiving(false)} />
-    </>
-  )
-}
-
-/** The rule of the list, which is saved by a button: the list is built again. */
-function RuleView({ list, mayChange }: { list: List; mayChange: boolean }) {
-  const { t } = useTranslation('lists')
-  const stored = (list.rule ?? {}) as Draft
-  const [rule, setRule] = useState(stored)
-  const isChanged = JSON.stringify(rule) !== JSON.stringify(stored)
-  const save = useWrite(
-    (api, { next }: { next: Draft; before?: Draft }) =>
-      api.patch(PATH, { path: { listId: list.id }, body: { rule: next as unknown as Rule } }),
-    ['/api/client/lists'],
-    (_, { before }) => {
-      if (before) undoable(t('save.done'), () => save.mutate({ next: before }))
-    },
-  )
-  return (
-    <>
-      {save.error && <Failed error={save.error} />}
-      <Builder rule={rule} onChange={setRule}>
-        {mayChange && (
-          <div className="saving">
-            <p className="quiet sm">{t(isChanged ? 'save.about' : 'save.none')}</p>
-            <div className="acts">
-              <Button
-                loading={save.isPending}
-                disabled={!isChanged || !isComplete(rule)}
-                onClick={() => save.mutate({ next: rule, before: stored })}
-              >
-                {t('save.submit')}
-              </Button>
-              <Button variant="default" disabled={!isChanged} onClick={() => setRule(stored)}>
-                {t('save.discard')}
-              </Button>
-            </div>
-          </div>
-        )}
-        <TestUser list={list} isChanged={isChanged} />
-        <UsedBy listId={list.id} />
-      </Builder>
     </>
   )
 }

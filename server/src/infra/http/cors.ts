@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../lib/errors.ts'
 import type { CompiledRoute } from './compile.ts'
+import { VARY } from './exchange.ts'
 
 const EXPOSED = 'X-Request-Id, Service-Version, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed'
 const ALLOWED = 'authorization, content-type, x-service-user-token, idempotency-key, service-version, last-event-id'
@@ -16,7 +17,7 @@ export const corsHeaders = (route: CompiledRoute): Record<string, string> =>
 /** Answers OPTIONS: a CORS preflight if a route is open to browsers, or else only `Allow`. Needs no key. */
 export async function preflight(request: FastifyRequest, reply: FastifyReply, routes: CompiledRoute[], allow: string): Promise<void> {
   const open = routes.filter(isOpenToBrowsers)
-  reply.code(204).header('x-request-id', request.id).header('allow', allow).header('vary', 'Origin, Accept-Encoding')
+  reply.code(204).header('x-request-id', request.id).header('allow', allow).header('vary', VARY)
   if (open.length > 0 && request.headers['access-control-request-method'] !== undefined) {
     reply.headers({
       'access-control-allow-origin': '*',

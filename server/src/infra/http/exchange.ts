@@ -23,6 +23,9 @@ export type Exchange = {
 /** The parts of the server that serving a request needs. */
 export type Serving = { ctx: Ctx; authenticator: Authenticator; recordWrite: RecordWrite; limits: RateLimits; baseUrl: () => string }
 
+/** The headers of a request that its reply depends on. */
+export const VARY = 'Origin, Accept-Encoding'
+
 /** A header with one value. */
 export function single(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]

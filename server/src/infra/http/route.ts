@@ -261,6 +261,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
    * where `run` begins.
    */
   prepare?: (ctx: CtxOf<A>, input: Pick<Input<P, Static<Q>, Static<B>>, 'params' | 'query' | 'body'>) => Promise<W>
+  /** Texts for people in its replies are in the language that `Accept-Language` prefers: `ctx.language`. */
+  translated?: true
   /** Served while the server is overloaded too. */
   essential?: true
   /** Codes of errors that the shape of the route does not show, for the API reference. */

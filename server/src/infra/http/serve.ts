@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { acceptedLanguage } from '../../lib/languages.ts'
 import { networkOf } from '../../lib/networks.ts'
 import { atLeast, organisationAtLeast, type Role } from '../../lib/roles.ts'
 import { CLI_USER_AGENT } from '../../lib/versions.ts'
@@ -12,7 +13,7 @@ import type { ReplyRecord } from '../runtime/reply-record.ts'
 import { authenticate, authenticateAgain, counted, credentialAgain } from './authenticate.ts'
 import type { CompiledRoute } from './compile.ts'
 import { allowOrigin } from './cors.ts'
-import { type Exchange, type Serving, single } from './exchange.ts'
+import { type Exchange, type Serving, single, VARY } from './exchange.ts'
 import { bodyOf, handle, prepare } from './handle.ts'
 import { isIdempotent, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
 import { inputOf, queryOf } from './input.ts'
@@ -42,6 +43,7 @@ export async function serve(serving: Serving, route: CompiledRoute, exchange: Ex
   const body = await bodyOf(ctx, route, request)
   exchange.body = body.value
   const inner = contextOf(ctx, credential, caller, exchange)
+  if (route.def.translated) Object.assign(exchange.headers, { 'content-language': inner.language, vary: `${VARY}, Accept-Language` })
   if (route.replies === 'file') return serveDownload(inner, route, exchange)
   if (route.replies === 'live') return serveLive(inner, authenticator, limits, route, exchange)
   const key = isIdempotent(route.def.method) && !route.isExt ? readIdempotencyKey(request.raw.rawHeaders) : undefined
@@ -154,8 +156,9 @@ function contextOf(ctx: Ctx, credential: Credential, caller: Caller, { requestId
   const { keyId, actor, organisationId } = credential
   const log = childWhenUsed(ctx.log, { request_id: requestId, key_id: keyId })
   const origin: Origin = { via: viaOf(credential, request), requestId, organisationId }
-  if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, actor, origin, organisationId })
-  return Object.assign({}, ctx, { log, caller, actor, origin, projectId: credential.projectId, project: credential.project })
+  const language = acceptedLanguage(single(request, 'accept-language'))
+  if (credential.kind === 'organisation') return Object.assign({}, ctx, { log, caller, actor, origin, language, organisationId })
+  return Object.assign({}, ctx, { log, caller, actor, origin, language, projectId: credential.projectId, project: credential.project })
 }
 
 /** The interface that a request came through. */

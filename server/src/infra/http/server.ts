@@ -19,7 +19,7 @@ import { limitConnections, timeLimits } from './connections.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { encodingFor } from './encoding.ts'
 import { errorReply, toApiError } from './error-reply.ts'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, VARY } from './exchange.ts'
 import { createLiveReplies, type LiveReplies } from './live.ts'
 import { refuseUnderOverload } from './overload.ts'
 import type { PublicPage } from './public-page.ts'
@@ -195,7 +195,7 @@ const commonHeaders = ({ requestId, version }: Pick<Exchange, 'requestId' | 'ver
   'service-version': version,
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  vary: 'Origin, Accept-Encoding',
+  vary: VARY,
 })
 
 /** A body that is not compressed stays a text: Node writes it together with the headers. */

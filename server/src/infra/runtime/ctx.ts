@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyId, MemberId, OrganisationId, ProjectId, SessionId, UserId } from '../../lib/ids.ts'
+import type { Language } from '../../lib/languages.ts'
 import type { OrganisationRole, Role } from '../../lib/roles.ts'
 import type { MailOutside } from '../outgoing/mail.ts'
 import type { SafeFetch } from '../outgoing/safe-fetch.ts'
@@ -52,6 +53,8 @@ export type Ctx = {
   actor?: Actor
   /** Where a request or a command came from; absent for the system’s own work. */
   origin?: Origin
+  /** The language of texts for people in replies, from `Accept-Language`. Absent outside of requests, where it is English. */
+  language?: Language
   /** In a transaction: what `afterCommit` runs when it has committed. */
   committed?: (() => void)[]
 }

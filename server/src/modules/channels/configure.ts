@@ -7,7 +7,10 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
+import type { Language } from '../../lib/languages.ts'
+import { translated } from '../../lib/translated.ts'
 import { openSecrets, outsideOf, sealContext, toolsOf } from './connections.ts'
+import { german } from './german.ts'
 import * as queries from './queries.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers, type Settings, splitSecrets } from './registry.ts'
 import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, ProviderTest } from './schema.ts'
@@ -15,8 +18,11 @@ import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds,
 const PROVIDERS_MAX = 100
 const SANDBOX: ProviderName = 'sandbox'
 
-/** The kinds of provider that can be configured. */
-export const providerKinds = (): ProviderKinds => ({
+/** The kinds of provider that can be configured, described in a language. */
+export const providerKinds = (language: Language = 'en'): ProviderKinds =>
+  language === 'en' ? inEnglish() : translated(inEnglish(), german)
+
+const inEnglish = (): ProviderKinds => ({
   results: PROVIDER_NAMES.map((name) => {
     const { label, channels, settings, read } = providers[name]
     return { name, label, channels: [...channels], settings: publicSchema(settings), has_callbacks: read !== undefined }

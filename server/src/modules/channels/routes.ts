@@ -17,8 +17,9 @@ export const providerRoutes = [
     summary: 'List the kinds of provider, with the JSON Schema of their settings.',
     description: 'For forms: `settings` is the JSON Schema of the settings of a kind.',
     access: { secret: 'admin' },
+    translated: true,
     reply: ProviderKinds,
-    run: async () => providerKinds(),
+    run: async ({ language }) => providerKinds(language),
   }),
   route({
     method: 'GET',

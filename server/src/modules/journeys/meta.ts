@@ -1,7 +1,10 @@
 /** Describes the settings of journeys and the kinds of step, for editors. */
 import { type Static, Type } from 'typebox'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
+import type { Language } from '../../lib/languages.ts'
 import { Exact } from '../../lib/shapes.ts'
+import { translated } from '../../lib/translated.ts'
+import { german } from './german.ts'
 import { JourneySettings } from './settings.ts'
 import * as kinds from './steps/index.ts'
 import type { Path, StepKind } from './steps/step.ts'
@@ -48,8 +51,10 @@ export type JourneyMeta = Static<typeof JourneyMeta>
 
 const namesOf = (paths: Path[]): string[] => paths.map(({ path }) => path)
 
-/** The settings of journeys, and the kinds of step. */
-export const journeyMeta = (): JourneyMeta => ({
+/** The settings of journeys and the kinds of step, described in a language. Other names that people look for stay English. */
+export const journeyMeta = (language: Language = 'en'): JourneyMeta => (language === 'en' ? inEnglish() : translated(inEnglish(), german))
+
+const inEnglish = (): JourneyMeta => ({
   settings: publicSchema(JourneySettings),
   steps: Object.fromEntries(
     Object.entries<StepKind>(kinds).map(([type, { label, also, description, settings, example, sentence, paths, namesPaths, waits }]) => [

@@ -49,8 +49,9 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
       'Each kind of step with a label, the JSON Schema of its `data`, and an example that is also given in words. No member of `data` is ' +
       'required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.',
     access: { secret: 'support' },
+    translated: true,
     reply: JourneyMeta,
-    run: async () => journeyMeta(),
+    run: async ({ language }) => journeyMeta(language),
   }),
   route({
     method: 'GET',

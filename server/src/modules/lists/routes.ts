@@ -60,6 +60,7 @@ const ofLists = (verbs: Verbs) => [
     access: { secret: 'editor' },
     audit: listAudit('created'),
     body: ListInput,
+    translated: true,
     reply: List,
     status: 201,
     location: (list) => `/api/client/lists/${list.id}`,
@@ -76,6 +77,7 @@ const ofLists = (verbs: Verbs) => [
     access: { secret: 'support' },
     versioned,
     params,
+    translated: true,
     reply: List,
     run: async (ctx, { params }) => {
       const list = await getList(ctx, params.listId)
@@ -92,6 +94,7 @@ const ofLists = (verbs: Verbs) => [
     versioned,
     params,
     body: ListChanges,
+    translated: true,
     reply: List,
     run: async (ctx, { params, body }) => {
       const list = await updateList(ctx, params.listId, body, await verbs.referencedCampaigns(ctx, [body.rule]))
@@ -172,6 +175,7 @@ const ofRules = (verbs: Verbs) => [
     access: { secret: 'support' },
     audit: { none: 'nothing is saved' },
     body: PreviewInput,
+    translated: true,
     reply: Preview,
     run: async (ctx, { body }) => previewRule(ctx, body.rule, await verbs.referencedCampaigns(ctx, [body.rule])),
   }),
@@ -183,6 +187,7 @@ const ofRules = (verbs: Verbs) => [
     access: { secret: 'editor' },
     audit: { none: 'it counts again by the same rule' },
     params,
+    translated: true,
     reply: List,
     status: 202,
     run: async (ctx, { params }) => {

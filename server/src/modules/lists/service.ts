@@ -3,6 +3,7 @@ import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing, refuse } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'
+import type { Language } from '../../lib/languages.ts'
 import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { retireVersions, startVersion } from './building/versions.ts'
@@ -125,12 +126,12 @@ export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
 
 /** A list for a reply. */
 export async function presentList(ctx: ProjectCtx, row: ListRow, campaigns: NamedCampaign[]): Promise<List> {
-  return present(row, await namesOf(ctx, [row], campaigns))
+  return present(row, await namesOf(ctx, [row], campaigns), ctx.language)
 }
 
 export async function presentLists(ctx: ProjectCtx, page: PageOf<ListRow>, campaigns: NamedCampaign[]): Promise<PageOf<List>> {
   const names = await namesOf(ctx, page.results, campaigns)
-  return mapPage(page, (row) => present(row, names))
+  return mapPage(page, (row) => present(row, names, ctx.language))
 }
 
 const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): Promise<Names> =>
@@ -140,11 +141,11 @@ const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): 
     campaigns,
   )
 
-function present({ version_id, live_version_id, users_done, users_total, ...row }: ListRow, names: Names): List {
+function present({ version_id, live_version_id, users_done, users_total, ...row }: ListRow, names: Names, language?: Language): List {
   const isReady = version_id === live_version_id
   return {
     ...row,
-    description: row.rule === null ? '' : describeRule(row.rule, names),
+    description: row.rule === null ? '' : describeRule(row.rule, names, language),
     state: isReady ? 'ready' : 'building',
     progress: isReady ? 1 : users_total === 0 ? 0 : Math.min(users_done / users_total, 1),
   }

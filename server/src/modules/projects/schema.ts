@@ -39,11 +39,11 @@ export const USERS_COUNTED_MAX = 1_000_000
 /** What the deletion of a project erases. */
 export const ProjectSize = Exact({
   users: Type.Integer({ description: `The number of users. It ends at ${USERS_COUNTED_MAX}.` }),
-  messages: Type.Integer(),
+  messages: Type.Integer({ description: 'The number of messages, of every state.' }),
   waiting_messages: Type.Integer({ description: 'Messages that are still to be sent.' }),
-  campaigns: Type.Integer(),
-  journeys: Type.Integer(),
-  lists: Type.Integer(),
+  campaigns: Type.Integer({ description: 'The number of campaigns.' }),
+  journeys: Type.Integer({ description: 'The number of journeys.' }),
+  lists: Type.Integer({ description: 'The number of lists.' }),
   keys: Type.Integer({ description: 'Keys that stop working.' }),
 })
 export type ProjectSize = Static<typeof ProjectSize>

@@ -69,3 +69,31 @@ test.each<[Rule, string]>([
   expect(checkRule(rule, 'rule')).toEqual([])
   expect(describeRule(rule, names)).toBe(sentence)
 })
+
+test.each<[Rule, string]>([
+  [
+    { all: [pro, bought, { not: { list: 12 } }] },
+    'plan ist „pro“ und hat purchase mindestens 3-mal innerhalb von 30 Tagen ausgelöst, wobei gilt: total ist größer als 50, und nicht in der Liste „VIP“',
+  ],
+  [{ any: [pro, { all: [old, { list: 12 }] }] }, 'plan ist „pro“ oder (age ist mindestens 65 und in der Liste „VIP“)'],
+  [{ none: [pro, old] }, 'nicht (plan ist „pro“ oder age ist mindestens 65)'],
+  [{ attribute: 'data.full name', contains: 'Kim' }, '„full name“ enthält „Kim“'],
+  [{ attribute: 'created_at', within_last: '1d' }, 'Zeitpunkt der Anlage liegt in den letzten 24 Stunden'],
+  [{ attribute: 'data.renewal', within_next: '2w' }, 'renewal liegt in den nächsten 2 Wochen'],
+  [{ attribute: 'data.renewal', within_next: '1y' }, 'renewal liegt im nächsten Jahr'],
+  [{ event: 'purchase', exactly: 0, within: '1h' }, 'hat purchase innerhalb von 1 Stunde nie ausgelöst'],
+  [{ event: 'purchase', exactly: 1 }, 'hat purchase genau einmal ausgelöst'],
+  [{ event: 'purchase', first: { more_than_ago: '30d' } }, 'das erste purchase liegt mehr als 30 Tage zurück'],
+  [
+    { event: 'purchase', last: { before: '2026-01-01' }, where: [{ attribute: 'data.total', is: 5 }] },
+    'das letzte purchase (wobei gilt: total ist 5) liegt vor 2026-01-01',
+  ],
+  [{ subscription: 4, is: 'subscribed' }, 'hat „News“ abonniert'],
+  [{ campaign: 9, did: 'opened', within: '7d' }, 'hat die Kampagne „Spring“ innerhalb von 7 Tagen geöffnet'],
+  [{ journey: 5, is: 'inside', step: 'wait_1' }, 'ist in der Journey 5 beim Schritt `wait_1`'],
+  [{ device: 'os', is: 'iOS' }, 'hat ein Gerät, für das gilt: Betriebssystem ist „iOS“'],
+  [{ bucket: 'spring', less_than: 10 }, 'Zufallsgruppe „spring“ ist kleiner als 10'],
+])('%j is described in German as: %s', (rule, sentence) => {
+  expect(checkRule(rule, 'rule')).toEqual([])
+  expect(describeRule(rule, names, 'de')).toBe(sentence)
+})

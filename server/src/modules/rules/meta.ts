@@ -1,12 +1,15 @@
 /** Describes what rules are made of, for editors: groups, conditions, attributes and operators. */
 import { type Static, type TSchema, Type } from 'typebox'
 import { publicSchema } from '../../infra/http/openapi/schemas.ts'
+import type { Language } from '../../lib/languages.ts'
 import { Exact, OneOf } from '../../lib/shapes.ts'
+import { translated } from '../../lib/translated.ts'
 import { CHILDREN_MAX, CONDITIONS_MAX, DEPTH_MAX } from './check.ts'
 import type { ConditionKind } from './conditions/condition.ts'
 import { FIELDS } from './conditions/fields.ts'
 import * as conditions from './conditions/index.ts'
-import { describeRule } from './describe.ts'
+import { describeRule, wordsIn } from './describe.ts'
+import { german } from './german.ts'
 import { GROUPS, type Group } from './nodes.ts'
 import * as operators from './operators/index.ts'
 import { type Operator, VALUE_KINDS } from './operators/operator.ts'
@@ -59,29 +62,36 @@ export const RuleMeta = Exact(
 )
 export type RuleMeta = Static<typeof RuleMeta>
 
-/** The parts of rules. */
-export const ruleMeta = (): RuleMeta => ({
-  groups: Object.fromEntries(GROUPS.map((is) => [is, { ...GROUP_WORDS[is], schema: publicSchema(groupSchema(is)), ...exampleOf(is) }])),
+/** The parts of rules, described in a language. */
+export const ruleMeta = (language: Language = 'en'): RuleMeta => {
+  const meta = metaIn(language)
+  return language === 'en' ? meta : translated(meta, german)
+}
+
+const metaIn = (language: Language): RuleMeta => ({
+  groups: Object.fromEntries(
+    GROUPS.map((is) => [is, { ...GROUP_WORDS[is], schema: publicSchema(groupSchema(is)), ...exampleOf(is, language) }]),
+  ),
   conditions: mapValues<ConditionKind, RuleMeta['conditions'][string]>(conditions, ({ label, description, shape, example }) => ({
     label,
     description,
     schema: publicSchema(shape),
     example,
-    sentence: describeRule(example as Rule, NAMELESS),
+    sentence: describeRule(example as Rule, NAMELESS, language),
   })),
-  attributes: mapValues(FIELDS, ({ description, kind }) => ({ label: description, type: kind })),
-  operators: mapValues<Operator, RuleMeta['operators'][string]>(operators, ({ label, kinds, args, examples: [[, example]], describe }) => ({
+  attributes: mapValues(FIELDS, ({ kind }, name) => ({ label: wordsIn(language).field(name), type: kind })),
+  operators: mapValues<Operator, RuleMeta['operators'][string]>(operators, ({ label, kinds, args, examples: [[, example]] }, name) => ({
     label,
     types: [...kinds],
     argument: publicSchema(args),
     example,
-    sentence: describe(example),
+    sentence: wordsIn(language).operator(name as keyof typeof operators, example),
   })),
   limits: { levels: DEPTH_MAX, conditions: CONDITIONS_MAX },
 })
 
-const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T) => U): Record<string, U> =>
-  Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, map(kind)]))
+const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T, name: string) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, map(kind, name)]))
 
 /** References in examples have no names, so sentences contain their ids. */
 const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined, journey: () => undefined }
@@ -99,8 +109,8 @@ export function groupSchema(is: Group['is']): TSchema {
   return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX, description: 'The rules in it.' }) })
 }
 
-function exampleOf(is: Group['is']): { example: unknown; sentence: string } {
+function exampleOf(is: Group['is'], language: Language): { example: unknown; sentence: string } {
   const { attribute, event } = conditions
   const example = is === 'not' ? { not: attribute.example } : { [is]: [attribute.example, event.example] }
-  return { example, sentence: describeRule(example as Rule, NAMELESS) }
+  return { example, sentence: describeRule(example as Rule, NAMELESS, language) }
 }

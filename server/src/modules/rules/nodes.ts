@@ -24,12 +24,15 @@ export function groupOf(rule: Rule): Group | undefined {
 export const pathIn = (path: string, is: Group['is'], index: number): string =>
   `${path}${path === '' ? '' : '.'}${is}${is === 'not' ? '' : `[${index}]`}`
 
-/** The kind of a condition. */
-export function kindOf(condition: object): ConditionKind {
+/** The name of the kind of a condition. */
+export function kindNameOf(condition: object): keyof typeof registry {
   const name = KIND_NAMES.find((one) => Object.hasOwn(condition, one))
   if (name === undefined) throw new Error('A checked condition has no kind.')
-  return kinds[name] as ConditionKind
+  return name as keyof typeof registry
 }
+
+/** The kind of a condition. */
+export const kindOf = (condition: object): ConditionKind => kinds[kindNameOf(condition)] as ConditionKind
 
 /** The conditions of a rule in the order of the rule, each with its path. */
 export function conditionsOf(rule: Rule, path = ''): { path: string; condition: Condition }[] {

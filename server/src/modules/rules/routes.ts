@@ -14,7 +14,8 @@ export const ruleRoutes = [
       'decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. ' +
       'Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.',
     access: { secret: 'support' },
+    translated: true,
     reply: RuleMeta,
-    run: async () => ruleMeta(),
+    run: async ({ language }) => ruleMeta(language),
   }),
 ]

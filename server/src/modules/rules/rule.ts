@@ -12,7 +12,7 @@ export type AttributeCondition = { attribute: string; as?: 'date' } & Comparison
 export type EventTest = { attribute: string; as?: 'date' } & Comparison
 
 /** Which events count by their time: in a sliding window, since an instant, before an instant. */
-type Period = { within?: string; since?: string; until?: string }
+export type Period = { within?: string; since?: string; until?: string }
 
 /** How often an event occurred, or when it occurred for the first or last time. */
 export type EventCondition = Period & {

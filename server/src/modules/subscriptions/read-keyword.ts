@@ -1,9 +1,10 @@
 /** Recognises STOP, START and HELP in text messages (D-SUB-3). Pure. */
+
+import { languageFor } from '../../lib/languages.ts'
 import { languagesOf } from '../../lib/locales.ts'
 import { trimMatching } from '../../lib/text.ts'
 import * as registry from './keywords/index.ts'
 import type { Keywords } from './keywords/keyword.ts'
-import { languageFor } from './locale.ts'
 
 const languages = { ...registry }
 

@@ -23,6 +23,12 @@ export const SHARED_PARAMETERS = {
     description: 'The API version to use. Default: that of the project.',
     schema: { type: 'string', enum: [...VERSIONS], examples: [LATEST_VERSION] },
   },
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'The language of labels, descriptions and sentences: English, or German with `de`.',
+    schema: { type: 'string', maxLength: 4096 },
+  },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
@@ -124,12 +130,13 @@ function fieldsOf(searchedFields: string): string {
   return fields.length === 1 ? (fields[0] ?? '') : `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
 }
 
-function inHeaders({ method, path, versioned }: Route): Ref[] {
+function inHeaders({ method, path, versioned, translated }: Route): Ref[] {
   if (path.startsWith('/api/console/')) return []
   const takesKey = isIdempotent(method) && !path.startsWith('/api/ext/')
   return [
     ...(takesKey ? [shared('IdempotencyKey')] : []),
     ...(versioned && method !== 'GET' ? [shared('IfMatch'), ...(method === 'PUT' ? [shared('IfNoneMatch')] : [])] : []),
+    ...(translated ? [shared('AcceptLanguage')] : []),
     shared('ServiceVersion'),
   ]
 }

@@ -1,5 +1,6 @@
 /** Replies: the schema of errors, their statuses, and the codes that an operation can reply with (D-ERR-1, D-ERR-2). */
 import { ApiError, ERROR_STATUS, type ErrorCode } from '../../../lib/errors.ts'
+import { LANGUAGES } from '../../../lib/languages.ts'
 import { readsBody } from '../body.ts'
 import { errorReply } from '../error-reply.ts'
 import { isIdempotent } from '../idempotency.ts'
@@ -52,6 +53,7 @@ export const HEADERS: Record<string, Header> = {
     schema: { const: 'true' },
   },
   ETag: { description: 'The version of the object, for `If-Match`.', schema: text },
+  ContentLanguage: { description: 'The language of labels, descriptions and sentences.', schema: { type: 'string', enum: [...LANGUAGES] } },
   RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
   Authenticate: { description: 'The challenge of RFC 6750.', schema: text },
 }
@@ -191,6 +193,7 @@ export function repliesOf(route: Route, body: Media | undefined): Record<string,
       'X-Request-Id': header('RequestId'),
       ...(route.location && { Location: header('Location') }),
       ...(route.versioned && status !== 204 && { ETag: header('ETag') }),
+      ...(route.translated && { 'Content-Language': header('ContentLanguage') }),
       ...(isIdempotent(route.method) && !isExt(route) && { 'Idempotent-Replayed': header('IdempotentReplayed') }),
     },
     ...(body && status !== 204 && { content: { [media]: body } }),

@@ -30,7 +30,7 @@ export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedC
     users: await usersInOrder(ctx, newest),
     conditions: compiled.conditions.map(({ path, condition }, index) => ({
       path: path === '' ? 'rule' : `rule.${path}`,
-      description: describeRule(condition, names),
+      description: describeRule(condition, names, ctx.language),
       count: counts[index] ?? 0,
     })),
     sampled: false,

@@ -132,7 +132,13 @@ export function compileDates(condition: object): CompiledDates {
 }
 
 function operatorIn(condition: object): { operator: Operator; args: unknown } {
+  const { name, args } = comparedBy(condition)
+  return { operator: operators[name] as Operator, args }
+}
+
+/** The operator of a checked comparison, by its name, and its argument. */
+export function comparedBy(condition: object): { name: keyof typeof registry; args: unknown } {
   const [name] = namesIn(condition)
   if (name === undefined) throw new Error('A checked condition has no operator.')
-  return { operator: operators[name] as Operator, args: (condition as Record<string, unknown>)[name] }
+  return { name: name as keyof typeof registry, args: (condition as Record<string, unknown>)[name] }
 }

@@ -85,7 +85,8 @@ export const event = condition<EventCondition>({
   },
 })
 
-function countOf({ at_least, at_most, exactly }: EventCondition): Count {
+/** How many events a condition without `first` and `last` requires. */
+export function countOf({ at_least, at_most, exactly }: EventCondition): Count {
   if (exactly !== undefined) return { least: exactly, most: exactly }
   return at_most === undefined ? { least: at_least ?? 1, most: null } : { least: 0, most: at_most }
 }

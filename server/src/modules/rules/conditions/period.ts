@@ -3,9 +3,8 @@ import { Type } from 'typebox'
 import type { Fault } from '../../../lib/errors.ts'
 import { describeDuration, duration, durationMs, durationProblem } from '../operators/duration.ts'
 import { instantOf, Time } from '../operators/operator.ts'
+import type { Period } from '../rule.ts'
 import type { Tracker } from './condition.ts'
-
-type Period = { within?: string; since?: string; until?: string }
 
 export const periodMembers = {
   within: Type.Optional(duration('Counts only events in this period up to now.')),

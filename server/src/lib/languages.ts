@@ -1,5 +1,14 @@
-/** Chooses a language. Pure. */
-import { partsOf } from '../../lib/locales.ts'
+/** The languages of texts for people, and how one is chosen. Pure. */
+import { partsOf } from './locales.ts'
+
+/** The languages in which the API describes what it offers: kinds of step, condition and provider, and rules in words. The first is the default. */
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+const AVAILABLE = { en: null, de: null } satisfies Record<Language, null>
+
+/** The language for an Accept-Language header. */
+export const acceptedLanguage = (header: string | undefined): Language => languageFor(acceptedLocales(header), AVAILABLE)
 
 /** The language of the first of these locales that is available, in the same script if there is one; else English. */
 export function languageFor<L extends Record<string, unknown> & { en: unknown }>(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedLocales, languageFor } from './locale.ts'
+import { acceptedLocales, languageFor } from './languages.ts'
 
 const LANGUAGES = { en: 1, de: 1, he: 1, pt: 1, zh: 1, zh_Hant: 1 }
 

@@ -1,0 +1,196 @@
+/** The settings of journeys and the kinds of step in German, by their English texts. */
+import type { Translations } from '../../lib/translated.ts'
+import { REGEL, RULE } from '../rules/index.ts'
+
+const DURATION = 'Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years.'
+const DAUER = 'Minuten, Stunden, Tage, Wochen oder Jahre zu 365,25 Tagen, etwa `90m`, `12h`, `30d`, `2w` oder `18y`. Höchstens 200 Jahre.'
+
+const SETTINGS: Translations = {
+  'The share of users who are held out: they do not enter, and their goals are counted for comparison.':
+    'Der Anteil derer, die ausgenommen werden: sie treten nicht ein, und ihre Ziele werden zum Vergleich gezählt.',
+  'Users in any of these lists do not enter.': 'Wer in einer dieser Listen ist, tritt nicht ein.',
+  'The name in the statistics. It is unique among the goals of the journey.':
+    'Der Name in der Statistik. Er ist unter den Zielen der Journey eindeutig.',
+  'The event that reaches the goal.': 'Das Ereignis, mit dem das Ziel erreicht ist.',
+  'Tests of the data of the event, as in the `where` of a rule. All of them must pass.':
+    'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
+  'How many days after the entry, or after the user was held out, the event counts.':
+    'Wie viele Tage nach dem Eintritt oder dem Ausnehmen das Ereignis zählt.',
+  'The goals of the journey.': 'Die Ziele der Journey.',
+  'How often a user enters within 24 hours at most. Default: 50.': 'Wie oft eine Person in 24 Stunden höchstens eintritt. Vorgabe: 50.',
+  'Settings of the journey, which are published with its steps. Writing them replaces all of them.':
+    'Einstellungen der Journey, die mit ihren Schritten veröffentlicht werden. Wer sie schreibt, ersetzt alle.',
+}
+
+const SENDING: Translations = {
+  Send: 'Senden',
+  'Sends a message of a trigger campaign to the user.': 'Sendet der Person eine Nachricht einer ausgelösten Kampagne.',
+  'The trigger campaign to send.': 'Die ausgelöste Kampagne, die gesendet wird.',
+  'What users wait for before they go on: `none`, until the message is `sent` (default), or until it is `delivered`.':
+    'Worauf gewartet wird, bevor es weitergeht: auf nichts (`none`), bis die Nachricht gesendet ist (`sent`, Vorgabe), oder bis sie zugestellt ist (`delivered`).',
+  'How long to wait for the delivery of a sent message before going on as sent. Default 72.':
+    'Wie lange auf die Zustellung einer gesendeten Nachricht gewartet wird, bevor es wie nach dem Senden weitergeht. Vorgabe 72.',
+  'send the campaign 7': 'die Kampagne 7 senden',
+  'Call a webhook': 'Webhook aufrufen',
+  'Calls a URL and waits for the answer, which later steps can read.':
+    'Ruft eine URL auf und wartet auf die Antwort, die spätere Schritte lesen können.',
+  'Default `POST`.': 'Vorgabe `POST`.',
+  'An HTTPS URL. The path and the query may contain Liquid.': 'Eine HTTPS-URL. Pfad und Query dürfen Liquid enthalten.',
+  'Headers by name, in addition to `Content-Type: application/json` and `Idempotency-Key`.':
+    'Kopfzeilen nach Namen, zusätzlich zu `Content-Type: application/json` und `Idempotency-Key`.',
+  'A text, which may contain Liquid, or `{ "secret": "…" }`, which is stored encrypted and is not returned.':
+    'Ein Text, der Liquid enthalten darf, oder `{ "secret": "…" }`, das verschlüsselt gespeichert und nicht zurückgegeben wird.',
+  'The body, which may contain Liquid.': 'Der Inhalt, der Liquid enthalten darf.',
+  'How long to wait for an answer. Default 15.': 'Wie lange auf eine Antwort gewartet wird. Vorgabe 15.',
+  'How often to call again after no answer, or one of 408, 409, 429 and 5xx. Default 3.':
+    'Wie oft wiederholt wird, wenn keine Antwort kommt oder eine mit 408, 409, 429 oder 5xx. Vorgabe 3.',
+  'call https://example.com/score with the user’s external id': 'https://example.com/score mit der externen ID der Person aufrufen',
+}
+
+const WAITING: Translations = {
+  'Limit the rate': 'Tempo begrenzen',
+  'Lets only so many users pass in each interval. The others wait until there is room for them.':
+    'Lässt in jedem Zeitraum nur so viele durch. Die anderen warten, bis Platz ist.',
+  'The number of users who pass in each interval.': 'Wie viele in jedem Zeitraum durchkommen.',
+  'The length of the interval.': 'Die Länge des Zeitraums.',
+  'Users who would wait longer take the path `over_limit` at once.': 'Wer länger warten müsste, nimmt sofort den Weg `over_limit`.',
+  'let 100 users pass each minute': 'jede Minute 100 durchlassen',
+  Wait: 'Warten',
+  'Waits for a duration, until a time of day, or until a date.': 'Wartet eine Dauer, bis zu einer Uhrzeit oder bis zu einem Datum.',
+  'What the user waits for: a `duration` (default), a `time` of day or a `date`.':
+    'Worauf gewartet wird: eine Dauer (`duration`, Vorgabe), eine Uhrzeit (`time`) oder ein Datum (`date`).',
+  'The days of a duration, of 24 hours each; for a time of day, the calendar days to wait at least; for a date, the days of the offset.':
+    'Die Tage einer Dauer zu je 24 Stunden; bei einer Uhrzeit die Kalendertage, die mindestens gewartet wird; bei einem Datum die Tage des Abstands.',
+  'The hours of a duration or an offset, in addition to the days.': 'Die Stunden einer Dauer oder eines Abstands, zusätzlich zu den Tagen.',
+  'The minutes of a duration or an offset, in addition to days and hours.':
+    'Die Minuten einer Dauer oder eines Abstands, zusätzlich zu Tagen und Stunden.',
+  'A time of day in the user’s time zone, or else the project’s.': 'Eine Uhrzeit in der Zeitzone der Person, sonst in der des Projekts.',
+  'For a time of day, the weekdays on which it may be: `mo` to `su`.': 'Bei einer Uhrzeit die erlaubten Wochentage: `mo` bis `su`.',
+  'An ISO 8601 date, or Liquid that renders one.': 'Ein Datum nach ISO 8601, oder Liquid, das eines ergibt.',
+  'Whether the offset is before or after the date. Default `after`.': 'Ob der Abstand vor oder nach dem Datum liegt. Vorgabe `after`.',
+  'wait for 1 day and 12 hours': '1 Tag und 12 Stunden warten',
+  'Wait until': 'Warten, bis',
+  'Waits until an event occurs, until the user is in a list or matches a rule, or until the time is over.':
+    'Wartet, bis ein Ereignis eintritt, bis die Person in einer Liste ist oder eine Regel erfüllt, oder bis die Zeit um ist.',
+  'The path that users take when this condition is the first that is met.': 'Der Weg, wenn diese Bedingung als erste erfüllt ist.',
+  'The event to wait for.': 'Das Ereignis, auf das gewartet wird.',
+  'From when on events and list changes count: since the user entered the journey (default), or came to the step.':
+    'Ab wann Ereignisse und Änderungen von Listen zählen: seit dem Eintritt in die Journey (Vorgabe) oder seit der Ankunft am Schritt.',
+  'The list to wait for.': 'Die Liste, auf die gewartet wird.',
+  'Whether the user has to be in the list or not, or to enter or leave it. Default `in`.':
+    'Ob die Person in der Liste sein muss oder nicht, oder sie betreten oder verlassen muss. Vorgabe `in`.',
+  [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
+  'Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts.':
+    'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
+  [`How long to wait at most, from 1 minute to 400 days; then users take the path \`timeout\`. ${DURATION}`]: `Wie lange höchstens gewartet wird, von 1 Minute bis 400 Tage; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER}`,
+  'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':
+    'warten, bis purchase eintritt, dann den Weg bought nehmen, oder nach 3 Tagen den Weg timeout',
+}
+
+const ENTERING: Translations = {
+  Enter: 'Eintritt',
+  'Where users enter the journey, and what makes them enter.': 'Wo man in die Journey eintritt, und was dazu führt.',
+  'What makes users enter.': 'Was zum Eintritt führt.',
+  'The name of the event that makes users enter.': 'Der Name des Ereignisses, das zum Eintritt führt.',
+  'Tests of the event’s data, or of the data of the request. All of them must pass. As in the `where` of a rule.':
+    'Prüfungen der Daten des Ereignisses oder der Anfrage, wie in `where` einer Regel. Alle müssen zutreffen.',
+  'The list whose new users enter, or whose users enter on schedule.':
+    'Die Liste, deren neue Mitglieder eintreten, oder deren Mitglieder nach Plan eintreten.',
+  'Whether users enter who entered the list, or who left it. Default `entered`.':
+    'Ob eintritt, wer die Liste betreten hat, oder wer sie verlassen hat. Vorgabe `entered`.',
+  'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time zone may be on a line before it; otherwise the publication is the start.':
+    'Eine Wiederholungsregel nach RFC 5545, etwa `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: stündlich oder seltener. Davor darf eine Zeile `DTSTART` ohne Zeitzone stehen; sonst beginnt sie mit der Veröffentlichung.',
+  'Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.':
+    'In wessen Zeitzone der Plan gilt: der des Projekts (`project`, Vorgabe) oder der jeder Person (`user`).',
+  [`A rule that the user must match. ${RULE}`]: `Eine Regel, die erfüllt sein muss. ${REGEL}`,
+  Rule: 'Regel',
+  'Whether a user may enter more than once.': 'Ob jemand mehr als einmal eintreten darf.',
+  'Whether a user may enter again while still in the journey.': 'Ob jemand erneut eintreten darf, während er noch in der Journey ist.',
+  'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits.':
+    'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten.',
+  'What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).':
+    'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
+  [`How long after an entry a user may enter again. ${DURATION}`]: `Wie lange nach einem Eintritt jemand erneut eintreten darf. ${DAUER}`,
+  'Whether users that an import creates enter by `user_created`. Default false.':
+    'Ob durch `user_created` eintritt, wen ein Import anlegt. Vorgabe nein.',
+  'Whether users who are in the list when the journey is published enter too. Default false.':
+    'Ob auch eintritt, wer bei der Veröffentlichung schon in der Liste ist. Vorgabe nein.',
+  'users enter when order_placed occurs, any number of times, but not while still in the journey':
+    'eintreten, wenn order_placed eintritt, beliebig oft, aber nicht, solange man noch in der Journey ist',
+}
+
+const EXITING: Translations = {
+  Exit: 'Ende',
+  'Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are.':
+    'Beendet die Journey für die Person. Mit `when` für alle in der Journey, die ein Kriterium erfüllen, wo immer sie sind.',
+  'Whether the user counts as `completed` (default) or `exited`.':
+    'Ob die Journey als abgeschlossen (`completed`, Vorgabe) oder verlassen (`exited`) gilt.',
+  'The reason that the timeline of the user shows.': 'Der Grund, den der Verlauf der Person zeigt.',
+  'Users who do this leave.': 'Wer das tut, verlässt sie.',
+  'Tests of the event’s data. All of them must pass. As in the `where` of a rule.':
+    'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
+  'Users who enter this list leave, or users who leave it.': 'Wer diese Liste betritt, verlässt die Journey, oder wer die Liste verlässt.',
+  'Which change of the list it is. Default `entered`.': 'Welche Änderung der Liste es ist. Vorgabe `entered`.',
+  [`Users who match leave. ${RULE}`]: `Wer sie erfüllt, verlässt die Journey. ${REGEL}`,
+  'Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`.':
+    'Macht den Schritt zu einem Kriterium des Endes, das für alle in der Journey geprüft wird und keinen Schritt vor sich hat. Jedes hat eines von `event_name`, `list_id` und `rule`.',
+  'leave the journey as exited with the reason bought, as soon as purchase occurs':
+    'die Journey mit dem Grund bought verlassen, sobald purchase eintritt',
+  'Go to another journey': 'In eine andere Journey gehen',
+  'Makes the user enter another journey. Without a next step, this journey ends; with one, the user is in both.':
+    'Lässt die Person in eine andere Journey eintreten. Ohne nächsten Schritt endet diese Journey; mit einem ist die Person in beiden.',
+  'The journey to enter.': 'Die Journey, in die eingetreten wird.',
+  'The key of the entrance of that journey. Default: its first entrance with the trigger `none`, or else its first one.':
+    'Der Schlüssel des Eintritts jener Journey. Vorgabe: ihr erster Eintritt mit dem Auslöser `none`, sonst ihr erster.',
+  'go to the journey 5': 'in die Journey 5 gehen',
+}
+
+const DECIDING: Translations = {
+  Experiment: 'Versuch',
+  'Divides users at random among several paths. A user takes the same path each time.':
+    'Verteilt zufällig auf mehrere Wege. Eine Person nimmt jedes Mal denselben Weg.',
+  'The path of the share.': 'Der Weg des Anteils.',
+  'The paths with their relative weights. A path with the weight 0 gets no users.':
+    'Die Wege mit ihren Gewichten. Ein Weg mit dem Gewicht 0 bekommt niemanden.',
+  '75% of users take the path a, and 25% take the path b': '75 % nehmen den Weg a und 25 % den Weg b',
+  Decide: 'Entscheiden',
+  'Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, among several paths.':
+    'Teilt nach einer Regel: wer sie erfüllt, nimmt den Weg `yes`, sonst `no`. Mit `branches` auf mehrere Wege.',
+  [`Users who match this rule take the path \`yes\`, others take \`no\`. ${RULE}`]: `Wer diese Regel erfüllt, nimmt den Weg \`yes\`, sonst \`no\`. ${REGEL}`,
+  'The path of users who match.': 'Der Weg für alle, die sie erfüllen.',
+  'Tests of the entry event (`event.data.total`) or of the answer of a webhook step (`journey.score.body.points`). All of them must pass. As in the `where` of a rule.':
+    'Prüfungen des Ereignisses beim Eintritt (`event.data.total`) oder der Antwort eines Webhooks (`journey.score.body.points`), wie in `where` einer Regel. Alle müssen zutreffen.',
+  'Instead of `rule`: the first branch that the user matches counts; those who match none take `else`.':
+    'Anstelle von `rule`: es zählt der erste erfüllte Zweig; wer keinen erfüllt, nimmt `else`.',
+  'take the path yes if plan is “pro”, otherwise the path no': 'den Weg yes nehmen, wenn plan „pro“ ist, sonst den Weg no',
+}
+
+const CHANGING: Translations = {
+  'Record an event': 'Ereignis festhalten',
+  'Records an event on the user. It can trigger campaigns, make the user enter other journeys, and end waits.':
+    'Hält bei der Person ein Ereignis fest. Es kann Kampagnen auslösen, in andere Journeys führen und Warten beenden.',
+  'The name of the event. The names of system events, such as `email_sent`, are reserved.':
+    'Der Name des Ereignisses. Namen von Systemereignissen wie `email_sent` sind vergeben.',
+  'The attributes of the event. Strings may contain Liquid. At most 32 KiB as JSON.':
+    'Die Attribute des Ereignisses. Texte dürfen Liquid enthalten. Höchstens 32 KiB als JSON.',
+  'record the event trial_started with the plan “pro”': 'das Ereignis trial_started mit dem Plan „pro“ festhalten',
+  'Change a list': 'Liste ändern',
+  'Adds the user to a static list, or removes the user from it.': 'Nimmt die Person in eine statische Liste auf oder entfernt sie daraus.',
+  'The static list.': 'Die statische Liste.',
+  'Whether to add the user to the list (default) or to remove the user.': 'Ob die Person aufgenommen (Vorgabe) oder entfernt wird.',
+  'add to the list 12': 'in die Liste 12 aufnehmen',
+  'Change a subscription': 'Abonnement ändern',
+  'Subscribes the user to a subscription type, or unsubscribes the user from it.':
+    'Meldet die Person für eine Abonnementart an oder von ihr ab.',
+  'The subscription type.': 'Die Abonnementart.',
+  'Unsubscribe with 0, subscribe with 1. A user who unsubscribed is not subscribed again, and a confirmed one stays confirmed.':
+    'Abmelden mit 0, anmelden mit 1. Wer sich abgemeldet hat, wird nicht wieder angemeldet, und wer bestätigt hat, bleibt es.',
+  'unsubscribe from the type 3': 'von der Abonnementart 3 abmelden',
+  'Update attributes': 'Attribute ändern',
+  'Changes attributes of the user.': 'Ändert Attribute der Person.',
+  'Attributes to merge into the user’s `data`; null removes one. Strings may contain Liquid. At most 32 KiB as JSON.':
+    'Attribute, die zu `data` der Person hinzukommen; null entfernt eines. Texte dürfen Liquid enthalten. Höchstens 32 KiB als JSON.',
+  'set onboarded to true': 'onboarded auf true setzen',
+}
+
+export const german: Translations = { ...SETTINGS, ...SENDING, ...WAITING, ...ENTERING, ...EXITING, ...DECIDING, ...CHANGING }
