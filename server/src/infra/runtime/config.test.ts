@@ -34,6 +34,19 @@ describe('the configuration', () => {
     expect(message).toContain('SESSION_JWT_KEYS is required in production')
   })
 
+  test('ages are whole, and no older than the database can tell; a message is kept for as long as caps count it', () => {
+    for (const [name, most] of [
+      ['JOURNEY_HISTORY_DAYS', 99_999],
+      ['AUDIT_RETENTION_DAYS', 99_999],
+      ['EVENT_RETENTION_MONTHS', 9999],
+    ] as const) {
+      for (const value of [0, 1, most]) expect(readConfig({ [name]: String(value) })[name]).toBe(value)
+      for (const wrong of ['0.5', String(most + 1)]) expect(problemsOf({ [name]: wrong })).toContain(`- ${name} must be a whole number`)
+    }
+    for (const value of [0, 91]) expect(readConfig({ MESSAGE_RETENTION_DAYS: String(value) }).MESSAGE_RETENTION_DAYS).toBe(value)
+    expect(problemsOf({ MESSAGE_RETENTION_DAYS: '90' })).toContain('- MESSAGE_RETENTION_DAYS must be 0, or a whole number from 91')
+  })
+
   test('limits of sites are JSON', () => {
     const limits = { google: { connections: 2, mails_per_second: 0.5 }, '*': { connections_per_minute: 30 } }
     expect(readConfig({ MTA_LIMITS: JSON.stringify(limits) }).MTA_LIMITS).toEqual(limits)

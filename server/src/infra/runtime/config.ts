@@ -15,6 +15,8 @@ import {
   groupRoles,
   level,
   list,
+  messageDaysKept,
+  monthsKept,
   nameServers,
   natsUrl,
   numbers,
@@ -186,9 +188,9 @@ export const settings = {
   PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB that hashing a password of the console takes (Argon2id, two passes).'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Events that are older, in hours, are stored but trigger no messages.'),
-  EVENT_RETENTION_MONTHS: count(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),
-  AUDIT_RETENTION_DAYS: wholeCount(400, 'Age in days at which entries of the audit log are deleted. 0 keeps them forever.'),
-  MESSAGE_RETENTION_DAYS: daysKept(
+  EVENT_RETENTION_MONTHS: monthsKept(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),
+  AUDIT_RETENTION_DAYS: daysKept(400, 'Age in days at which entries of the audit log are deleted. 0 keeps them forever.'),
+  MESSAGE_RETENTION_DAYS: messageDaysKept(
     400,
     'Age in days at which messages that ended are deleted. Counts are kept. 0 keeps them forever, else 91 or more.',
   ),
@@ -196,16 +198,13 @@ export const settings = {
     1000,
     'Requests of each project that the API log keeps, without secrets and personal data. 0 turns it off: nothing is kept.',
   ),
-  API_LOG_RETENTION_DAYS: wholeCount(
-    7,
-    'Age in days at which requests in the API log are deleted. 0 keeps the latest, whatever their age.',
+  API_LOG_RETENTION_DAYS: daysKept(7, 'Age in days at which requests in the API log are deleted. 0 keeps the latest, whatever their age.'),
+  SANDBOX_RETENTION_DAYS: daysKept(90, 'Age in days at which messages in the sandbox are deleted. 0 keeps them forever.'),
+  PARKED_RETENTION_DAYS: daysKept(400, 'Age in days at which accepted items that could not be applied are deleted. 0 keeps them forever.'),
+  JOURNEY_HISTORY_DAYS: daysKept(
+    90,
+    'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept. 0 keeps them forever.',
   ),
-  SANDBOX_RETENTION_DAYS: wholeCount(90, 'Age in days at which messages in the sandbox are deleted. 0 keeps them forever.'),
-  PARKED_RETENTION_DAYS: wholeCount(
-    400,
-    'Age in days at which accepted items that could not be applied are deleted. 0 keeps them forever.',
-  ),
-  JOURNEY_HISTORY_DAYS: count(90, 'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept.'),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,
     'Number of accepted events and users that may wait to be processed. Further requests get 429. 0 means unlimited.',

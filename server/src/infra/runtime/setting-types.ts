@@ -46,12 +46,20 @@ export const wholeCount = setting<number>('whole number', (raw) =>
   /^\d{1,15}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number, 0 or more' },
 )
 
+/** Ages at which something is deleted; 0 keeps it. An instant with a year of other than four digits is not compared correctly. */
+export const daysKept = setting<number>('whole number', (raw) =>
+  /^\d{1,5}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number from 0 to 99999' },
+)
+export const monthsKept = setting<number>('whole number', (raw) =>
+  /^\d{1,4}$/.test(raw) ? ok(Number(raw)) : { problem: 'must be a whole number from 0 to 9999' },
+)
+
 /** Caps count messages of up to 90 days, and an event is known by its id for 30. */
 const MESSAGE_DAYS_MIN = 91
-export const daysKept = setting<number>('whole number', (raw) =>
-  /^\d{1,6}$/.test(raw) && (Number(raw) === 0 || Number(raw) >= MESSAGE_DAYS_MIN)
+export const messageDaysKept = setting<number>('whole number', (raw) =>
+  /^\d{1,5}$/.test(raw) && (Number(raw) === 0 || Number(raw) >= MESSAGE_DAYS_MIN)
     ? ok(Number(raw))
-    : { problem: `must be 0, or a whole number of ${MESSAGE_DAYS_MIN} or more` },
+    : { problem: `must be 0, or a whole number from ${MESSAGE_DAYS_MIN} to 99999` },
 )
 export const numbers = setting<number[]>('comma-separated numbers', (raw) => {
   const parts = raw.split(',').map((part) => part.trim())

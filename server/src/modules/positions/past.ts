@@ -31,7 +31,9 @@ export async function createPastMonths(ctx: Ctx): Promise<number> {
 
 /** Drops the months that ended before the history, and deletes older entrances that are in no month. Returns how many months. */
 export async function dropPastMonths(ctx: Ctx): Promise<number> {
-  const before = new Date(ctx.clock.now().getTime() - ctx.config.JOURNEY_HISTORY_DAYS * DAY_MS)
+  const { JOURNEY_HISTORY_DAYS: days } = ctx.config
+  if (days === 0) return 0
+  const before = new Date(ctx.clock.now().getTime() - days * DAY_MS)
   const first = pastMonthOf(before).name
   const old = [...(await queries.listMonths(ctx))].filter((name) => name < first)
   await queries.deleteRest(ctx, before)
