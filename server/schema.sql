@@ -868,8 +868,10 @@ create table journey_keys (
   user_id bigint not null,
   journey_id bigint not null,
   key_hash bigint not null,
+  seen_on date not null default CURRENT_DATE,
   constraint journey_keys_pkey PRIMARY KEY (project_id, user_id, journey_id, key_hash)
 );
+CREATE INDEX journey_keys_by_age ON journey_keys USING btree (project_id, seen_on);
 
 create table journey_past (
   project_id bigint not null,

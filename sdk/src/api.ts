@@ -8306,7 +8306,7 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits. */
+                /** @description A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new. */
                 entry_key?: string;
                 /**
                  * @description What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).

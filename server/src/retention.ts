@@ -9,7 +9,7 @@ import type { ProjectId } from './lib/ids.ts'
 import { distinct } from './lib/shapes.ts'
 import { requestStore } from './modules/api-log/index.ts'
 import { blastsNotOver } from './modules/campaigns/index.ts'
-import { backtestStore } from './modules/journeys/index.ts'
+import { backtestStore, keyRows } from './modules/journeys/index.ts'
 import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
 import { mailStore } from './modules/mta/index.ts'
 import { insideAmong } from './modules/positions/index.ts'
@@ -47,6 +47,7 @@ const COUNTERS_KEPT_DAYS = 400
 
 export const AGED: readonly AgedRows[] = [
   clickRows,
+  keyRows,
   { name: 'usage_counters', column: 'period', days: () => COUNTERS_KEPT_DAYS, remove: deleteCounters },
 ]
 

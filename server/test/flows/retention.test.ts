@@ -157,6 +157,41 @@ describe('old messages', () => {
   })
 })
 
+describe('entry keys', () => {
+  test('let a user in once, until none came for long; one that keeps coming is kept', async () => {
+    await using w = await world()
+    await w.users('ana', 'bo')
+    const entrance = { trigger: 'event', event_name: 'rented', entry_key: 'data.bike' }
+    const journey = await createJourney(
+      w,
+      { status: 'live' },
+      {
+        start: { type: 'entrance', x: 0, y: 0, data: entrance, children: [{ external_id: 'out' }] },
+        out: { type: 'exit', x: 0, y: 1 },
+      },
+    )
+    const rent = async (...users: string[]) => {
+      await w.post(
+        '/api/client/events',
+        users.map((external_id) => ({ name: 'rented', external_id, data: { bike: 'b-1' } })),
+      )
+      await w.drain()
+    }
+    const entered = async (user: string) => (await journey.get(`users/${user}`)).entered
+    await rent('ana', 'bo')
+    w.advance('300 days')
+    await rent('ana', 'ana')
+    w.advance('101 days')
+    await tidy(w)
+    expect(await countOf(w, 'journey_keys')).toBe(1)
+    await rent('ana', 'bo')
+    expect([await entered('ana'), await entered('bo')]).toEqual([1, 2])
+    w.advance('401 days')
+    await tidy(w)
+    expect(await countOf(w, 'journey_keys')).toBe(0)
+  })
+})
+
 test('a pass reads a part at a time, and the next begins a day later', async () => {
   await using w = await world()
   const campaign = await answerOrders(w)

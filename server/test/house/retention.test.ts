@@ -21,6 +21,7 @@ const BY_AGE: Record<string, string> = {
   audit_entries: 'AUDIT_RETENTION_DAYS',
   api_requests: 'API_LOG_RETENTION_DAYS',
   journey_past: 'JOURNEY_HISTORY_DAYS, by partition',
+  journey_keys: 'JOURNEY_KEY_RETENTION_DAYS after an event last had the key',
   activity: '30 days',
   confirmations: '90 days',
   journey_backtests: '90 days',
@@ -92,7 +93,6 @@ const BY_USER: Record<string, string> = {
   tracked_times: 'the times that live rules count, for each user',
   inbox_counters: 'one for each inbox',
   journey_users: 'one for each journey and user; entering once is decided by it',
-  journey_keys: 'one for each entry key; entering once is decided by it',
   attribute_profiles: 'one for each attribute',
   introduced_names: 'one for each name that publishable keys introduced, which are limited by day',
   rate_buckets: 'one for each rate',
@@ -123,6 +123,7 @@ const kept = (name: string, days: (config: Config) => number) => {
     SANDBOX_RETENTION_DAYS: 0,
     PARKED_RETENTION_DAYS: 0,
     API_LOG_RETENTION_DAYS: 0,
+    JOURNEY_KEY_RETENTION_DAYS: 0,
     ...(setting && { [setting]: 7 }),
   }
   return setting ? days(config as Config) === 7 : BY_AGE[name]?.startsWith(`${days(config as Config)} days`)

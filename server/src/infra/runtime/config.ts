@@ -205,6 +205,10 @@ export const settings = {
     90,
     'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept. 0 keeps them forever.',
   ),
+  JOURNEY_KEY_RETENTION_DAYS: daysKept(
+    400,
+    'Days after which the entry key of a user is forgotten, counted from the last event or request that had it. The user may then enter the journey with it again. 0 keeps them forever.',
+  ),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,
     'Number of accepted events and users that may wait to be processed. Further requests get 429. 0 means unlimited.',

@@ -106,8 +106,8 @@ const ENTERING: Translations = {
   Rule: 'Regel',
   'Whether a user may enter more than once.': 'Ob jemand mehr als einmal eintreten darf.',
   'Whether a user may enter again while still in the journey.': 'Ob jemand erneut eintreten darf, während er noch in der Journey ist.',
-  'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits.':
-    'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten.',
+  'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new.':
+    'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten. Ein Wert, den `JOURNEY_KEY_RETENTION_DAYS` lang kein Ereignis hatte, zählt als neu.',
   'What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).':
     'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
   [`How long after an entry a user may enter again. ${DURATION}`]: `Wie lange nach einem Eintritt jemand erneut eintreten darf. ${DAUER}`,

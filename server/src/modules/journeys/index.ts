@@ -11,6 +11,7 @@ export { type Published, publishedGraphs, publishedGraphsAhead } from './live/gr
 export { appendListChanges } from './live/list-changes.ts'
 export { eraseJourneys, mergeJourneys } from './live/merges.ts'
 export { occasionsOf, type UserItem } from './live/occasions.ts'
+export { keyRows } from './live/retention.ts'
 export { archiveJourneys, countJourneys, findJourneyIds, journeyListing, journeyNames } from './queries.ts'
 export { journeyRoutes } from './routes.ts'
 export { stepComponents } from './schema.ts'

@@ -60,22 +60,48 @@ export const heldJourneys = (ctx: Ctx) =>
 const KeyRow = Type.Object({ user_id: IdOf<UserId>(), journey_id: IdOf<JourneyId>(), key_hash: Type.Integer() })
 export type EntryKey = { user_id: UserId; journey_id: JourneyId; key_hash: number }
 
-/** Those of these entry keys that were used. */
+const keyColumns = (keys: EntryKey[]) =>
+  sql`${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
+      ${keys.map(({ key_hash }) => key_hash)}::bigint[]`
+
+/** Those of these entry keys that were used. They count from today again, so that a key that keeps coming is never forgotten. */
 export const usedKeys = (ctx: InTx, keys: EntryKey[]) =>
   ctx.db.many(
     KeyRow,
-    sql`select k.user_id, k.journey_id, k.key_hash
-        from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
-                    ${keys.map(({ key_hash }) => key_hash)}::bigint[]) as i(user_id, journey_id, key_hash)
-        join journey_keys k on k.project_id = ${ctx.projectId} and k.user_id = i.user_id and k.journey_id = i.journey_id and k.key_hash = i.key_hash`,
+    sql`with used as (
+          select k.user_id, k.journey_id, k.key_hash, k.seen_on
+          from unnest(${keyColumns(keys)}) as i(user_id, journey_id, key_hash)
+          join journey_keys k on k.project_id = ${ctx.projectId} and k.user_id = i.user_id and k.journey_id = i.journey_id and k.key_hash = i.key_hash
+        ), seen as (
+          update journey_keys k set seen_on = ${ctx.clock.now()}::timestamptz::date
+          from used u
+          where k.project_id = ${ctx.projectId} and k.user_id = u.user_id and k.journey_id = u.journey_id and k.key_hash = u.key_hash
+            and u.seen_on < ${ctx.clock.now()}::timestamptz::date
+        )
+        select user_id, journey_id, key_hash from used`,
   )
 
 export const saveKeys = (ctx: InTx, keys: EntryKey[]) =>
   ctx.db.run(
-    sql`insert into journey_keys (project_id, user_id, journey_id, key_hash)
-        select ${ctx.projectId}, i.* from unnest(${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
-                                                 ${keys.map(({ key_hash }) => key_hash)}::bigint[]) as i(user_id, journey_id, key_hash)
+    sql`insert into journey_keys (project_id, user_id, journey_id, key_hash, seen_on)
+        select ${ctx.projectId}, i.*, ${ctx.clock.now()}::timestamptz::date
+        from unnest(${keyColumns(keys)}) as i(user_id, journey_id, key_hash)
         on conflict do nothing`,
+  )
+
+/** Deletes some of the entry keys that were seen last before. Returns how many. */
+export const forgetKeys = (ctx: InTx, before: Date, limit: number): Promise<number> =>
+  ctx.db.run(
+    sql`with old as materialized (
+          select user_id, journey_id, key_hash from journey_keys
+          where project_id = ${ctx.projectId} and seen_on < ${before}::timestamptz::date
+          order by seen_on
+          limit ${limit}
+          for update skip locked
+        )
+        delete from journey_keys k
+        using old o
+        where k.project_id = ${ctx.projectId} and k.user_id = o.user_id and k.journey_id = o.journey_id and k.key_hash = o.key_hash`,
   )
 
 /** Adds counts, and notes when a user entered last. */
@@ -176,11 +202,11 @@ export const moveKeysAndCalls = (ctx: InTx, merges: Merge[]) => {
           update journey_calls c set user_id = p.into_id from ${pairs} where c.project_id = ${ctx.projectId} and c.user_id = p.from_id
         ), gone as (
           delete from journey_keys k using ${pairs} where k.project_id = ${ctx.projectId} and k.user_id = p.from_id
-          returning p.into_id, k.journey_id, k.key_hash
+          returning p.into_id, k.journey_id, k.key_hash, k.seen_on
         )
-        insert into journey_keys (project_id, user_id, journey_id, key_hash)
-        select ${ctx.projectId}, into_id, journey_id, key_hash from gone
-        on conflict do nothing`,
+        insert into journey_keys as k (project_id, user_id, journey_id, key_hash, seen_on)
+        select ${ctx.projectId}, into_id, journey_id, key_hash, max(seen_on) from gone group by into_id, journey_id, key_hash
+        on conflict (project_id, user_id, journey_id, key_hash) do update set seen_on = greatest(k.seen_on, excluded.seen_on)`,
   )
 }
 

@@ -48,7 +48,7 @@ const Settings = Exact({
     Line(1000, {
       description:
         'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another ' +
-        'value do not end waits.',
+        'value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new.',
     }),
   ),
   on_repeat: Type.Optional(
