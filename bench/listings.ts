@@ -45,8 +45,13 @@ export async function listings(): Promise<void> {
     ],
   ]
   for (const [name, query, statement, values] of pages) await page(server, pool, name, query, statement, values)
-  const rare = await timed(server, 'limit=25&q=zq', 5, 1)
-  report('list, q of two characters without matches', null, `p50 ${rare.p50.toFixed(0)} ms (scans the searched text; no reference)`)
+  const rare = await timed(server, 'limit=25&q=zq', 100, 1)
+  const longer = await timed(server, 'limit=25&q=zqq', 100, 1)
+  report(
+    'list, q of two characters without matches',
+    longer.p50 / rare.p50,
+    `p50 ${rare.p50.toFixed(1)} ms, of three ${longer.p50.toFixed(1)}`,
+  )
   await pool.end()
 }
 

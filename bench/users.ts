@@ -1,4 +1,4 @@
-/** Batch upserts, compared with the bare upsert statement with the same rows, indexes and connections. */
+/** Batch upserts, compared with one bare statement that writes the same rows: users, searched text and an event for each user. */
 import pg from 'pg'
 import { type BenchServer, load, report, startServer } from './support.ts'
 
@@ -23,9 +23,10 @@ const batches = (round: number) =>
 export async function users(): Promise<void> {
   await using server = await startServer()
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: CONNECTIONS })
-  // The same columns and indexes, including the searched text, which the bare statement writes too.
+  // The same columns and indexes.
   await pool.query('create table bare_users (like users including all)')
   await pool.query('create table bare_search (like user_search including all)')
+  await pool.query('create table bare_events (like events including all)')
   for (const round of [0, 1, 2]) {
     const bodies = batches(round)
     const bare = await bareRate(pool, bodies)
@@ -66,6 +67,12 @@ const UPSERT = {
          ), searched as (
            insert into bare_search (user_id, project_id, text)
            select id, 1, concat_ws(E'\\x1f', external_id, email, phone) from saved where xmax = 0
+         ), told as (
+           insert into bare_events (project_id, user_id, name, data, created_at, received_at, source)
+           select 1, id, case when xmax = 0 then 'user_created' else 'user_updated' end,
+                  case when xmax = 0 then '{}' else jsonb_build_object('changed', array['data.visits', 'data.score'], 'was', data) end,
+                  updated_at, updated_at, 'system'
+           from saved
          )
          select * from saved`,
 }

@@ -1870,6 +1870,7 @@ create table user_search (
   constraint user_search_pkey PRIMARY KEY (project_id, user_id)
 );
 CREATE INDEX user_search_by_trigram ON user_search USING gin (text gin_trgm_ops);
+CREATE INDEX user_search_not_ascii ON user_search USING btree (project_id, user_id) WHERE (octet_length(text) <> length(text));
 
 create table user_subscriptions (
   project_id bigint not null,

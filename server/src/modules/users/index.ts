@@ -41,7 +41,7 @@ export {
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow, UserUpsert } from './schema.ts'
-export { matchesQuery, matchesRecentQuery } from './search.queries.ts'
+export { isRarePair, matchesQuery, matchesRecentQuery } from './search.queries.ts'
 export { deleteUser, findLiveUsers, listUsers, presentBatch, requireUser, unlinkRemoved, userByIds, usersForCaller } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
 export { type UpsertOutcome, upsertUsers } from './upsert-users.ts'

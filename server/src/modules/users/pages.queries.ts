@@ -41,5 +41,5 @@ export const listUserTexts = (ctx: ProjectCtx, page: PageRequest, hidden: string
   })
 
 /** Users who match `q`, for a rare term and for a common one. */
-export const matchesSearch = (ctx: ProjectCtx, q: string) => matchesQuery(ctx, sql`u.id`, q)
+export const matchesSearch = (ctx: ProjectCtx, q: string, isRarePair: boolean) => matchesQuery(ctx, sql`u.id`, q, isRarePair)
 export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => matchesRecentQuery(ctx, sql`u.id`, q)

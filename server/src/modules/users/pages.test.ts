@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
-import { listUsers } from './index.ts'
+import { listUsers, matchesSearch } from './pages.queries.ts'
 
 const batch = '/api/client/users/batch'
 
@@ -43,4 +43,20 @@ test('pages by the time of creation follow each other, and a usual limit is part
   })
   // Whether the kept plan is chosen depends on the statistics of the table.
   expect(runs).toBeGreaterThanOrEqual(7)
+})
+
+test('two characters that few users have are found by their neighbours: the same users as by reading every text', async () => {
+  await using w = await world()
+  const texts = ['zq', 'a-zq', 'ZQ9', 'zqé', 'é zq', 'z', 'q', 'z_q', 'zq_', '%zq', 'u@zq.example', 'z@', '@z', '4-zq\\', 'Kz', '.zQ.']
+  await w.post(
+    batch,
+    texts.map((external_id, at) => ({ external_id, email: `u${at}@example.com` })),
+  )
+  const page = { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' } as const
+  const found = async (q: string, isRarePair: boolean) =>
+    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, isRarePair))).results.map(({ external_id }) => external_id)
+  for (const q of ['zq', 'ZQ', 'z@', '@z', 'zé', 'q.', '_q', '%z', 'q\\', 'kz', '9@', 'xx']) {
+    expect(await found(q, true), q).toEqual(await found(q, false))
+  }
+  expect(await found('zq', true)).toHaveLength(10)
 })

@@ -5,6 +5,7 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { Flag, IdOf } from '../../lib/shapes.ts'
+import { pairPatterns } from './pair-patterns.ts'
 
 const RECENT_ROWS = 2000
 
@@ -58,11 +59,25 @@ export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, coun
 }
 
 /**
+ * Whether `q` is two characters that few users have, for which `matchesQuery` has a way of its own. For two that many have, it would read a
+ * large part of the index over and over.
+ */
+export const isRarePair = async (ctx: ProjectCtx, q: string): Promise<boolean> => pairPatterns(q) !== null && !(await isInSample(ctx, q))
+
+/**
  * The condition that the searched text of a user contains `q`. `id` is the column with the user id. Materialised, because the planner
  * would read the whole index for a term that it expects to be common.
  */
-export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
-  sql`${id} in (with found as materialized (select s.user_id from user_search s where ${textMatches(q)} and s.project_id = ${ctx.projectId}) select user_id from found)`
+export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, isRarePair: boolean) =>
+  sql`${id} in (with found as materialized (${isRarePair ? withPair(ctx, q) : withText(ctx, textMatches(q))}) select user_id from found)`
+
+const withText = (ctx: ProjectCtx, condition: Sql) =>
+  sql`select s.user_id from user_search s where ${condition} and s.project_id = ${ctx.projectId}`
+
+/** ASCII texts by trigrams, and the others, which have an index of their own. */
+const withPair = (ctx: ProjectCtx, q: string) =>
+  sql`${withText(ctx, sql`s.text ilike any(${pairPatterns(q)}::text[])`)}
+      union all ${withText(ctx, sql`octet_length(s.text) <> length(s.text) and ${textMatches(q)}`)}`
 
 /** The same condition for a common term: each row of the page is checked. */
 export const matchesRecentQuery = (ctx: ProjectCtx, id: Sql, q: string) =>

@@ -19,7 +19,7 @@ import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
-import { isInSample, searchRecent } from './search.queries.ts'
+import { isInSample, isRarePair, searchRecent } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
@@ -111,7 +111,7 @@ async function pageOfUsers<R>(ctx: ProjectCtx, page: PageRequest, read: (found?:
     const recent = await searchRecent(ctx, page.q, page, page.limit + 2)
     if (recent.length === page.limit + 2) return read(pages.matchesRecentSearch(ctx, page.q))
   }
-  return read(pages.matchesSearch(ctx, page.q))
+  return read(pages.matchesSearch(ctx, page.q, await isRarePair(ctx, page.q)))
 }
 
 /** The suppressions of the addresses of a user, which another module knows. */

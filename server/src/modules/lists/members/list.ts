@@ -1,7 +1,7 @@
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
-import { findUsers, usersForCaller } from '../../users/index.ts'
+import { findUsers, isRarePair, usersForCaller } from '../../users/index.ts'
 import * as queries from './queries.ts'
 
 /** A page of the members of a version, with the attributes that the caller may see. Empty without a version. */
@@ -31,5 +31,6 @@ async function pageOfIds(ctx: ProjectCtx, versionId: ListVersionId | null, page:
   const enough = page.limit === -1 ? queries.NEAR_ROWS + 1 : page.limit + 2
   const near = await queries.searchNear(ctx, versionId, page, enough)
   const isShort = near !== undefined && (near.looked < queries.NEAR_ROWS || near.found === enough)
-  return queries.listMembers(ctx, versionId, page, isShort ? queries.matchesRecentSearch(ctx, page.q) : queries.matchesSearch(ctx, page.q))
+  const found = isShort ? queries.matchesRecentSearch(ctx, page.q) : queries.matchesSearch(ctx, page.q, await isRarePair(ctx, page.q))
+  return queries.listMembers(ctx, versionId, page, found)
 }
