@@ -52,6 +52,10 @@ export const lists = (site: () => Site) =>
       await page.getByRole('button', { name: /Mia Tan/ }).click()
       await page.getByRole('menuitem', { name: 'Deutsch' }).click()
       await page.getByText('tier ist „free“').first().waitFor()
+      // The other stories share the profile, and are in English.
+      await page.getByRole('button', { name: /Mia Tan/ }).click()
+      await page.getByRole('menuitem', { name: 'English' }).click()
+      await page.getByText('tier is “free”').first().waitFor()
     })
 
     test('users are added to a static list by their ids, and removing one can be undone', async () => {
