@@ -48,7 +48,7 @@ describe('transactions', () => {
   // Other files look at all tables of the database.
   afterAll(async () => {
     await using w = await world()
-    await w.db.run(sql`drop table if exists scratch, late_numbers, doors, numbers, counted`)
+    await w.db.run(sql`drop table if exists scratch, turns, late_numbers, doors, numbers, counted`)
   })
 
   test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
@@ -62,10 +62,61 @@ describe('transactions', () => {
     ).rejects.toThrow('no')
     await w.db.transaction(async (db) => {
       await db.run(sql`insert into scratch values (2)`)
-      await db.savepoint(() => db.run(sql`insert into scratch values (1 / 0)`)).catch(() => undefined)
+      await db.savepoint((db) => db.run(sql`insert into scratch values (1 / 0)`)).catch(() => undefined)
       await db.transaction((inner) => inner.run(sql`insert into scratch values (3)`))
     })
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch order by n`)).toEqual([{ n: 2 }, { n: 3 }])
+  })
+
+  test('savepoints beside other statements of a transaction take turns with them, and undo only their own', async () => {
+    await using w = await world()
+    await w.db.run(sql`create table turns (n int)`)
+    const warnings: string[] = []
+    const note = ({ message }: Error) => void warnings.push(message)
+    process.on('warning', note)
+    const add = (db: TxDb, n: number) => db.run(sql`insert into turns values (${n})`)
+    const undo = (db: TxDb, ...numbers: number[]) =>
+      db
+        .savepoint(async (db) => {
+          await Promise.all(numbers.map((n) => add(db, n)))
+          throw new Error('undone')
+        })
+        .catch(({ message }: Error) => message)
+    const nest = (db: TxDb) => db.savepoint(async (db) => [await undo(db, 5), await add(db, 6)])
+    const found = await w.db.transaction((db) => Promise.all([add(db, 1), undo(db, 2, 3), add(db, 4), nest(db), undo(db, 7), add(db, 8)]))
+    expect(found).toEqual([1, 'undone', 1, ['undone', 1], 'undone', 1])
+    expect((await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from turns order by n`)).map(({ n }) => n)).toEqual([
+      1, 4, 6, 8,
+    ])
+    await new Promise(setImmediate)
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
+  test('a savepoint that outlives its transaction, or is asked for later, leaves the connection alone', async () => {
+    await using w = await world()
+    const [begun, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const late: Promise<unknown>[] = []
+    const work = async (db: TxDb) => {
+      const outlives = db.savepoint(async () => {
+        begun.resolve()
+        await left.promise
+      })
+      late.push(
+        outlives,
+        left.promise.then(() => db.savepoint(async () => 1)),
+      )
+      await begun.promise
+      throw new Error('failed')
+    }
+    await expect(w.db.transaction(work)).rejects.toThrow('failed')
+    // On the connection that the transaction had.
+    await w.db.transaction(async (db) => {
+      left.resolve()
+      const ended = { status: 'rejected', reason: new Error('The transaction of a savepoint has ended.') }
+      expect(await Promise.allSettled(late)).toEqual([ended, ended])
+      expect(await db.value(Type.Integer(), sql`select 1`)).toBe(1)
+    })
   })
 
   test('a statement that is asked for when the work of its transaction has returned is refused', async () => {

@@ -10,6 +10,7 @@ import type { Static, TSchema } from 'typebox'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
+import { inTurn } from './in-turn.ts'
 import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
 import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
@@ -48,8 +49,11 @@ export type Statements = Pick<Db, 'many' | 'one' | 'value' | 'first' | 'run'>
 /** A `Db` inside a transaction, for functions that require one. */
 export type TxDb = Db & {
   readonly inTransaction: true
-  /** Runs `work`. If it throws, its effects are rolled back and the transaction continues. */
-  savepoint<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Runs `work`, which uses the given `db` only: other statements of the transaction wait until it has ended. If it throws, its effects are rolled
+   * back and the transaction continues.
+   */
+  savepoint<T>(work: (db: TxDb) => Promise<T>): Promise<T>
 }
 
 export type Database = Db &
@@ -178,23 +182,34 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
   }
 }
 
-/** `isOver` once the work of a transaction has returned. What it left behind must not run outside of the transaction. */
-type Scope = { isOver: boolean }
+/** `isOver` once the work of a transaction or savepoint has returned. What it left behind must not run outside of it. */
+type Scope = { isOver: boolean; within?: Scope }
 
+const isOver = (scope: Scope | undefined): boolean => scope !== undefined && (scope.isOver || isOver(scope.within))
+
+/**
+ * The statements of a transaction or savepoint. Those that are asked for together run one after the other, as a connection that is not
+ * pipelined requires, and none of them within a savepoint that is asked for beside them.
+ */
 function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
-  const db = dbOn(client, options, scope)
-  const statements = isPipelined(client) ? db : sequentially(db)
-  const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx), savepoint }
+  const asked = { ...dbOn(client, options, scope), savepoint }
+  const statements = (isPipelined(client) ? asked : inTurn(asked)) as typeof asked
+  const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx) }
   return tx
 
-  async function savepoint<T>(work: () => Promise<T>): Promise<T> {
+  async function savepoint<T>(work: (db: TxDb) => Promise<T>): Promise<T> {
+    if (isOver(scope)) throw new Error('The transaction of a savepoint has ended.')
     await client.query('savepoint inner_work')
+    const inner: Scope = { isOver: false, within: scope }
     try {
-      const result = await work()
+      const result = await work(txOn(client, options, inner)).finally(() => {
+        inner.isOver = true
+      })
+      if (isOver(scope)) throw new Error('The transaction of a savepoint has ended.')
       await client.query('release savepoint inner_work')
       return result
     } catch (error) {
-      await client.query('rollback to savepoint inner_work; release savepoint inner_work')
+      if (!isOver(scope)) await client.query('rollback to savepoint inner_work; release savepoint inner_work')
       throw error
     }
   }
@@ -202,23 +217,9 @@ function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): Tx
 
 type OnConnection = Omit<Db, 'transaction' | 'within'>
 
-/** Statements that are asked for together run one after the other, as a connection that is not pipelined requires. */
-function sequentially({ many, one, value, first, run, copy }: OnConnection): OnConnection {
-  let before: Promise<unknown> = Promise.resolve()
-  const after =
-    <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
-    (...args: A): Promise<R> => {
-      const result = before.then(() => ask(...args))
-      before = result.catch(() => undefined)
-      return result
-    }
-  const ordered = { many: after(many), one: after(one), value: after(value), first: after(first), run: after(run), copy: after(copy) }
-  return ordered as OnConnection
-}
-
 function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOptions, scope?: Scope): OnConnection {
   const requireOpen = (statement: Sql) => {
-    if (scope?.isOver) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
+    if (isOver(scope)) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
   }
   const query = async (statement: Sql) => {
     requireOpen(statement)

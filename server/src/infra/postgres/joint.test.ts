@@ -353,7 +353,7 @@ test('work that needs a savepoint runs alone, and what is undone in it stays und
       runs.push(project)
       await storeIn(tx, project, 1)
       if (project !== B) return
-      const undo = async () => {
+      const undo = async (tx: TxDb) => {
         await storeIn(tx, project, 2)
         throw new Error('undone')
       }
@@ -373,11 +373,29 @@ test('work that needs a savepoint runs alone, and what is undone in it stays und
 
 test('a single transaction over a joint database is an ordinary one, with savepoints', async () => {
   await view.transaction(async (tx) => {
-    await tx.savepoint(() => storeIn(tx, A, 1))
+    await tx.savepoint((tx) => storeIn(tx, A, 1))
     await storeIn(tx, A, 2)
   })
   expect(await pairs()).toEqual([
     [A, 1],
     [A, 2],
+  ])
+})
+
+test('in a transaction that runs alone, a savepoint undoes only its own, and begins when a copy beside it has ended', async () => {
+  const undo = (tx: TxDb) =>
+    tx
+      .savepoint(async (tx) => {
+        await Promise.all([storeIn(tx, A, 2), storeIn(tx, A, 3)])
+        throw new Error('undone')
+      })
+      .catch(({ message }: Error) => message)
+  const copy = (tx: TxDb) => tx.copy(sql`copy numbers (project_id, n) from stdin`, [`${A}\t9\n`])
+  await view.transaction((tx) => Promise.all([storeIn(tx, A, 1), copy(tx), undo(tx), storeIn(tx, A, 4), undo(tx), storeIn(tx, A, 5)]))
+  expect(await pairs()).toEqual([
+    [A, 1],
+    [A, 4],
+    [A, 5],
+    [A, 9],
   ])
 })

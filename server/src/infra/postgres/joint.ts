@@ -163,33 +163,47 @@ const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> =>
     .then(resolve, reject)
 
 /**
- * Statements run in the order in which they are asked for, and are sent without waiting for each other. A copy is sent when those before it are
- * done, and those after it when it is. `idle` waits for all of them: what still waited when the transaction ended would run outside of it.
+ * Statements run in the order in which they are asked for, and are sent without waiting for each other. A copy or a savepoint is begun when those
+ * before it are done, and those after it are sent when it is. `idle` waits for all of them: what still waited when the transaction ended would run
+ * outside of it.
  */
 function inOrder(tx: TxDb): { tx: TxDb; idle: () => Promise<unknown> } {
   let asked: Promise<unknown> = Promise.resolve()
-  let copying: Promise<unknown> | null = null
+  let alone: Promise<unknown> | null = null
   const sent =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
     (...args: A): Promise<R> => {
-      const result = copying ? copying.then(() => run(...args)) : run(...args)
+      const result = alone ? alone.then(() => run(...args)) : run(...args)
       asked = Promise.allSettled([asked, result])
       return result
     }
-  const copy: TxDb['copy'] = (...args) => {
-    const result = asked.then(() => tx.copy(...args))
+  const byItself = <R>(run: () => Promise<R>): Promise<R> => {
+    const result = asked.then(run)
     const done = result.then(end, end)
     asked = done
-    copying = done
+    alone = done
     return result
 
     function end() {
-      if (copying === done) copying = null
+      if (alone === done) alone = null
     }
   }
   const { many, one, value, first, run } = tx
-  const statements = { many: sent(many), one: sent(one), value: sent(value), first: sent(first), run: sent(run), copy }
-  const ordered = { ...tx, ...statements, within: () => ordered, transaction: (work) => work(ordered) } as TxDb
+  const statements = { many: sent(many), one: sent(one), value: sent(value), first: sent(first), run: sent(run) }
+  const ordered = {
+    ...tx,
+    ...statements,
+    copy: (...args) => byItself(() => tx.copy(...args)),
+    savepoint: (work) =>
+      byItself(() =>
+        tx.savepoint(async (db) => {
+          const inner = inOrder(db)
+          return await work(inner.tx).finally(inner.idle)
+        }),
+      ),
+    within: () => ordered,
+    transaction: (work) => work(ordered),
+  } as TxDb
   return { tx: ordered, idle: () => asked }
 }
 

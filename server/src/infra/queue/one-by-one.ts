@@ -1,7 +1,7 @@
 /** After a batch or a partition failed: each item by itself, so that only what fails is parked. */
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
-import type { InTx } from '../runtime/ctx.ts'
+import { type InTx, inSavepoint } from '../runtime/ctx.ts'
 import type { Consumer, DueWork, QueuedItem } from './consumer.ts'
 import type { Partition } from './partitions.ts'
 import { type ParkedItem, parkItems } from './queue.ts'
@@ -15,12 +15,12 @@ export async function applyOneByOne<I extends QueuedItem, K, D extends DueWork>(
 ): Promise<ParkedItem[]> {
   const parked: ParkedItem[] = []
   for (const item of items) {
-    const refused = await ctx.db
-      .savepoint(async () => consumer.apply(ctx, [item], await consumer.lookUp(ctx, [item], false), partition, []))
-      .catch((error: Error) => {
-        if (isConflict(error) || isDatabaseAway(error)) throw error
-        return [{ ...item.source, reason: error.message }]
-      })
+    const refused = await inSavepoint(ctx, async (ctx) =>
+      consumer.apply(ctx, [item], await consumer.lookUp(ctx, [item], false), partition, []),
+    ).catch((error: Error) => {
+      if (isConflict(error) || isDatabaseAway(error)) throw error
+      return [{ ...item.source, reason: error.message }]
+    })
     parked.push(...refused)
   }
   return parked
@@ -34,12 +34,12 @@ export async function applyDueOneByOne<I extends QueuedItem, K, D extends DueWor
   partition: Partition,
 ): Promise<void> {
   for (const work of due) {
-    await ctx.db
-      .savepoint(async () => consumer.apply(ctx, [], await consumer.lookUp(ctx, [], false), partition, [work]))
-      .catch((error: Error) => {
+    await inSavepoint(ctx, async (ctx) => consumer.apply(ctx, [], await consumer.lookUp(ctx, [], false), partition, [work])).catch(
+      (error: Error) => {
         if (isConflict(error) || isDatabaseAway(error)) throw error
         return consumer.parkDue(ctx, work, error.message)
-      })
+      },
+    )
   }
 }
 

@@ -3,7 +3,7 @@
  * and applied again before the batch without being counted. The counts are those of a real import. Rows without ids are the exception:
  * their users are looked up among those that are stored.
  */
-import type { InTx } from '../../infra/runtime/ctx.ts'
+import { type InTx, inSavepoint } from '../../infra/runtime/ctx.ts'
 import type { ImportId } from '../../lib/ids.ts'
 import type { Profile } from '../users/index.ts'
 import { identifyRows } from './identify-rows.ts'
@@ -28,7 +28,7 @@ class Undone extends Error {
 export async function dryRun(ctx: InTx, claimed: ClaimedImport, given: ValidRow[]): Promise<DryRun> {
   const { rows, failed } = await identifyRows(ctx, given)
   const before = await readEarlierRows(ctx, claimed.id, rows)
-  const result = await runAndUndo(ctx, async () => {
+  const result = await runAndUndo(ctx, async (ctx) => {
     const again = [...new Set(before.values())].map((profile) => ({ row: { line: 0, cells: [] }, profile }))
     if (again.length > 0) await saveAndAdd(ctx, claimed, again)
     return saveAndAdd(ctx, claimed, rows)
@@ -42,10 +42,10 @@ async function saveAndAdd(ctx: InTx, claimed: ClaimedImport, rows: ValidRow[]): 
   return { outcomes, added: (await addToList(ctx, claimed, userIds)).added.length }
 }
 
-async function runAndUndo(ctx: InTx, work: () => Promise<DryRun>): Promise<DryRun> {
+async function runAndUndo(ctx: InTx, work: (ctx: InTx) => Promise<DryRun>): Promise<DryRun> {
   try {
-    return await ctx.db.savepoint(async () => {
-      throw new Undone(await work())
+    return await inSavepoint(ctx, async (ctx) => {
+      throw new Undone(await work(ctx))
     })
   } catch (error) {
     if (error instanceof Undone) return error.result

@@ -606,7 +606,7 @@ describe('preview', () => {
     await using _held = await locked(w)
     await w.db.transaction(async (db) => {
       const ctx = { ...w.ctx, db }
-      const refused = await db.savepoint(() => previewRule(ctx, PRO, [], 50)).catch((error: unknown) => error)
+      const refused = await db.savepoint((db) => previewRule({ ...ctx, db }, PRO, [], 50)).catch((error: unknown) => error)
       expect(refused).toMatchObject({ status: 422 })
       expect(await listNames(ctx, [1])).toEqual([])
     })

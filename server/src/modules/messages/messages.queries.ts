@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { isSqlState, type Sql, sql, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { joint } from '../../infra/postgres/joint.ts'
-import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { type InTx, inSavepoint, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
 import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
@@ -86,7 +86,7 @@ const insertPlanned = (ctx: InTx, { campaign_id, channel, priority, cause }: Pla
 export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Promise<number> {
   const inserted = insertPlanned(ctx, plan, users)
   try {
-    return await ctx.db.savepoint(() => ctx.db.run(inserted))
+    return await inSavepoint(ctx, (ctx) => ctx.db.run(inserted))
   } catch (error) {
     if (!isSqlState(error, UNIQUE_VIOLATION)) throw error
   }

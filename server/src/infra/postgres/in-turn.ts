@@ -1,0 +1,14 @@
+type Asked = (...args: never[]) => Promise<unknown>
+
+/** These functions, where what is asked for runs when all that was asked for before has ended. */
+export function inTurn<F extends Record<string, Asked>>(functions: F): F {
+  let before: Promise<unknown> = Promise.resolve()
+  const after =
+    (ask: Asked): Asked =>
+    (...args) => {
+      const result = before.then(() => ask(...args))
+      before = result.catch(() => undefined)
+      return result
+    }
+  return Object.fromEntries(Object.entries(functions).map(([name, ask]) => [name, after(ask)])) as F
+}
