@@ -48,7 +48,7 @@ describe('transactions', () => {
   // Other files look at all tables of the database.
   afterAll(async () => {
     await using w = await world()
-    await w.db.run(sql`drop table if exists scratch, turns, late_numbers, doors, numbers, counted`)
+    await w.db.run(sql`drop table if exists scratch, beside, late_numbers, doors, numbers, counted`)
   })
 
   test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
@@ -70,11 +70,11 @@ describe('transactions', () => {
 
   test('savepoints beside other statements of a transaction take turns with them, and undo only their own', async () => {
     await using w = await world()
-    await w.db.run(sql`create table turns (n int)`)
+    await w.db.run(sql`create table beside (n int)`)
     const warnings: string[] = []
     const note = ({ message }: Error) => void warnings.push(message)
     process.on('warning', note)
-    const add = (db: TxDb, n: number) => db.run(sql`insert into turns values (${n})`)
+    const add = (db: TxDb, n: number) => db.run(sql`insert into beside values (${n})`)
     const undo = (db: TxDb, ...numbers: number[]) =>
       db
         .savepoint(async (db) => {
@@ -85,7 +85,7 @@ describe('transactions', () => {
     const nest = (db: TxDb) => db.savepoint(async (db) => [await undo(db, 5), await add(db, 6)])
     const found = await w.db.transaction((db) => Promise.all([add(db, 1), undo(db, 2, 3), add(db, 4), nest(db), undo(db, 7), add(db, 8)]))
     expect(found).toEqual([1, 'undone', 1, ['undone', 1], 'undone', 1])
-    expect((await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from turns order by n`)).map(({ n }) => n)).toEqual([
+    expect((await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from beside order by n`)).map(({ n }) => n)).toEqual([
       1, 4, 6, 8,
     ])
     await new Promise(setImmediate)

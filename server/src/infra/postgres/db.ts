@@ -10,10 +10,10 @@ import type { Static, TSchema } from 'typebox'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
-import { inTurn } from './in-turn.ts'
 import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
 import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
+import { sequentially } from './sequentially.ts'
 import { prepare, type Sql, summaryOf } from './sql.ts'
 
 export { fence, join, raw, type Sql, sql, unprepared } from './sql.ts'
@@ -193,7 +193,7 @@ const isOver = (scope: Scope | undefined): boolean => scope !== undefined && (sc
  */
 function txOn(client: pg.PoolClient, options: DatabaseOptions, scope: Scope): TxDb {
   const asked = { ...dbOn(client, options, scope), savepoint }
-  const statements = (isPipelined(client) ? asked : inTurn(asked)) as typeof asked
+  const statements = (isPipelined(client) ? asked : sequentially(asked)) as typeof asked
   const tx: TxDb = { ...statements, inTransaction: true, within: () => tx, transaction: (work) => work(tx) }
   return tx
 

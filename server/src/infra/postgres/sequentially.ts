@@ -1,7 +1,7 @@
 type Asked = (...args: never[]) => Promise<unknown>
 
 /** These functions, where what is asked for runs when all that was asked for before has ended. */
-export function inTurn<F extends Record<string, Asked>>(functions: F): F {
+export function sequentially<F extends Record<string, Asked>>(functions: F): F {
   let before: Promise<unknown> = Promise.resolve()
   const after =
     (ask: Asked): Asked =>
