@@ -92,7 +92,7 @@ export const TARGETS: Target[] = [
   { source: `${MODULES}/messages/requests`, tests: DIRECT },
   { source: `${MODULES}/messages/reading`, tests: [`${MODULES}/messages/reading`, `${MODULES}/campaigns/direct`] },
 
-  { source: `${MODULES}/mta/queue`, tests: [`${MODULES}/mta/queue`, ...DELIVERY] },
+  { source: `${MODULES}/mta/queue`, tests: [`${MODULES}/mta/queue`, ...DELIVERY, `${MODULES}/messages/submission/delivery.test.ts`] },
   ...['classify', 'hosts', 'limits', 'project-limits', 'rate', 'reply-rules', 'retries', 'scheduler', 'site-state', 'sites'].map(
     (name) => ({
       source: `${MODULES}/mta/shaping/${name}.ts`,

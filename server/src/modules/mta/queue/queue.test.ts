@@ -1,43 +1,22 @@
-import { deflateSync } from 'node:zlib'
 /** Statements on the mail queue that run while another transaction changes the same rows. */
 import { Type } from 'typebox'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { besides } from '../../../../test/besides.ts'
+import { BULK, queueMail } from '../../../../test/queued-mail.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
-import type { MessageId } from '../../../lib/ids.ts'
-import { DAY_MS, MINUTE_MS } from '../../../lib/times.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimToCancel, makeDue } from './control.queries.ts'
-import { enqueueMail } from './enqueue.ts'
 import { claimMail, releaseMailLeases, renewMailLeases, saveMailResults } from './queries.ts'
-import type { ClaimedRecipient, NewMail, RecipientResult } from './schema.ts'
+import type { ClaimedRecipient, RecipientResult } from './schema.ts'
 
 const MAILS = 3
-const BULK = 1
-const NONE = { journey_id: null, campaign_id: null, key_id: null, return_domain: null }
 
 let w: World
-let from = 0
 beforeEach(async () => {
   w = await world()
-  const mails = Array.from(
-    { length: MAILS },
-    (): NewMail => ({
-      ...NONE,
-      id: ++from as MessageId,
-      source: 'submission',
-      priority: BULK,
-      mail_from: 'shop@example.com',
-      rfc_message_id: `<${from}@example.com>`,
-      to: [`user-${from}@example.org`],
-      content: { deflated: deflateSync('Hello'), size: 5 },
-      needs_8bit: false,
-      needs_smtp_utf8: false,
-      expires_at: new Date(w.clock.now().getTime() + DAY_MS),
-    }),
-  )
-  await inTx(w.ctx, (ctx) => enqueueMail(ctx, mails))
+  await queueMail(w, ...Array.from({ length: MAILS }, () => ({})))
   return () => w[Symbol.asyncDispose]()
 })
 

@@ -8,7 +8,7 @@ import { parseDate } from '../../../lib/times.ts'
 import { matches } from '../../../lib/validate.ts'
 import { describeDuration, durationMs, durationProblem } from './duration.ts'
 import * as registry from './index.ts'
-import { declaredInstantOf, EXAMPLE_NOW, json, type Operator } from './operator.ts'
+import { declaredInstantOf, EXAMPLE_NOW, json, type Operator, opposite } from './operator.ts'
 import { changeOffsetsOf, insideOf, nextChangeOf } from './span.ts'
 
 const operators: [string, Operator][] = Object.entries(registry)
@@ -68,6 +68,20 @@ test('each operator accepts the types of attributes that it is for', () => {
     one_of: ['string', 'number', 'boolean'],
     starts_with: ['string'],
   })
+})
+
+test('the opposite of an operator refuses the same arguments', () => {
+  const { between } = registry
+  const outside = opposite(between, { label: 'is outside', describe: () => 'is outside', examples: [[5, [1, 9], false]] })
+  for (const { args, problem } of [between, outside]) {
+    for (const wrong of [[1], [1, 2, 3], ['1', 2]]) expect(matches(args)(wrong)).not.toBeNull()
+    expect(problem?.([9, 1])).toBe('must have the smaller number first')
+  }
+})
+
+test('a date changes nothing after the last instant that can be stored', () => {
+  const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+  expect([last - 1, last, last + 1].map((at) => nextChangeOf([0], at, 0))).toEqual([last - 1, Infinity, Infinity])
 })
 
 test('the result for a date changes only at its change offsets', () => {
