@@ -99,7 +99,7 @@ export const TARGETS: Target[] = [
       tests: [`${MODULES}/mta/shaping`],
     }),
   ),
-  { source: `${MODULES}/messages/delivery`, tests: DELIVERY },
+  { source: `${MODULES}/messages/delivery`, tests: [`${MODULES}/messages/delivery`, ...DELIVERY] },
   { source: `${INFRA}/outgoing/mx`, tests: [`${INFRA}/outgoing/mx`] },
   { source: `${INFRA}/outgoing/dns`, tests: [`${INFRA}/outgoing/dns`] },
   { source: `${LIB}/dkim`, tests: [`${LIB}/dkim`] },

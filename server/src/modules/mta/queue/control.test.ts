@@ -7,11 +7,13 @@ import { type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './control.queries.ts'
+import { eraseSubmittedMail } from './erase-submitted.ts'
 import { findPauses } from './pauses.queries.ts'
 import { claimMail, completeMails } from './queries.ts'
 import { attemptsOf, mailDepth, untriedBulk } from './reading.queries.ts'
 import { deleteMail } from './retention.queries.ts'
 import { mailStore } from './retention.ts'
+import { submittedTo } from './user-data.queries.ts'
 
 const CAMPAIGN = 7 as CampaignId
 const ENDED = '2026-11-20T09:00:00.000Z'
@@ -158,4 +160,35 @@ test('what waits is counted: all that is due and not held, and bulk of the proje
   expect(await inW(w, (ctx) => makeDue(ctx, {}, 10))).toBe(1)
   expect((await attemptsOf(w.ctx, tried)).map(({ due_at }) => due_at)).toEqual([since])
   expect(await attemptsOf(await elsewhere(w), tried)).toEqual([])
+})
+
+test('an address is erased from submitted email of its project: what waits leaves the queue now, and other recipients stay', async () => {
+  await using w = await world()
+  w.clock.set(new Date(NOW))
+  const [id, sent] = (await queueMail(w, { to: ['Kim@Example.org', 'bo@example.org'] }, { to: ['kim@example.org'] })) as [
+    MessageId,
+    MessageId,
+  ]
+  await set(w, `state = 'delivered', finished_at = '${ENDED}'`, sent)
+  const other = await elsewhere(w)
+  expect(await inTx(other, (ctx) => submittedTo(ctx, ['kim@example.org']))).toEqual([])
+  await inTx(other, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
+  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
+  const rows = await select(
+    w,
+    'select mail_id::int as id, address, state, finished_at from mail_recipients where project_id = $1 order by mail_id, no',
+    [w.projectId],
+  )
+  expect(rows).toEqual([
+    { id, address: '', state: 'cancelled', finished_at: new Date(NOW) },
+    { id, address: 'bo@example.org', state: 'queued', finished_at: null },
+    { id: sent, address: '', state: 'delivered', finished_at: new Date(ENDED) },
+  ])
+})
+
+test('the mail queue is listed by campaign', async () => {
+  await using w = await world()
+  const [ours] = await queueMail(w, { campaign_id: CAMPAIGN }, {})
+  const { body } = await w.get(`/api/client/mail-queue?campaign_id=${CAMPAIGN}`)
+  expect(body.results.map(({ message_id }: { message_id: number }) => message_id)).toEqual([ours])
 })

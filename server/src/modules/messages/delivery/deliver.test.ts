@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { BULK, queueMail } from '../../../../test/queued-mail.ts'
+import { select } from '../../../../test/select.ts'
+import { world } from '../../../../test/world.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { deliverDue, nextReleaseAt } from './deliver.ts'
+import { createMailer } from './mailer.ts'
+
+const GONE = 7 as CampaignId
+
+test('email that is given up or put aside without an attempt makes room for other email', async () => {
+  await using w = await world()
+  const [late, stopped, held] = (await queueMail(w, { expires_at: w.clock.now() }, { campaign_id: GONE }, {})) as [
+    MessageId,
+    MessageId,
+    MessageId,
+  ]
+  await select(w, `insert into mail_pauses (project_id, scope, value, created_at) values ($1, 'project', '', now())`, [w.projectId])
+  const mailer = createMailer(async () => [])
+  const { done, finished } = await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))
+  expect([done, mailer.inFlight[BULK]]).toEqual([3, 3])
+  await finished
+  expect(mailer.inFlight[BULK]).toBe(0)
+  const rows = await select(w, 'select mail_id::int as id, state, is_held from mail_recipients where project_id = $1 order by mail_id', [
+    w.projectId,
+  ])
+  expect(rows).toEqual([
+    { id: late, state: 'expired', is_held: false },
+    { id: stopped, state: 'cancelled', is_held: false },
+    { id: held, state: 'queued', is_held: true },
+  ])
+})
+
+test('email is released when a lease or the lifetime of held email ends, whatever comes first', async () => {
+  await using w = await world()
+  const [leased, held] = (await queueMail(w, {}, {})) as [MessageId, MessageId]
+  const lease = (at: string) =>
+    select(w, `update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = $1 where mail_id = $2`, [
+      at,
+      leased,
+    ])
+  const hold = (at: string) => select(w, 'update mail_recipients set is_held = true, due_at = $1 where mail_id = $2', [at, held])
+  await hold('1999-06-01')
+  expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-06-01'))
+  await lease('1999-07-01')
+  expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-06-01'))
+  await lease('1999-05-01')
+  expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-05-01'))
+})
