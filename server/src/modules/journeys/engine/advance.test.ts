@@ -85,11 +85,32 @@ test('a user who leaves by a path that ends the entrance has left the step once'
   expect(leftBy(again, completed, 'last')).toEqual([['default', 'elapsed', 1]])
 })
 
-test('a user who is led in a circle exits, and has left the step before once', () => {
+test('a user at a step that fails stays there, with the reason, until the decision is made again a minute later', () => {
+  const round = openRound()
+  const failures: unknown[] = []
+  const failing = {
+    ...round,
+    loaded: {
+      ...round.loaded,
+      user: () => {
+        throw new Error('broken')
+      },
+    },
+    onFailure: (_: Entrance, error: unknown) => void failures.push(error),
+  }
+  const entrance = enterWith(failing, step('out', 'exit', {}))
+  expect(failures).toEqual([new Error('broken')])
+  expect(entrance).toMatchObject({ parked: 'arrived: broken', outcome: null, visit: 1, dueAt: new Date(now.getTime() + 60_000) })
+  advance(round, [{ entrance, inputs: [{ is: 'arrived' }], at: now }])
+  expect(entrance).toMatchObject({ parked: null, visit: 2 })
+})
+
+test('a user who is led in a circle exits after 100 visits, and has left each step once', () => {
   const round = openRound()
   const nothing = { format: 'duration', minutes: 0 }
   const entrance = enterWith(round, step('a', 'delay', nothing, ['default', 'b']), step('b', 'delay', nothing, ['default', 'a']))
   expect(entrance.outcome).toMatchObject({ as: 'exited', reason: 'visit_limit' })
+  expect(entrance.visit).toBe(100)
   const left = [...leftBy(round, entrance, 'start'), ...leftBy(round, entrance, 'a'), ...leftBy(round, entrance, 'b')]
   expect(left.reduce((sum, [, , users]) => sum + Number(users), 0)).toBe(entrance.visit)
 })

@@ -3,7 +3,11 @@ import { BULK, queueMail } from '../../../../test/queued-mail.ts'
 import { select } from '../../../../test/select.ts'
 import { world } from '../../../../test/world.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { claimMail, findMails, type MailRow } from '../../mta/index.ts'
+import { attemptOf } from './attempt.ts'
 import { deliverDue, nextReleaseAt } from './deliver.ts'
+import { finishAttempts } from './finish.ts'
 import { createMailer } from './mailer.ts'
 
 const GONE = 7 as CampaignId
@@ -46,4 +50,19 @@ test('email is released when a lease or the lifetime of held email ends, whateve
   expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-06-01'))
   await lease('1999-05-01')
   expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-05-01'))
+})
+
+test('of an attempt, what another process has the lease of by now is not reported', async () => {
+  await using w = await world()
+  const { url } = await w.receiver()
+  await w.post('/api/client/webhooks', { name: 'Failures', url, event_types: ['delivery.failed'] })
+  const [id] = (await queueMail(w, { to: ['kim@example.org', 'lee@example.org'] })) as [MessageId]
+  const recipients = await claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 2 }], new Date(w.clock.now().getTime() + MINUTE_MS))
+  await select(w, 'update mail_recipients set lease_token = gen_random_uuid() where mail_id = $1 and no = 1', [id])
+  const [mail] = (await findMails(w.ctx, [id])) as [MailRow]
+  const outcome = { is: 'cancelled' as const, reason: 'requested' as const }
+  const ended = { steps: [], startedAt: w.clock.now(), elapsedMs: 0, site: null, outcome }
+  await finishAttempts(w.ctx, [attemptOf(w.ctx, { mail, domain: 'example.org', recipients }, ended)])
+  const reported = await select(w, `select data->>'to' as "to" from webhook_events where project_id = $1`, [w.projectId])
+  expect(reported).toEqual([{ to: 'kim@example.org' }])
 })
