@@ -55,7 +55,7 @@ export function Confirm({ isOpen, onClose, title, children, action, typed, isDan
             type="submit"
             color={isDanger ? 'ember' : undefined}
             loading={isPending}
-            disabled={typed !== undefined && text.trim() !== typed}
+            disabled={typed !== undefined && text.trim() !== typed.trim()}
           >
             {action}
           </Button>

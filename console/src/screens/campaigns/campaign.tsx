@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -12,7 +12,6 @@ import { useLiveCampaign } from '../../parts/live/campaign.ts'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Controls } from './controls.tsx'
 import { RecipientDrawer } from './drawer.tsx'
@@ -139,25 +138,18 @@ function Archive({ campaign: { id, name }, isOpen, onClose }: { campaign: Campai
   const { t } = useTranslation('campaigns')
   const project = useProject()
   const navigate = useNavigate()
-  const archive = useWrite(
-    (api) => api.delete(CAMPAIGN, { path: { campaignId: id } }),
-    [],
-    () => {
-      said(t('archive.done', { name }))
-      void navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) } })
-    },
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('archive.title', { name })}
       action={t('archive.action')}
-      isPending={archive.isPending}
-      error={archive.error}
-      onConfirm={() => archive.mutate(undefined)}
+      write={(api) => api.delete(CAMPAIGN, { path: { campaignId: id } })}
+      changes={['/api/client/campaigns']}
+      leave={() => navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) } })}
+      done={t('archive.done', { name })}
     >
       <p>{t('archive.about')}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }

@@ -1,10 +1,11 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Switch, TextInput } from '@mantine/core'
+import { Modal, Switch, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { useProject } from '../../session/project.tsx'
 import { DOMAINS } from './search.ts'
 
@@ -65,14 +66,9 @@ function Form({ onClose }: { onClose: () => void }) {
         checked={isDefault}
         onChange={(event) => setDefault(event.currentTarget.checked)}
       />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={add.isPending} disabled={domain === '' && host === ''}>
-          {t('add.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={add.isPending} disabled={domain === '' && host === ''}>
+        {t('add.submit')}
+      </FormButtons>
     </form>
   )
 }

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useWrite } from '../../parts/data.ts'
 import { said } from '../../parts/toast.ts'
@@ -42,27 +43,19 @@ type Props = { domain: Domain; isOpen: boolean; onClose: () => void }
 function MakeDefault({ domain, isOpen, onClose }: Props) {
   const { t } = useTranslation('domains')
   const name = nameOf(domain)
-  const change = useWrite(
-    (api) => api.patch(DOMAIN, { path: { domainId: domain.id }, body: { is_default: true } }),
-    [DOMAINS],
-    () => {
-      onClose()
-      said(t('makeDefault.done', { name }))
-    },
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('makeDefault.title', { name })}
       action={t('makeDefault.action')}
       isDanger={false}
-      isPending={change.isPending}
-      error={change.error}
-      onConfirm={() => change.mutate(undefined)}
+      write={(api) => api.patch(DOMAIN, { path: { domainId: domain.id }, body: { is_default: true } })}
+      changes={[DOMAINS]}
+      done={t('makeDefault.done', { name })}
     >
       <p>{t('add.defaultAbout')}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }
 
@@ -97,26 +90,19 @@ function Delete({ domain, isOpen, onClose }: Props) {
   const navigate = useNavigate()
   const project = String(useProject().id)
   const name = nameOf(domain)
-  const remove = useWrite(
-    async (api) => {
-      await api.delete(DOMAIN, { path: { domainId: domain.id } })
-      await navigate({ to: '/p/$project/domains', params: { project } })
-    },
-    [DOMAINS],
-    () => said(t('delete.done', { name })),
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('delete.title', { name })}
       action={t('delete.action')}
       typed={name}
-      isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      write={(api) => api.delete(DOMAIN, { path: { domainId: domain.id } })}
+      changes={[DOMAINS]}
+      leave={() => navigate({ to: '/p/$project/domains', params: { project } })}
+      done={t('delete.done', { name })}
     >
       <p>{t('delete.about')}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }

@@ -3,9 +3,9 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
@@ -13,7 +13,6 @@ import { Num } from '../../parts/number.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { SaveState } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
-import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Backtest } from './backtest.tsx'
 import { Controls } from './controls.tsx'
@@ -146,25 +145,18 @@ function Archive({ journey: { id, name, stats }, isOpen, onClose }: { journey: J
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)
   const navigate = useNavigate()
-  const archive = useWrite(
-    (api) => api.delete(JOURNEY, { path: { journeyId: id } }),
-    [],
-    () => {
-      said(t('archive.done', { name }))
-      void navigate({ to: '/p/$project/journeys', params: { project } })
-    },
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('archive.title', { name })}
       action={t('archive.action')}
-      isPending={archive.isPending}
-      error={archive.error}
-      onConfirm={() => archive.mutate(undefined)}
+      write={(api) => api.delete(JOURNEY, { path: { journeyId: id } })}
+      changes={['/api/client/journeys']}
+      leave={() => navigate({ to: '/p/$project/journeys', params: { project } })}
+      done={t('archive.done', { name })}
     >
       <p>{t('archive.about', { count: stats.active ?? 0 })}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }

@@ -1,9 +1,10 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Radio, Select, TagsInput, TextInput } from '@mantine/core'
+import { Modal, Radio, Select, TagsInput, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
 
 type Input = components['schemas']['KeyInput']
@@ -81,14 +82,9 @@ function Form({ onCreated, onClose }: { onCreated: (key: Key) => void; onClose: 
           onChange={(allowed_origins) => set({ allowed_origins })}
         />
       )}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={create.isPending}>
-          {t('create.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={create.isPending}>
+        {t('create.submit')}
+      </FormButtons>
     </form>
   )
 }

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Radio, TagsInput, TextInput } from '@mantine/core'
+import { Modal, Radio, TagsInput, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { useProject } from '../../session/project.tsx'
 
 const TYPES = ['static', 'dynamic'] as const
@@ -41,14 +42,9 @@ export function CreateList({ isOpen, onClose }: { isOpen: boolean; onClose: () =
             <TagsInput label={t('column.tags')} value={tags} onChange={setTags} />
           </>
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {t(type === 'static' ? 'create.submit' : 'create.toRule')}
-          </Button>
-        </Group>
+        <FormButtons onCancel={onClose} isPending={create.isPending}>
+          {t(type === 'static' ? 'create.submit' : 'create.toRule')}
+        </FormButtons>
       </form>
     </Modal>
   )

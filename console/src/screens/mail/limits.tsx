@@ -1,8 +1,9 @@
-import { Button, Group, Modal, NumberInput } from '@mantine/core'
+import { Modal, NumberInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said } from '../../parts/toast.ts'
 import { SITE, SITES, type Site } from './search.ts'
 
@@ -60,14 +61,9 @@ function Form({ site: { site, label, limits, project_limits }, onClose }: { site
         value={perSecond ?? ''}
         onChange={(value) => setPerSecond(numberOf(value))}
       />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={save.isPending}>
-          {t('limits.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={save.isPending}>
+        {t('limits.submit')}
+      </FormButtons>
     </form>
   )
 }

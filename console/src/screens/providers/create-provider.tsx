@@ -1,10 +1,11 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Select, TextInput } from '@mantine/core'
+import { Modal, Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { SchemaForm, type Values } from '../../parts/schema-form.tsx'
 import { useProject } from '../../session/project.tsx'
@@ -85,14 +86,9 @@ function Form({ kinds, onClose }: { kinds: Kind[]; onClose: () => void }) {
           />
         </>
       )}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={create.isPending} disabled={kind === undefined}>
-          {t('create.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={create.isPending} disabled={kind === undefined}>
+        {t('create.submit')}
+      </FormButtons>
     </form>
   )
 }

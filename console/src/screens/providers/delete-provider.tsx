@@ -1,8 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { Confirm } from '../../parts/confirm.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
-import { said } from '../../parts/toast.ts'
+import { ConfirmWrite } from '../../parts/confirm-write.tsx'
+import { useRead } from '../../parts/data.ts'
 import { useProject } from '../../session/project.tsx'
 import { PROVIDER, PROVIDERS, type Provider } from './search.ts'
 
@@ -17,24 +16,19 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
   const project = String(useProject().id)
   const query = { provider_id: String(id), limit: SHOWN_MAX, sort: 'name' } as const
   const campaigns = useRead('/api/client/campaigns', { query }, { enabled: isOpen })
-  const remove = useWrite(
-    async (api) => {
-      await api.delete(PROVIDER, { path: { providerId: id } })
-      await navigate({ to: '/p/$project/providers', params: { project } })
-    },
-    [PROVIDERS],
-    () => said(t('delete.done', { name })),
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('delete.title', { name })}
       action={t('delete.action')}
       typed={name}
-      isPending={remove.isPending || campaigns.isLoading}
-      error={campaigns.error ?? remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      isLoading={campaigns.isLoading}
+      error={campaigns.error}
+      write={(api) => api.delete(PROVIDER, { path: { providerId: id } })}
+      changes={[PROVIDERS]}
+      leave={() => navigate({ to: '/p/$project/providers', params: { project } })}
+      done={t('delete.done', { name })}
     >
       <p>{t(is_default ? 'delete.ofDefault' : 'delete.about', { channel: t(`channel.${channel}`) })}</p>
       {campaigns.data && campaigns.data.results.length > 0 && (
@@ -48,6 +42,6 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
           </ul>
         </>
       )}
-    </Confirm>
+    </ConfirmWrite>
   )
 }

@@ -1,9 +1,10 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Radio, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { Modal, Radio, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said, undoable } from '../../parts/toast.ts'
 
 type Subscription = components['schemas']['Subscription']
@@ -128,14 +129,9 @@ function Form({ stored, onClose }: { stored: Subscription | null; onClose: () =>
           onChange={(event) => set({ [name]: event.currentTarget.checked })}
         />
       ))}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={create.isPending || change.isPending}>
-          {t(stored ? 'save' : 'create.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={create.isPending || change.isPending}>
+        {t(stored ? 'save' : 'create.submit')}
+      </FormButtons>
     </form>
   )
 }

@@ -1,9 +1,10 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Select, Textarea } from '@mantine/core'
+import { Modal, Select, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said } from '../../parts/toast.ts'
 
 type Input = components['schemas']['SuppressionInput']
@@ -68,14 +69,9 @@ function Form({ onClose }: { onClose: () => void }) {
         allowDeselect={false}
         onChange={(next) => setReason(next as typeof reason)}
       />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={add.isPending} disabled={addresses.length === 0 || addresses.length > ADDRESSES_MAX}>
-          {t('add.submit', { count: addresses.length })}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={add.isPending} disabled={addresses.length === 0 || addresses.length > ADDRESSES_MAX}>
+        {t('add.submit', { count: addresses.length })}
+      </FormButtons>
     </form>
   )
 }

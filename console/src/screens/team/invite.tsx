@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { Code } from '../../parts/code.tsx'
 import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { call } from '../../session/api.ts'
 import type { Invitation, Member } from './member.ts'
@@ -89,14 +90,9 @@ function Form({ onInvited, onClose }: { onInvited: (invitation: Invitation) => v
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <RoleFields given={given} onChange={setGiven} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={invite.isPending}>
-          {t('invite.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={invite.isPending}>
+        {t('invite.submit')}
+      </FormButtons>
     </form>
   )
 }

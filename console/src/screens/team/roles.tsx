@@ -1,9 +1,10 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
 import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession } from '../../session/index.ts'
@@ -42,14 +43,9 @@ export function ChangeMember({ member, onClose }: Props) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <RoleFields given={given} onChange={setGiven} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            {t('save')}
-          </Button>
-        </Group>
+        <FormButtons onCancel={onClose} isPending={change.isPending}>
+          {t('save')}
+        </FormButtons>
       </form>
     </Modal>
   )

@@ -2,12 +2,11 @@ import { Button, Group, Menu, Modal, Select } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
-import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { EditEndpoint, SECRET_VARIABLE } from './endpoint-form.tsx'
 import { EVENT_TYPES } from './event-types.ts'
@@ -147,26 +146,18 @@ function Rotate({ endpoint: { id, name }, isOpen, onClose }: Props) {
 /** Pausing drops events, so it is confirmed. */
 function Pause({ endpoint: { id, name }, isOpen, onClose }: Props) {
   const { t } = useTranslation('webhooks')
-  const pause = useWrite(
-    (api) => api.patch(ENDPOINT, { path: { endpointId: id }, body: { status: 'inactive' } }),
-    [ENDPOINTS],
-    () => {
-      onClose()
-      said(t('pause.done', { name }))
-    },
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('pause.title', { name })}
       action={t('pause.action')}
-      isPending={pause.isPending}
-      error={pause.error}
-      onConfirm={() => pause.mutate(undefined)}
+      write={(api) => api.patch(ENDPOINT, { path: { endpointId: id }, body: { status: 'inactive' } })}
+      changes={[ENDPOINTS]}
+      done={t('pause.done', { name })}
     >
       <p>{t('pause.about')}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }
 
@@ -174,25 +165,18 @@ function Delete({ endpoint: { id, name }, isOpen, onClose }: Props) {
   const { t } = useTranslation('webhooks')
   const navigate = useNavigate()
   const project = String(useProject().id)
-  const remove = useWrite(
-    async (api) => {
-      await api.delete(ENDPOINT, { path: { endpointId: id } })
-      await navigate({ to: '/p/$project/webhooks', params: { project } })
-    },
-    [ENDPOINTS],
-    () => said(t('delete.done', { name })),
-  )
   return (
-    <Confirm
+    <ConfirmWrite
       isOpen={isOpen}
       onClose={onClose}
       title={t('delete.title', { name })}
       action={t('delete.action')}
-      isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
+      write={(api) => api.delete(ENDPOINT, { path: { endpointId: id } })}
+      changes={[ENDPOINTS]}
+      leave={() => navigate({ to: '/p/$project/webhooks', params: { project } })}
+      done={t('delete.done', { name })}
     >
       <p>{t('delete.about')}</p>
-    </Confirm>
+    </ConfirmWrite>
   )
 }

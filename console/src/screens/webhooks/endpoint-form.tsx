@@ -1,10 +1,11 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
+import { Modal, Textarea, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
 import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
@@ -125,14 +126,9 @@ function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps
       />
       <h3>{t('events.chosen', { count: input.event_types.length })}</h3>
       <EventPicker value={input.event_types} onChange={(event_types) => set({ event_types })} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={isPending} disabled={input.event_types.length === 0}>
-          {submit}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={isPending} disabled={input.event_types.length === 0}>
+        {submit}
+      </FormButtons>
     </form>
   )
 }

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import { Button, Group, Modal, Switch, TextInput } from '@mantine/core'
+import { Button, Modal, Switch, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +7,7 @@ import { Chip } from '../../parts/chip.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
 import { SearchTable } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
@@ -131,14 +132,9 @@ function Form({ endpointId, onClose }: { endpointId: number; onClose: () => void
         checked={unaccepted_only}
         onChange={(event) => setUnaccepted(event.currentTarget.checked)}
       />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          {t('cancel')}
-        </Button>
-        <Button type="submit" loading={start.isPending} disabled={since === ''}>
-          {t('replay.submit')}
-        </Button>
-      </Group>
+      <FormButtons onCancel={onClose} isPending={start.isPending} disabled={since === ''}>
+        {t('replay.submit')}
+      </FormButtons>
     </form>
   )
 }

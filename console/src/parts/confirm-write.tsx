@@ -1,0 +1,42 @@
+import type { Client } from '@carillon/sdk'
+import type { ComponentProps } from 'react'
+import { Confirm } from './confirm.tsx'
+import { useWrite } from './data.ts'
+import { said } from './toast.ts'
+
+type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onConfirm'> & {
+  write: (api: Client) => Promise<unknown>
+  /** The paths that are read again afterwards. */
+  changes: string[]
+  /** What to say when it is done. */
+  done: string
+  /** Leaves a page whose subject is gone. Without it, the question is closed. */
+  leave?: () => Promise<void>
+  /** Something that the question shows is still being read, or could not be. */
+  isLoading?: boolean
+  error?: unknown
+}
+
+/** Asks before a write, does it, and says that it is done. */
+export function ConfirmWrite({ write, changes, done, leave, isLoading, error, ...asked }: Props) {
+  const change = useWrite(
+    async (api) => {
+      await write(api)
+      // Before anything is read again: the page would find nothing.
+      await leave?.()
+    },
+    changes,
+    () => {
+      if (!leave) asked.onClose()
+      said(done)
+    },
+  )
+  return (
+    <Confirm
+      {...asked}
+      isPending={change.isPending || isLoading === true}
+      error={error ?? change.error}
+      onConfirm={() => change.mutate(undefined)}
+    />
+  )
+}

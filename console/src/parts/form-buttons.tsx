@@ -1,0 +1,20 @@
+import { Button, Group } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+
+type Props = { onCancel: () => void; isPending: boolean; disabled?: boolean /** What the form does, as a verb. */; children: ReactNode }
+
+/** The end of a form in a dialog: leave it, or submit it. */
+export function FormButtons({ onCancel, isPending, disabled, children }: Props) {
+  const { t } = useTranslation()
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={onCancel}>
+        {t('cancel')}
+      </Button>
+      <Button type="submit" loading={isPending} disabled={disabled}>
+        {children}
+      </Button>
+    </Group>
+  )
+}
