@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
 import { type StoredTrail, trailOf } from '../../src/modules/positions/index.ts'
+import { listOf } from '../blasts.ts'
 import { createJourney, userIdOf } from '../journeys.ts'
 import { select } from '../select.ts'
 import { type World, world } from '../world.ts'
@@ -40,6 +41,19 @@ const past = (w: World) =>
   select(w, 'select user_id::int, outcome, reason, ended_at from journey_past where project_id = $1 order by ended_at, entrance_id', [
     w.projectId,
   ])
+
+test('users in an exclusion list of a journey do not enter it, and others do', async () => {
+  await using w = await world()
+  const staff = await listOf(w, 'lee')
+  await w.users('ana')
+  const journey = await createJourney(w, {}, steps)
+  expect((await w.patch(journey.path, { settings: { exclusion_list_ids: [staff] } })).status).toBe(200)
+  expect((await journey.post('publish')).status).toBe(200)
+  await send(w, { name: 'cart', external_id: 'lee' }, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  expect(await inside(w)).toMatchObject([{ user_id: await userIdOf(w, 'ana') }])
+  expect(await counts(w, 'entered', 'refused')).toEqual({ entered: 1, refused: 1 })
+})
 
 test('of two entrances of merged users the earlier one stays, and the other exits', async () => {
   await using w = await world()
