@@ -3,8 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { inTx } from '../src/infra/runtime/ctx.ts'
 import type { MessageId } from '../src/lib/ids.ts'
 import { DAY_MS } from '../src/lib/times.ts'
-import { enqueueMail } from '../src/modules/mta/queue/enqueue.ts'
-import type { NewMail } from '../src/modules/mta/queue/schema.ts'
+import { enqueueMail, type NewMail } from '../src/modules/mta/index.ts'
 import type { World } from './world.ts'
 
 /** The priority of bulk email, which is that of queued email unless it is given. */
