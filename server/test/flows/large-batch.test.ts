@@ -11,18 +11,25 @@ const ITEMS = 100
 
 const Plan = Type.Object({ partitions: Type.Unsafe<Buffer>({}) })
 
-/** Keeps the plans of batches, which are deleted when a batch is done. The returned function reads the partition of each item. */
-async function keepPlans(w: World): Promise<() => Promise<number[]>> {
+/** Keeps the plans of batches, which are deleted when a batch is done. `ofItems` reads the partition of each item. */
+async function keepPlans(w: World): Promise<AsyncDisposable & { ofItems: () => Promise<number[]> }> {
   await w.db.run(sql`create table kept_plans (project_id bigint, partitions bytea)`)
   await w.db.run(
     sql`create function keep_plan() returns trigger language plpgsql
         as 'begin insert into kept_plans values (new.project_id, new.partitions); return new; end'`,
   )
   await w.db.run(sql`create trigger keep_plan after insert on queue_batches for each row execute function keep_plan()`)
-  return async () => {
-    const plans = await w.db.many(Plan, sql`select partitions from kept_plans where project_id = ${w.projectId}`)
-    expect(plans, 'the batch was divided once').toHaveLength(1)
-    return [...(plans[0]?.partitions ?? [])]
+  return {
+    async ofItems() {
+      const plans = await w.db.many(Plan, sql`select partitions from kept_plans where project_id = ${w.projectId}`)
+      expect(plans, 'the batch was divided once').toHaveLength(1)
+      return [...(plans[0]?.partitions ?? [])]
+    },
+    // Other tests read the tables of the same database.
+    async [Symbol.asyncDispose]() {
+      await w.db.run(sql`drop function keep_plan() cascade`)
+      await w.db.run(sql`drop table kept_plans`)
+    },
   }
 }
 
@@ -35,8 +42,8 @@ const IDS = {
 }
 
 test('events of one user under two ids are applied in one partition, in the order in which they were sent', async () => {
-  await using w = await world({ own: true })
-  const planOf = await keepPlans(w)
+  await using w = await world()
+  await using plans = await keepPlans(w)
   expect((await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'tablet' }])).body.failed).toBe(0)
   await w.drain('ingest.apply')
   const items = Array.from({ length: REQUESTS * ITEMS }, (_, at) => {
@@ -51,7 +58,7 @@ test('events of one user under two ids are applied in one partition, in the orde
     expect((await w.post('/api/client/events', some)).status).toBe(204)
   }
   await run(w, 'ingest.apply')
-  const plan = await planOf()
+  const plan = await plans.ofItems()
   expect(plan).toHaveLength(items.length)
   expect(new Set(plan).size).toBeGreaterThan(1)
   for (const user of ['kim', 'lee'] as const) {

@@ -16,8 +16,7 @@ const REFERENCES = `
   from pg_constraint where contype = 'f' and conrelid <> confrelid`
 
 test('every table with rows of projects is emptied, or is an exception', async () => {
-  // Other tests make tables in the shared database.
-  await using w = await world({ own: true })
+  await using w = await world()
   const found = (await select(w, OF_PROJECTS)).map(({ name }) => String(name))
   expect([...PROJECT_TABLES, ...Object.keys(KEPT_TABLES)].sort()).toEqual(found)
 })
