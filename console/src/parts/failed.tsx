@@ -3,6 +3,7 @@ import { Anchor, Button } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { CopyButton } from './copy.tsx'
+import { Sentence } from './sentence.tsx'
 
 type Props = {
   error: unknown
@@ -22,7 +23,9 @@ export function Failed({ error, onRetry, kept }: Props) {
         <p>
           <b>{isKnown ? t(`error.${error.code}`, { defaultValue: t('error.title') }) : t('error.title')}</b>
         </p>
-        <p>{error instanceof Error ? error.message : String(error)}</p>
+        <p>
+          <Sentence text={error instanceof Error ? error.message : String(error)} />
+        </p>
         {kept && <p>{kept}</p>}
         {isKnown && error.requestId && (
           <p className="quiet xs">

@@ -43,7 +43,7 @@ export const users = (site: () => Site) =>
       await page.getByRole('dialog').getByText('subscribed', { exact: true }).waitFor()
     })
 
-    test('unsubscribing offers to undo it', async () => {
+    test('unsubscribing offers to undo it, and both are in the history of consent', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/users/sample-4`)
@@ -57,6 +57,13 @@ export const users = (site: () => Site) =>
       expect(await states()).not.toEqual(before)
       await undo.click()
       await expect.poll(states).toEqual(before)
+      await page.getByText('History of consent').click()
+      const entries = page.locator('.consents li')
+      await expect.poll(() => entries.count()).toBeGreaterThan(1)
+      const [latest, earlier] = await entries.allTextContents()
+      expect(latest).toContain('from unsubscribed to subscribed')
+      expect(latest).toContain('API or console')
+      expect(earlier).toContain('unsubscribed')
     })
 
     test('are erased once their external id was typed', async () => {

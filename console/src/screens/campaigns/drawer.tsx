@@ -9,6 +9,7 @@ import { useRead } from '../../parts/data.ts'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
@@ -90,7 +91,9 @@ function Why({ campaign, explained }: { campaign: Campaign; explained: Explained
         ))}
       </ol>
       <div className="pad">
-        <p className="say">{explained.summary}</p>
+        <p className="say">
+          <Sentence text={explained.summary} />
+        </p>
       </div>
     </>
   )

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { keyOf } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import type { Editing } from './editing.ts'
 import { unreached } from './model/graph.ts'
@@ -87,7 +88,7 @@ export function Problems({
                 aria-label={t(isFault ? 'problems.fault' : 'problems.warning')}
               />
               <span>
-                {message}
+                <Sentence text={message} />
                 {step && (
                   <button type="button" className="link sm" onClick={() => onOpen(stepOf({ param: param ?? '', message }))}>
                     {t('problems.open', { number: numbers.get(stepOf({ param: param ?? '', message })) ?? '–', title: words(step).title })}

@@ -7,6 +7,7 @@ import { keyOf, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 import { said } from '../../parts/toast.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import type { Editing } from './editing.ts'
@@ -84,12 +85,12 @@ function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editin
       <p>{t('publish.about', { version })}</p>
       {faults.map(({ message }) => (
         <p key={message} className="say bad sm">
-          {message}
+          <Sentence text={message} />
         </p>
       ))}
       {warnings.map(({ message }) => (
         <p key={message} className="say warn sm">
-          {message}
+          <Sentence text={message} />
         </p>
       ))}
       <Inside data={data} plan={plan} editing={editing} onPlan={setPlan} />

@@ -7,6 +7,7 @@ import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 
 type Message = components['schemas']['MessageWhole']
 type Explanation = components['schemas']['CampaignRecipientExplainReply']
@@ -26,7 +27,9 @@ export function Explain({ message }: { message: Message }) {
   return (
     <>
       <div className="pad explain">
-        <p>{data.summary}</p>
+        <p>
+          <Sentence text={data.summary} />
+        </p>
         <CopyAs label={t('explain.more')} request={{ method: 'GET', path: PATH, params: path }} />
       </div>
       <ol className="gates">

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 
 /** Tests the connection and the credentials. No message is sent. */
 export function Connection({ providerId }: { providerId: number }) {
@@ -19,7 +20,7 @@ export function Connection({ providerId }: { providerId: number }) {
             <span className={`say ${result.works ? 'good' : 'bad'}`}>
               {result.works ? <IconCheck size={16} stroke={1.5} aria-hidden /> : <IconAlertTriangle size={16} stroke={1.5} aria-hidden />}
               <span>
-                <b>{t(result.works ? 'test.works' : 'test.fails')}</b> {result.message}
+                <b>{t(result.works ? 'test.works' : 'test.fails')}</b> <Sentence text={result.message ?? ''} />
               </span>
             </span>
           )}

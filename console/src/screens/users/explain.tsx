@@ -8,6 +8,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { type Gate, Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { Sentence } from '../../parts/sentence.tsx'
 
 type Reply = components['schemas']['CampaignRecipientExplainReply']
 
@@ -44,7 +45,9 @@ function Explanation({ userId, campaignId }: { userId: string; campaignId: numbe
   if (!data) return <Loading />
   return (
     <>
-      <p className="explained">{data.summary}</p>
+      <p className="explained">
+        <Sentence text={data.summary} />
+      </p>
       <Gates gates={gatesOf(data, t)} />
     </>
   )

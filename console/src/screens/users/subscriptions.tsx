@@ -6,10 +6,10 @@ import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
+import { Consents } from './consents.tsx'
+import { STATES } from './subscription.ts'
 
 const PATH = '/api/client/users/{userId}/subscriptions'
-/** The states as the API numbers them. */
-const STATES = ['unsubscribed', 'subscribed', 'confirmed'] as const
 
 type Change = { subscription_id: number; state: 0 | 1 | 2; name: string; previous?: 0 | 1 | 2 }
 
@@ -20,7 +20,7 @@ export function Subscriptions({ userId }: { userId: string }) {
   const mayChange = useMay('editor')
   const change = useWrite(
     (api, { subscription_id, state }: Change) => api.patch(PATH, { path: { userId }, body: [{ subscription_id, state }] }),
-    [PATH],
+    [PATH, '/api/client/users/{userId}/consents'],
     (_, { subscription_id, name, state, previous }) => {
       if (previous === undefined) return
       undoable(t(state > 0 ? 'subscriptions.subscribed' : 'subscriptions.unsubscribed', { name }), () =>
@@ -58,6 +58,7 @@ export function Subscriptions({ userId }: { userId: string }) {
           </li>
         ))}
       </ul>
+      {data && <Consents userId={userId} types={data.results} />}
     </Card>
   )
 }

@@ -2,6 +2,7 @@ import type { CarillonError } from '@carillon/sdk'
 import { IconAlertTriangle, IconCheck, IconInfoCircle, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { Card } from '../../../parts/page.tsx'
+import { Sentence } from '../../../parts/sentence.tsx'
 import type { Preview } from './use-preview.ts'
 
 const MARKS = { error: ['bad', IconX], warning: ['warn', IconAlertTriangle], info: ['info', IconInfoCircle] } as const
@@ -21,7 +22,7 @@ export function Problems({ preview, error }: { preview: Preview | undefined; err
               <IconX size={16} stroke={1.5} aria-hidden />
             </span>
             <div>
-              {message}
+              <Sentence text={message} />
               <code className="r">{param}</code>
             </div>
           </li>
@@ -35,7 +36,7 @@ export function Problems({ preview, error }: { preview: Preview | undefined; err
               </span>
               <div>
                 <span className="vh">{t(`problems.${severity}`)}</span>
-                {message}
+                <Sentence text={message} />
                 <code className="r">
                   {param}
                   {line !== undefined && `:${line}`}

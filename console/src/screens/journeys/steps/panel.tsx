@@ -3,6 +3,7 @@ import { IconArrowDown, IconArrowUp, IconTrash, IconX } from '@tabler/icons-reac
 import { type KeyboardEvent, type RefObject, useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Num } from '../../../parts/number.tsx'
+import { Sentence } from '../../../parts/sentence.tsx'
 import type { Editing } from '../editing.ts'
 import { type Place, type Step, targetOf, targetsFor } from '../model/graph.ts'
 import { neighbours } from '../model/outline.ts'
@@ -57,7 +58,7 @@ export function StepPanel({ editing, stepKey, step, stats, problems, panel, onAd
       </header>
       {problems.map(({ param, message }) => (
         <p key={`${param} ${message}`} className="say bad sm">
-          {message}
+          <Sentence text={message} />
         </p>
       ))}
       <fieldset className="form pad" disabled={!mayWrite}>

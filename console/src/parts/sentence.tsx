@@ -1,0 +1,18 @@
+import { useTranslation } from 'react-i18next'
+import { partsOf } from './sentence-parts.ts'
+import { instant } from './time.tsx'
+
+/** A sentence of the server: names stand as code, and times in the time zone of the reader, or in the one given. */
+export function Sentence({ text, zone }: { text: string; zone?: string }) {
+  const { i18n } = useTranslation()
+  return partsOf(text).map(({ kind, text }, at) => {
+    const key = `${at} ${text}`
+    if (kind === 'name') return <code key={key}>{text}</code>
+    if (kind === 'words') return text
+    return (
+      <time key={key} dateTime={text} title={text}>
+        {instant(i18n.language, { at: text, zone })}
+      </time>
+    )
+  })
+}

@@ -1,0 +1,7 @@
+import type { components } from '@carillon/sdk'
+
+/** A subscription type with the state of a user. */
+export type Subscription = components['schemas']['UserSubscription']
+
+/** The states as the API numbers them. */
+export const STATES = ['unsubscribed', 'subscribed', 'confirmed'] as const
