@@ -13,8 +13,8 @@ export const reports = (site: () => Site) =>
       const content = { from: 'Bellbird <hello@bellbird.example>', subject: 'Your receipt', html: '<p>Thank you.</p>' }
       await site().api('POST', 'messages', { user: { external_id: 'sample-2' }, subscription_id: types[0].id, content })
       // All that was asked for has been sent, so that the numbers stay while they are looked at.
-      const pending = async () => (await site().api('GET', 'messages?state=queued&limit=1')).results.length
-      await expect.poll(pending).toBe(0)
+      const inState = async (state: string) => (await site().api('GET', `messages?state=${state}&limit=1`)).results.length
+      await expect.poll(async () => (await inState('queued')) + (await inState('claimed')), { timeout: SHOWN_MS }).toBe(0)
       await expect.poll(async () => (await site().api('GET', 'reports/messages')).total.sent).toBeGreaterThan(0)
       const { total, campaigns } = await site().api('GET', 'reports/messages')
       await using opened = await memberPage(site(), '/p/1/reports')
