@@ -108,11 +108,11 @@ export function report(name: string, ratio: number | null, details: string, targ
   process.stdout.write(`${line}\n`)
 }
 
-/** Appends the report to a dated file in `results/`, with hardware and commit. */
+/** Appends what was reported since the last time to a dated file in `results/`, with hardware and commit. */
 export async function saveResults(bench: string, commit: string, date: string): Promise<void> {
   const hardware = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
   const file = new URL(`./results/${date}-${bench}.txt`, import.meta.url)
-  await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${hardware}\n${lines.join('\n')}\n\n`)
+  await appendFile(file, `# ${bench}, ${date}, commit ${commit}\n# ${hardware}\n${lines.splice(0).join('\n')}\n\n`)
 }
 
 /** The processes of the embedded PostgreSQL: the postmaster first, then its children. */
