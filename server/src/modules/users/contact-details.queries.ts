@@ -3,7 +3,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { IdOf, Nullable } from '../../lib/shapes.ts'
-import { isLive } from './queries.ts'
+import { isLive, isLiveRow } from './queries.ts'
 
 const ContactRow = Type.Object({
   id: IdOf<UserId>(),
@@ -21,7 +21,7 @@ export const contactsOf = (ctx: ProjectCtx, ids: UserId[]) =>
     ContactRow,
     sql`select u.id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.has_push_device
         from users u
-        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}`,
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLiveRow}`,
   )
 
 const OwnerRow = Type.Object({

@@ -3,7 +3,7 @@ import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
 import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
-import { columns, isLive } from './queries.ts'
+import { columns, isLiveRow } from './queries.ts'
 import { ErasureRow, UserRow } from './schema.ts'
 
 /** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
@@ -75,7 +75,7 @@ export const lockLiveUsers = (ctx: InTx, ids: UserId[]): Promise<UserRow[]> =>
   ctx.db.many(
     UserRow,
     sql`select ${columns} from users u
-        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLiveRow}
         order by u.id
         for update of u`,
   )

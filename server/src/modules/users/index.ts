@@ -35,6 +35,7 @@ export {
   findMergedInto,
   findUsers,
   isLive as isLiveUser,
+  isLiveRow as isLiveUserRow,
   resolveIds,
   type UserMerge,
 } from './queries.ts'

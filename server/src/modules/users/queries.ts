@@ -12,6 +12,12 @@ export const columns = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.
 /** Of `users u`: neither merged into another user nor being erased. The indexes of live users have the same condition. */
 export const isLive = sql`u.merged_into is null and u.erase_requested_at is null`
 
+/**
+ * `isLive`, for users that are looked up by their keys. PostgreSQL does not see that the indexes of live users have this condition: before it has
+ * looked at a table, it believes that each of those holds one row, and would read the one in the order of creation from end to end.
+ */
+export const isLiveRow = sql`(u.merged_into is null) is true and (u.erase_requested_at is null) is true`
+
 const AliasRow = Type.Object({ anonymous_id: Type.String(), user_id: IdOf<UserId>() })
 
 /** The users of these anonymous ids; locked, always in the same order. */
@@ -46,7 +52,7 @@ const lockAll = jointMany(
             and u.id = any(array(select e.id from users e
                                  where e.project_id = q.project_id and e.external_id = any(q.external_ids) and e.erase_requested_at is null)
                            || q.ids)
-            and ${isLive}
+            and ${isLiveRow}
           order by u.id
           for update
         ) r`,
@@ -209,7 +215,7 @@ export const moveUserRows = (ctx: InTx, pairs: UserMerge[]) =>
   )
 
 export const findUser = (ctx: ProjectCtx, id: UserId) =>
-  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isLive}`)
+  ctx.db.first(UserRow, sql`select ${columns} from users u where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isLiveRow}`)
 
 export const findUsers = (ctx: ProjectCtx, ids: UserId[]): Promise<UserRow[]> => usersById(ctx, ctx.projectId, ids)
 
@@ -219,7 +225,7 @@ const usersById = jointMany(
     sql`select q.call, r.*
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
         cross join lateral (
-          select ${columns} from users u where u.project_id = q.project_id and u.id = any(q.ids) and ${isLive} ${fence}
+          select ${columns} from users u where u.project_id = q.project_id and u.id = any(q.ids) and ${isLiveRow} ${fence}
         ) r`,
 )
 
@@ -228,11 +234,11 @@ export const findUserByName = (ctx: ProjectCtx, name: string) =>
   ctx.db.first(
     UserRow,
     sql`select ${columns} from users u
-        where u.project_id = ${ctx.projectId} and u.external_id = ${name} and ${isLive}
+        where u.project_id = ${ctx.projectId} and u.external_id = ${name} and u.erase_requested_at is null and (u.merged_into is null) is true
         union all
         select ${columns} from users u
         join user_anonymous_ids a on a.project_id = u.project_id and a.user_id = u.id
-        where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isLive}
+        where a.project_id = ${ctx.projectId} and a.anonymous_id = ${name} and u.project_id = ${ctx.projectId} and u.external_id is null and ${isLiveRow}
         limit 1`,
   )
 

@@ -5,7 +5,7 @@ import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
-import { isLiveUser } from '../../users/index.ts'
+import { isLiveUser, isLiveUserRow } from '../../users/index.ts'
 import { inWindow, keptTimesOfEvents } from '../live/times.queries.ts'
 
 export const retireUnfinished = (ctx: InTx, listId: ListId) =>
@@ -130,7 +130,7 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
     unprepared(sql`insert into tracked_times (project_id, tracker_id, user_id, times)
         select ${ctx.projectId}, ${id}, p.merged_into, ${keptTimesOfEvents(ctx, tracker)}
         from (select u.id, u.id as merged_into from users u
-              where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}
+              where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUserRow}
               union all
               select m.id, m.merged_into from users m
               where m.project_id = ${ctx.projectId} and m.merged_into > ${after} and m.merged_into <= ${last}) p
@@ -156,7 +156,7 @@ export async function fillUsers(
     unprepared(sql`with evaluated as (
             select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at
             from (select u.id, ${columns} from users u ${joins}
-                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUser}) p
+                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUserRow}) p
           ), saved as (
             insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
             select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at

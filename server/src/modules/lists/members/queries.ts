@@ -26,7 +26,7 @@ const isMember = (ctx: ProjectCtx, versionId: ListVersionId) =>
   sql`p.version_id = ${versionId} and p.is_member
       and exists (select 1 from users u
                   where u.id = p.user_id and u.project_id = ${ctx.projectId} and u.project_id = p.project_id
-                    and ${users.isLiveUser}
+                    and ${users.isLiveUserRow}
                   offset 0)`
 
 /** A page of members; with a search, only those that `found` selects. */
@@ -90,7 +90,7 @@ export const lockUsers = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     MemberRow,
     sql`select u.id from users u
-        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${users.isLiveUser}
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${users.isLiveUserRow}
         order by u.id
         for share`,
   )

@@ -3,7 +3,7 @@ import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
-import { isLive } from '../queries.ts'
+import { isLive, isLiveRow } from '../queries.ts'
 import { Samples } from './schema.ts'
 
 /** The columns that are profiled. */
@@ -108,7 +108,7 @@ export const sampleValues = (ctx: ProjectCtx, keys: string[], ids: UserId[]) =>
     Sampled,
     sql`select k.key, ${samplesOf(sql`v.value`)} as samples
         from unnest(${keys}::text[], ${ids}::bigint[]) as k(key, id)
-        join users u on u.id = k.id and u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLive}
+        join users u on u.id = k.id and u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[]) and ${isLiveRow}
         cross join lateral (
           select case
             when k.key like 'data.%' then u.data -> substr(k.key, length('data.') + 1)
