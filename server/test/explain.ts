@@ -143,7 +143,7 @@ const nothing: Change = (table) => sql`delete from pg_statistic where starelid =
  */
 export const BELIEFS = {
   'what is true': [],
-  'that nobody has looked': [...sizes(['0', '-1'], ['0', '-1']), nothing],
+  'that nobody has looked': [...sizes(['0', '-1'], ['1', '0']), nothing],
   'that they are empty': [...sizes(['0', '0'], ['1', '0']), nothing],
   'that they were emptied': sizes(['0', '0'], ['relpages', '0']),
   'that each project has a row': [values(0, -1, sql`a.attname = 'project_id'`)],
