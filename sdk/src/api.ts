@@ -2769,6 +2769,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/sandbox/messages/{messageId}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check a sandbox message for problems
+         * @description Finds the problems that lints find in templates, and says what each link is. No request is made to any link.
+         */
+        get: operations["getSandboxMessageCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/sending-policy": {
         parameters: {
             query?: never;
@@ -15267,6 +15287,82 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
+        };
+        /**
+         * @example {
+         *       "size_bytes": 8412,
+         *       "findings": [
+         *         {
+         *           "kind": "missing_alt",
+         *           "severity": "warning",
+         *           "param": "html",
+         *           "line": 12,
+         *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+         *         }
+         *       ],
+         *       "links": [
+         *         {
+         *           "url": "https://links.example.com/c/1-2s-7-sy-1w2e-m3x1k0-1-Zk3v?u=https%3A%2F%2Fshop.example.com%2Fsale",
+         *           "target": "https://shop.example.com/sale",
+         *           "text": "See the sale",
+         *           "line": 8,
+         *           "kind": "tracked",
+         *           "problem": null
+         *         },
+         *         {
+         *           "url": "/returns",
+         *           "target": null,
+         *           "text": "Returns",
+         *           "line": 21,
+         *           "kind": "none",
+         *           "problem": "relative"
+         *         }
+         *       ]
+         *     }
+         */
+        SandboxMessageCheckReply: {
+            /** @description The size of the HTML; null if the message has none. */
+            size_bytes: number | null;
+            /** @description Problems, the most severe first. `param` is the member of the content. */
+            findings: {
+                /**
+                 * @description The kind of problem. `render_failed` means that this user would get no message.
+                 * @enum {string}
+                 */
+                kind: "broken_href" | "empty_subject" | "insecure_link" | "missing_alt" | "no_text_link" | "no_unsubscribe_link" | "sms_long" | "sms_unicode" | "too_large" | "unknown_variable" | "render_failed";
+                /**
+                 * @description The severity.
+                 * @enum {string}
+                 */
+                severity: "error" | "warning" | "info";
+                /** @description The member of the template. */
+                param: string;
+                /** @description The line of the template, from 1. */
+                line?: number;
+                /** @description An explanation for developers. It may change. */
+                message: string;
+            }[];
+            /** @description The links of the HTML in order, 500 at most. */
+            links: {
+                /** @description The URL as the message has it. */
+                url: string;
+                /** @description Where a tracked link leads. */
+                target: string | null;
+                /** @description The words of the link. */
+                text: string;
+                /** @description The line of the HTML. */
+                line: number;
+                /**
+                 * @description What the link is. `tracked`, `unsubscribe`, `preferences` and `view` are links of this server; `app` has a scheme of its own, `anchor` is a place in the message, and `none` leads nowhere.
+                 * @enum {string}
+                 */
+                kind: "tracked" | "unsubscribe" | "preferences" | "view" | "web" | "app" | "email" | "phone" | "anchor" | "none";
+                /**
+                 * @description Why the link, or the target of a tracked link, may not work for the recipient: `empty`, `relative` to a page that an email does not have, a `script`, wrong `syntax`, a host that is the `loopback` of the recipient’s own machine, or `insecure` without TLS.
+                 * @enum {string|null}
+                 */
+                problem: "empty" | "relative" | "script" | "syntax" | "loopback" | "insecure" | null;
+            }[];
         };
         SandboxMessagePage: {
             /** @description Items of the page, in the requested order. */
@@ -29903,6 +29999,75 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SandboxMessageReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSandboxMessageCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the message.
+                 * @example 88301
+                 */
+                messageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "size_bytes": 8412,
+                     *       "findings": [
+                     *         {
+                     *           "kind": "missing_alt",
+                     *           "severity": "warning",
+                     *           "param": "html",
+                     *           "line": 12,
+                     *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+                     *         }
+                     *       ],
+                     *       "links": [
+                     *         {
+                     *           "url": "https://links.example.com/c/1-2s-7-sy-1w2e-m3x1k0-1-Zk3v?u=https%3A%2F%2Fshop.example.com%2Fsale",
+                     *           "target": "https://shop.example.com/sale",
+                     *           "text": "See the sale",
+                     *           "line": 8,
+                     *           "kind": "tracked",
+                     *           "problem": null
+                     *         },
+                     *         {
+                     *           "url": "/returns",
+                     *           "target": null,
+                     *           "text": "Returns",
+                     *           "line": 21,
+                     *           "kind": "none",
+                     *           "problem": "relative"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxMessageCheckReply"];
                 };
             };
             400: components["responses"]["BadRequest"];

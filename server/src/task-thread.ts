@@ -15,6 +15,7 @@ const tasks = [
   imports.readHeading,
   imports.readNextRows,
   journeys.renderTexts,
+  messages.checkSandboxContent,
   messages.readSubmitted,
   messages.renderMessage,
   mta.readMailReport,

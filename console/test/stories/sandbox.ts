@@ -3,7 +3,7 @@ import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
 const HTML =
-  '<p style="color: rgb(1, 2, 3)">Good day</p><script>document.body.textContent = "scripted"</script><p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>'
+  '<p style="color: rgb(1, 2, 3)">Good day</p><script>document.body.textContent = "scripted"</script><p><a href="{{ unsubscribe_url }}">Unsubscribe</a> <a href="/terms">Terms</a></p>'
 
 /** Every way for content to run a script, each of which says so in the title of its document and to the console. */
 const RUN = "document.title = 'ran'; top.postMessage('ran', '*')"
@@ -32,13 +32,18 @@ export const sandbox = (site: () => Site) =>
         subscription_id: await emailType(site()),
         content: { subject: 'Time for beans', html: HTML },
       })
-      await page.getByRole('button', { name: /Time for beans/ }).click()
+      await page.getByRole('button', { name: /unread.*Time for beans/ }).click()
+      await page.getByText('unread', { exact: true }).waitFor({ state: 'detached' })
       const drawn = page.frameLocator('iframe[title="Preview of the email"]').getByText('Good day')
       await drawn.waitFor()
       expect(await drawn.evaluate((element: any) => element.ownerDocument.defaultView.getComputedStyle(element).color)).toBe('rgb(1, 2, 3)')
       await page.getByRole('button', { name: 'HTML', exact: true }).click()
       await page.waitForURL(/tab=html/)
       expect(await page.locator('pre').textContent()).toContain('scripted')
+      await page.getByRole('button', { name: /^Problems/ }).click()
+      await page.getByRole('button', { name: /^Links 2$/ }).click()
+      await page.getByText('unsubscribe link, line 1').waitFor()
+      await page.getByText('An email has no page that this could be relative to.', { exact: false }).waitFor()
     })
 
     test('runs nothing of what is drawn, whichever way it is asked to', async () => {

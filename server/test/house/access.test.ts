@@ -306,6 +306,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/domains/{domainId}/warm-up', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages', EVERY_ROLE],
   ['GET', '/api/client/sandbox/messages/{messageId}', EVERY_ROLE],
+  ['GET', '/api/client/sandbox/messages/{messageId}/check', EVERY_ROLE],
   ['GET', '/api/client/activity', EVERY_ROLE],
   ['GET', '/api/client/overview', EVERY_ROLE],
   ['GET', '/api/client/reports/messages', EVERY_ROLE],

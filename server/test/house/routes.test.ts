@@ -135,6 +135,7 @@ events GET /api/client/schema/events
 attributes GET /api/client/schema/attributes
 sandbox GET /api/client/sandbox/messages
 sandbox GET /api/client/sandbox/messages/{messageId}
+sandbox GET /api/client/sandbox/messages/{messageId}/check
 sandbox DELETE /api/client/sandbox/messages
 campaigns GET /api/client/campaigns/{campaignId}/delivery
 campaigns GET /api/client/campaigns/{campaignId}/lint

@@ -13,10 +13,10 @@ const ICONS: Record<Message['channel'], Icon> = {
   in_app: IconAppWindow,
 }
 
-type Props = { messages: Message[]; shown: number | undefined; onOpen: (id: number) => void }
+type Props = { messages: Message[]; shown: number | undefined; isRead: (id: number) => boolean; onOpen: (id: number) => void }
 
 /** The list at the left. */
-export function Captured({ messages, shown, onOpen }: Props) {
+export function Captured({ messages, shown, isRead, onOpen }: Props) {
   const { t } = useTranslation('sandbox')
   return (
     <ul className="mails">
@@ -28,6 +28,7 @@ export function Captured({ messages, shown, onOpen }: Props) {
               <IconOf size={16} stroke={1.5} aria-label={t(`channel.${channel}`)} />
               <span className="who">
                 <b dir="auto">{recipient}</b>
+                {!isRead(id) && <span className="unread">{t('unread')}</span>}
                 <Time at={created_at} />
               </span>
               <span className="what" dir="auto">

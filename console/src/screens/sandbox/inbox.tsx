@@ -14,10 +14,11 @@ import { useLiveReads } from '../../parts/live/use-live.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
-import { useMay } from '../../session/project.tsx'
+import { useMay, useProject } from '../../session/project.tsx'
 import { Captured } from './captured.tsx'
 import { queryOf } from './grammar.ts'
 import { CapturedMessage } from './message.tsx'
+import { isRead, useReadMarks, withAllRead, withRead } from './read-marks.ts'
 
 const route = getRouteApi('/member/p/$project/sandbox')
 const PATH = '/api/client/sandbox/messages'
@@ -29,12 +30,17 @@ export function Inbox() {
   const query = { ...paging, ...queryOf(search) }
   const navigate = useNavigate({ from: '/p/$project/sandbox' })
   const mayEmpty = useMay('editor')
+  const [marks, keep] = useReadMarks(useProject().id)
   const [isEmptying, setEmptying] = useState(false)
   const isLive = useLiveReads('sandbox', PATH)
   const again = { keepsPrevious: true, refetchInterval: isLive ? false : LIVE_MS } as const
   const { data, error, refetch } = useRead(PATH, { query: { ...query, limit: 50 } }, again)
   const searchFor = (q: string) => void navigate({ search: q === '' ? {} : { q }, replace: true })
-  const open = (id: number) => void navigate({ search: (search) => ({ ...search, message: id }), replace: message !== undefined })
+  const open = (id: number) => {
+    keep(withRead(marks, id))
+    void navigate({ search: (search) => ({ ...search, message: id }), replace: message !== undefined })
+  }
+  const ids = data?.results.map(({ id }) => id) ?? []
   const shown = message ?? data?.results[0]?.id
   return (
     <>
@@ -44,6 +50,11 @@ export function Inbox() {
         actions={
           <>
             <CopyAs label={t('more')} request={{ method: 'GET', path: PATH, query: queryOf(search) }} />
+            {ids.some((id) => !isRead(marks, id)) && (
+              <Button variant="default" onClick={() => keep(withAllRead(marks, ids))}>
+                {t('readAll')}
+              </Button>
+            )}
             {mayEmpty && (
               <Button variant="outline" color="ember" onClick={() => setEmptying(true)}>
                 {t('empty.open')}
@@ -67,7 +78,7 @@ export function Inbox() {
                 <NoMatch onClear={() => searchFor('')} />
               )
             ) : (
-              <Captured messages={data.results} shown={shown} onOpen={open} />
+              <Captured messages={data.results} shown={shown} isRead={(id) => isRead(marks, id)} onOpen={open} />
             )}
             <Pages data={data} onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })} />
           </Card>

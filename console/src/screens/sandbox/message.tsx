@@ -10,6 +10,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { PreviewFrame } from '../../parts/preview-frame.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
+import { type Check, Links, Problems } from './check.tsx'
 import { Phone } from './phone.tsx'
 import type { Tab } from './search.ts'
 
@@ -28,11 +29,16 @@ export function CapturedMessage({ id, tab }: { id: number; tab: Tab }) {
     error,
     refetch,
   } = useRead(PATH, { path: { messageId: id } }, { keepsPrevious: true, staleTime: Number.POSITIVE_INFINITY })
+  const { data: check } = useRead(
+    `${PATH}/check`,
+    { path: { messageId: id } },
+    { keepsPrevious: true, staleTime: Number.POSITIVE_INFINITY },
+  )
   const navigate = useNavigate({ from: '/p/$project/sandbox' })
   if (error && !message) return <Failed error={error} onRetry={() => void refetch()} />
   if (!message) return <Loading />
   const content = message.content as Content
-  const tabs = tabsOf(message, content)
+  const tabs = tabsOf(message, content, check)
   const current = tabs.includes(tab) ? tab : 'preview'
   return (
     <Card
@@ -43,23 +49,37 @@ export function CapturedMessage({ id, tab }: { id: number; tab: Tab }) {
       <Head message={message} content={content} />
       <TabBar
         label={t('views')}
-        tabs={tabs.map((id) => ({ id, label: t(`tab.${id}`) }))}
+        tabs={tabs.map((id) => ({ id, label: <TabLabel id={id} check={check} /> }))}
         current={current}
         onChange={(tab) => void navigate({ search: (search) => ({ ...search, tab: tab as Tab }), replace: true })}
       />
-      <View message={message} content={content} tab={current} />
+      <View message={message} content={content} check={check} tab={current} />
     </Card>
   )
 }
 
-function tabsOf({ headers, source }: Message, content: Content): Tab[] {
+function tabsOf({ headers, source }: Message, content: Content, check: Check | undefined): Tab[] {
   return [
     'preview',
     ...(textOf(content, 'text') ? (['text'] as const) : []),
     ...(textOf(content, 'html') ? (['html'] as const) : []),
+    ...(check ? (['problems'] as const) : []),
+    ...(check && textOf(content, 'html') ? (['links'] as const) : []),
     ...(headers && Object.keys(headers).length > 0 ? (['headers'] as const) : []),
     ...(source ? (['source'] as const) : []),
   ]
+}
+
+/** The name of a view, with how many there are to look at. */
+function TabLabel({ id, check }: { id: Tab; check: Check | undefined }) {
+  const { t } = useTranslation('sandbox')
+  const count = id === 'problems' ? check?.findings.length : id === 'links' ? check?.links.length : undefined
+  return (
+    <>
+      {t(`tab.${id}`)}
+      {count !== undefined && count > 0 && <span className="r"> {count}</span>}
+    </>
+  )
 }
 
 function Head({ message, content }: { message: Message; content: Content }) {
@@ -83,12 +103,18 @@ const Line = ({ name, value }: { name: string; value: string }) => (
   </>
 )
 
-function View({ message, content, tab }: { message: Message; content: Content; tab: Tab }) {
+type ViewProps = { message: Message; content: Content; check: Check | undefined; tab: Tab }
+
+function View({ message, content, check, tab }: ViewProps) {
   switch (tab) {
     case 'text':
       return <Code text={textOf(content, 'text')} />
     case 'html':
       return <Code text={textOf(content, 'html')} />
+    case 'problems':
+      return check ? <Problems check={check} /> : null
+    case 'links':
+      return check ? <Links check={check} /> : null
     case 'headers':
       return (
         <Code

@@ -247,6 +247,29 @@ export const messageExamples = {
       text: 'Hello Kim\n\nSee the sale (https://shop.example.com/sale)',
     },
   },
+  SandboxMessageCheckReply: {
+    size_bytes: 8412,
+    findings: [
+      {
+        kind: 'missing_alt',
+        severity: 'warning',
+        param: 'html',
+        line: 12,
+        message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
+      },
+    ],
+    links: [
+      {
+        url: 'https://links.example.com/c/1-2s-7-sy-1w2e-m3x1k0-1-Zk3v?u=https%3A%2F%2Fshop.example.com%2Fsale',
+        target: 'https://shop.example.com/sale',
+        text: 'See the sale',
+        line: 8,
+        kind: 'tracked',
+        problem: null,
+      },
+      { url: '/returns', target: null, text: 'Returns', line: 21, kind: 'none', problem: 'relative' },
+    ],
+  },
   SendingPolicyReply: {
     caps: [{ channels: ['email'], max: 3, window_hours: 168 }],
     quiet_hours: { channels: ['text', 'push'], from: '21:00', to: '08:00' },

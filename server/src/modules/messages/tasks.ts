@@ -1,5 +1,8 @@
 /** What worker threads do with messages. */
 import { task } from '../../infra/threads/task.ts'
+import type { Channel } from '../../lib/channels.ts'
+import { findingsInRendered } from '../templates/tasks.ts'
+import { linksIn } from './sandbox/sandbox-links.ts'
 import { type PackedMessage, packMessage } from './sending/packed-message.ts'
 import { type RenderFailure, type RenderInput, type RenderSettings, render } from './sending/render.ts'
 import { readContent } from './submission/content.ts'
@@ -19,4 +22,13 @@ export const renderMessage = task({
 export const readSubmitted = task({
   name: 'messages.readSubmitted',
   run: (_tools, _shared: null, content: Uint8Array) => readContent(content),
+})
+
+/** Reads the problems and the links of a message that the sandbox captured. */
+export const checkSandboxContent = task({
+  name: 'messages.checkSandboxContent',
+  run: (_tools, _shared: null, { channel, content, base }: { channel: Channel; content: Record<string, unknown>; base: string }) => ({
+    findings: findingsInRendered(channel, content, base),
+    links: typeof content.html === 'string' ? linksIn(content.html) : [],
+  }),
 })

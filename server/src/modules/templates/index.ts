@@ -46,6 +46,7 @@ export { checkAndCompile, findingsOf, sendableContent, sendableTemplatesOf, temp
 export { asCallerSees, lintContextOf, SAMPLE_LINKS, sampleUser } from './sample.ts'
 export {
   Content,
+  Finding,
   LintReport,
   Preview,
   PreviewInput,

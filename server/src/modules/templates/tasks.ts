@@ -9,6 +9,7 @@ import { type Finding, findingsIn } from './lints/find.ts'
 import type { LintContext } from './lints/lint.ts'
 
 export { renderContent } from './content.ts'
+export { findingsInRendered } from './lint-rendered.ts'
 export { scopeOf } from './scope.ts'
 
 type Content = Record<string, unknown>

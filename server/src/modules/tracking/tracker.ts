@@ -58,6 +58,14 @@ export function readClick(ctx: Pick<Ctx, 'secrets'>, token: string, url: string)
   return ctx.secrets.isSigned(`${fields}\n${url}`, signature, 'click') && isTrackable(url) ? read(fields) : undefined
 }
 
+/** Where a tracked link of this project leads, on whichever host; null if it is none. */
+export function targetOf(ctx: Pick<Ctx, 'secrets'>, projectId: ProjectId, address: string): string | null {
+  const [, token, query] = /^https?:\/\/[^/?#]+\/c\/([^/?#]+)\?([^#]*)$/.exec(address) ?? []
+  if (token === undefined) return null
+  const url = new URLSearchParams(query).get('u') ?? ''
+  return readClick(ctx, token, url)?.projectId === projectId ? url : null
+}
+
 /** Reads the token of a pixel. Undefined if the signature does not match. */
 export function readOpen(ctx: Pick<Ctx, 'secrets'>, token: string): Token | undefined {
   const [fields, signature] = cut(token)

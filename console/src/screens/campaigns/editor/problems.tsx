@@ -1,11 +1,11 @@
 import type { CarillonError } from '@carillon/sdk'
-import { IconAlertTriangle, IconCheck, IconInfoCircle, IconX } from '@tabler/icons-react'
+import { IconCheck, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { Findings } from '../../../parts/findings.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { Sentence } from '../../../parts/sentence.tsx'
 import type { Preview } from './use-preview.ts'
 
-const MARKS = { error: ['bad', IconX], warning: ['warn', IconAlertTriangle], info: ['info', IconInfoCircle] } as const
 const KB = 1024
 
 /** What is wrong with the template as it is now. */
@@ -27,24 +27,7 @@ export function Problems({ preview, error }: { preview: Preview | undefined; err
             </div>
           </li>
         ))}
-        {findings.map(({ kind, severity, message, param, line }) => {
-          const [tone, Mark] = MARKS[severity]
-          return (
-            <li key={`${kind} ${param} ${line} ${message}`}>
-              <span className={`badge ${tone}`}>
-                <Mark size={16} stroke={1.5} aria-hidden />
-              </span>
-              <div>
-                <span className="vh">{t(`problems.${severity}`)}</span>
-                <Sentence text={message} />
-                <code className="r">
-                  {param}
-                  {line !== undefined && `:${line}`}
-                </code>
-              </div>
-            </li>
-          )
-        })}
+        <Findings findings={findings} />
         {!error && preview && findings.length === 0 && (
           <li>
             <span className="badge good">

@@ -2,9 +2,10 @@ import { route } from '../../../infra/http/route.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
+import { checkSandboxMessage } from './check-sandbox-message.ts'
 import { getSandboxMessage } from './get-sandbox-message.ts'
 import { deleteSandboxMessages, listSandboxMessages, sandboxListing } from './queries.ts'
-import { SandboxMessage, SandboxMessageWhole, SandboxQuery } from './schema.ts'
+import { SandboxMessage, SandboxMessageCheck, SandboxMessageWhole, SandboxQuery } from './schema.ts'
 
 export const sandboxRoutes = [
   route({
@@ -27,6 +28,16 @@ export const sandboxRoutes = [
     params: { messageId: pathId<MessageId>() },
     reply: SandboxMessageWhole,
     run: (ctx, { params }) => getSandboxMessage(ctx, params.messageId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/sandbox/messages/{messageId}/check',
+    summary: 'Check a sandbox message for problems.',
+    description: 'Finds the problems that lints find in templates, and says what each link is. No request is made to any link.',
+    access: { secret: 'support' },
+    params: { messageId: pathId<MessageId>() },
+    reply: SandboxMessageCheck,
+    run: (ctx, { params }) => checkSandboxMessage(ctx, params.messageId),
   }),
   route({
     method: 'DELETE',

@@ -2,6 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, Exact, IdOf, Instant, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_CONTENTS } from '../../channels/index.ts'
+import { Finding } from '../../templates/index.ts'
+import { LINK_KINDS, LINK_PROBLEMS, SANDBOX_LINKS_MAX } from './sandbox-links.ts'
 
 const columns = {
   id: IdOf<MessageId>({ description: 'The id of the message, which webhook events carry as `message_id`.' }),
@@ -64,3 +66,28 @@ export const SandboxMessageWhole = Exact({
   created_at: Timestamp,
 })
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>
+
+const SandboxLink = Exact({
+  url: Type.String({ description: 'The URL as the message has it.' }),
+  target: Nullable(Type.String({ description: 'Where a tracked link leads.' })),
+  text: Type.String({ description: 'The words of the link.' }),
+  line: Type.Integer({ minimum: 1, description: 'The line of the HTML.' }),
+  kind: OneOf(LINK_KINDS, {
+    description:
+      'What the link is. `tracked`, `unsubscribe`, `preferences` and `view` are links of this server; `app` has a scheme of its own, `anchor` is a place in the message, and `none` leads nowhere.',
+  }),
+  problem: Nullable(
+    OneOf(LINK_PROBLEMS, {
+      description:
+        'Why the link, or the target of a tracked link, may not work for the recipient: `empty`, `relative` to a page that an email does not have, a `script`, wrong `syntax`, a host that is the `loopback` of the recipient’s own machine, or `insecure` without TLS.',
+    }),
+  ),
+})
+
+/** What is wrong with a sandbox message, and its links. */
+export const SandboxMessageCheck = Exact({
+  size_bytes: Nullable(Type.Integer({ description: 'The size of the HTML; null if the message has none.' })),
+  findings: Type.Array(Finding, { description: 'Problems, the most severe first. `param` is the member of the content.' }),
+  links: Type.Array(SandboxLink, { description: `The links of the HTML in order, ${SANDBOX_LINKS_MAX} at most.` }),
+})
+export type SandboxMessageCheck = Static<typeof SandboxMessageCheck>

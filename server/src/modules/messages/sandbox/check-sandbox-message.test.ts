@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { world } from '../../../../test/world.ts'
+
+test('a captured email is checked as it was rendered, with its tracked links and where they lead', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const [project] = (await w.get('/api/client/projects', { key: w.keys.organisation })).body.results
+  await w.patch(`/api/client/projects/${project.id}`, { link_wrap_email: true }, { key: w.keys.organisation })
+  const types = (await w.get('/api/client/subscriptions')).body.results
+  const marketing = types.find(({ channel }: { channel: string }) => channel === 'email')
+  const { id: transactional } = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true }))
+    .body
+  const html =
+    '<p>{{ literal }}</p>\n<img src="http://cdn.example.com/a.png">\n<p><a href="http://localhost/{{ user.external_id }}">Try it</a>\n<a href="/returns">Returns</a></p>'
+  const send = async (event_name: string, subscription_id: number, more = '') => {
+    const { id } = (await w.post('/api/client/campaigns', { type: 'trigger', name: 'Beans', subscription_id, event_name })).body
+    await w.put(`/api/client/campaigns/${id}/templates/en`, { from: 'shop@example.com', subject: 'Beans', html: html + more })
+    await w.patch(`/api/client/campaigns/${id}`, { state: 'running' })
+    await w.post('/api/client/events', [{ name: event_name, external_id: 'ana' }])
+    await w.drain()
+    const { results } = (await w.get('/api/client/sandbox/messages?limit=1')).body
+    const path = `/api/client/sandbox/messages/${results[0].id}/check`
+    return { path, check: (await w.get(path, { key: w.keys.support })).body }
+  }
+  const kinds = ({ findings }: any) => findings.map(({ kind, line }: any) => [kind, line])
+
+  const { path, check } = await send('one', marketing.id)
+  expect(kinds(check)).toEqual([
+    ['no_unsubscribe_link', undefined],
+    ['insecure_link', 2],
+    ['missing_alt', 2],
+  ])
+  expect(check.links).toEqual([
+    expect.objectContaining({ text: 'Try it', kind: 'tracked', target: 'http://localhost/ana', problem: 'loopback', line: 3 }),
+    { url: '/returns', text: 'Returns', kind: 'none', target: null, problem: 'relative', line: 4 },
+  ])
+  expect(check.size_bytes).toBeGreaterThan(html.length)
+  expect((await w.get(path, { key: (await w.other()).keys.secret })).status).toBe(404)
+
+  const left = (await send('two', marketing.id, '<a href="{{ unsubscribe_url }}">Leave</a>')).check
+  expect(kinds(left)).toEqual(kinds(check).slice(1))
+  expect(left.links.at(-1)).toMatchObject({ kind: 'unsubscribe', text: 'Leave', problem: null })
+  expect(kinds((await send('three', transactional)).check)).toEqual(kinds(check).slice(1))
+})

@@ -1,0 +1,18 @@
+/** Lints of a message that was rendered already: what a template may still have, and what only a template can have, is left out. */
+import type { Channel } from '../../lib/channels.ts'
+import { type Finding, findingsIn } from './lints/find.ts'
+
+/** These speak of variables, and rendering has replaced them; links are judged one by one. */
+const OF_TEMPLATES: Finding['kind'][] = ['unknown_variable', 'no_unsubscribe_link', 'broken_href']
+
+const ABOUT = { isTransactional: true, isTrigger: true, attributes: new Set<string>(), sample: {} }
+
+/**
+ * The problems of a rendered message. `base` is the base of the URLs of this server, which no author can make secure, so that they are
+ * taken for secure.
+ */
+export function findingsInRendered(channel: Channel, content: Record<string, unknown>, base: string): Finding[] {
+  const html = typeof content.html === 'string' ? content.html.replaceAll(`${base}/`, '/') : undefined
+  const written = { ...content, ...(html !== undefined && { html }) }
+  return findingsIn({ channel, written, rendered: content, about: ABOUT }).filter(({ kind }) => !OF_TEMPLATES.includes(kind))
+}
