@@ -1,17 +1,16 @@
 import type { components } from '@carillon/sdk'
-import { Modal, Radio, Select, TagsInput, TextInput } from '@mantine/core'
+import { Modal, Radio } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
+import { type Input, NameField, RightsFields } from './key-fields.tsx'
 
-type Input = components['schemas']['KeyInput']
 type Key = components['schemas']['Key']
 
 const SCOPES = ['secret', 'public'] as const
-const ROLES = ['support', 'smtpproxy', 'editor', 'publisher', 'admin'] as const
 const EMPTY: Input = { name: '', scope: 'secret', role: 'editor' }
 
 /** Creates a key, and shows its value once. */
@@ -53,35 +52,13 @@ function Form({ onCreated, onClose }: { onCreated: (key: Key) => void; onClose: 
   return (
     <form className="form" onSubmit={submit}>
       {create.error && <Failed error={create.error} />}
-      <TextInput
-        label={t('column.name')}
-        description={t('create.nameAbout')}
-        required
-        data-autofocus
-        value={input.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-      />
+      <NameField input={input} onChange={set} />
       <Radio.Group label={t('column.scope')} value={input.scope} onChange={(scope) => set({ scope: scope as Input['scope'] })}>
         {SCOPES.map((scope) => (
           <Radio key={scope} mt="xs" value={scope} label={t(`scope.${scope}`)} description={t(`scope.${scope}About`)} />
         ))}
       </Radio.Group>
-      <Select
-        label={t('column.role')}
-        description={input.role && t(`role.${input.role}`)}
-        data={[...ROLES]}
-        value={input.role ?? null}
-        allowDeselect={false}
-        onChange={(role) => set({ role: role as Input['role'] })}
-      />
-      {input.scope === 'public' && (
-        <TagsInput
-          label={t('create.origins')}
-          description={t('create.originsAbout')}
-          value={input.allowed_origins ?? []}
-          onChange={(allowed_origins) => set({ allowed_origins })}
-        />
-      )}
+      <RightsFields input={input} onChange={set} />
       <FormButtons onCancel={onClose} isPending={create.isPending}>
         {t('create.submit')}
       </FormButtons>

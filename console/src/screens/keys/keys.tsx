@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
-import { Button } from '@mantine/core'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Button, Group } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -11,6 +11,7 @@ import { ListPage } from '../../parts/list-page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { CreateKey } from './create-key.tsx'
+import { EditKey } from './edit-key.tsx'
 
 type Key = components['schemas']['Key']
 
@@ -23,6 +24,7 @@ export function Keys() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/keys' })
   const [isCreating, setCreating] = useState(false)
+  const [editing, setEditing] = useState<Key | null>(null)
   const [archiving, setArchiving] = useState<Key | null>(null)
   const query = { ...search, limit: 50 }
   const keys = useRead(PATH, { query }, { keepsPrevious: true })
@@ -33,7 +35,7 @@ export function Keys() {
         about={t('about')}
         more={t('more')}
         request={{ path: PATH, query }}
-        columns={useColumns(setArchiving)}
+        columns={useColumns(setEditing, setArchiving)}
         rows={keys}
         search={search}
         onSearch={(search, replace) => void navigate({ search, replace })}
@@ -42,13 +44,15 @@ export function Keys() {
         action={<AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateKey isOpen={isCreating} onClose={() => setCreating(false)} />
+      <EditKey edited={editing} onClose={() => setEditing(null)} />
       <Archive archived={archiving} onClose={() => setArchiving(null)} />
     </>
   )
 }
 
-function useColumns(onArchive: (key: Key) => void): Column<Key>[] {
+function useColumns(onEdit: (key: Key) => void, onArchive: (key: Key) => void): Column<Key>[] {
   const { t } = useTranslation('keys')
+  const { project } = route.useParams()
   return [
     {
       id: 'name',
@@ -63,6 +67,22 @@ function useColumns(onArchive: (key: Key) => void): Column<Key>[] {
     { id: 'value', label: t('column.value'), cell: ({ value }) => <code>{value}</code>, isWide: true },
     { id: 'scope', label: t('column.scope'), cell: ({ scope }) => t(`scope.${scope}`) },
     { id: 'role', label: t('column.role'), cell: ({ role }) => role, isExtra: true },
+    {
+      id: 'requests',
+      label: t('column.requests'),
+      cell: ({ id, name }) => (
+        <Link
+          className="link"
+          to="/p/$project/api-log"
+          params={{ project }}
+          search={{ actor_type: 'key', actor_id: String(id) }}
+          aria-label={t('requests.of', { name })}
+        >
+          {t('requests.open')}
+        </Link>
+      ),
+      isExtra: true,
+    },
     { id: 'created', label: t('column.created'), cell: ({ created_at }) => <Time at={created_at} />, isExtra: true },
     {
       id: 'actions',
@@ -73,9 +93,14 @@ function useColumns(onArchive: (key: Key) => void): Column<Key>[] {
         key.is_system_key ? (
           <span className="quiet">{t('system')}</span>
         ) : (
-          <Button size="xs" variant="default" onClick={() => onArchive(key)} aria-label={t('archive.of', { name: key.name })}>
-            {t('archive.open')}
-          </Button>
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Button size="xs" variant="default" onClick={() => onEdit(key)} aria-label={t('edit.of', { name: key.name })}>
+              {t('edit.open')}
+            </Button>
+            <Button size="xs" variant="default" onClick={() => onArchive(key)} aria-label={t('archive.of', { name: key.name })}>
+              {t('archive.open')}
+            </Button>
+          </Group>
         ),
     },
   ]
