@@ -9,8 +9,8 @@ import { DAY_MS } from '../../../lib/times.ts'
 import { ATTEMPTED_STATES, ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 /**
- * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project. A
- * row that changed after the statement began is left out.
+ * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project, and so it
+ * may if the project is compared as it is. A row that changed after the statement began is left out.
  */
 export const among = (rows: Sql) => sql`m.ctid = any(array(select tid from ${rows}))`
 
@@ -106,7 +106,7 @@ export const claimMessages = async (ctx: Ctx, priority: Priority, shares: Share[
         update messages m
         set ${claimedAs(ctx, leaseUntil)}
         from queues q
-        where ${among(sql`due`)} and q.project_id = m.project_id and q.channel = m.channel
+        where ${among(sql`due`)} and m.project_id + 0 = q.project_id and q.channel = m.channel
         returning ${claimedColumns}`,
     ),
   )

@@ -119,7 +119,7 @@ export const claimRateLimited = async (
         update messages m
         set ${claimedAs(ctx, leaseUntil)}
         from queues q
-        where ${among(sql`waiting`)} and q.project_id = m.project_id and ${isOf(sql`q.campaign_id`)}
+        where ${among(sql`waiting`)} and m.project_id + 0 = q.project_id and ${isOf(sql`q.campaign_id`)}
         returning ${claimedColumns}`,
     ),
   )

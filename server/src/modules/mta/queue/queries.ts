@@ -125,7 +125,7 @@ export const claimMail = (ctx: Ctx, priority: MailPriority, shares: MailShare[],
         update mail_recipients r
         set state = 'claimed', attempts = r.attempts + 1, lease_token = q.token, lease_until = ${leaseUntil}
         from queues q
-        where ${among(sql`due`)} and q.project_id = r.project_id
+        where ${among(sql`due`)} and r.project_id + 0 = q.project_id
         returning ${claimedMail}`,
   )
 
