@@ -153,7 +153,11 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(server/src|server/test|scripts)/',
-        pathNot: ['^server/src/modules/', '^server/test/house/(linear|claims|lookups|new-tables|translations)[.]test[.]ts$', '^server/test/journey'],
+        pathNot: [
+          '^server/src/modules/',
+          '^server/test/house/(linear|claims|lookups|new-tables|translations)[.]test[.]ts$',
+          '^server/test/journey',
+        ],
       },
       to: { path: '^server/src/modules/', pathNot: FRONT_DOOR },
     },

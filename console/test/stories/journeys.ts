@@ -15,7 +15,7 @@ async function press(page: Page, ...keys: string[]) {
 /** Keys go to what has the focus, which comes after what is shown. */
 async function hasFocus(field: Locator) {
   await field.waitFor()
-  await expect.poll(() => field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true)
+  await expect.poll(() => field.evaluate((element: any) => element === element.ownerDocument.activeElement)).toBe(true)
 }
 
 /** Adds a step after the row that has the focus: the first kind that is found by this name. */
