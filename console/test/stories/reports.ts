@@ -41,6 +41,12 @@ export const reports = (site: () => Site) =>
       const lines = (await readFile(await download.path(), 'utf8')).trim().split('\r\n')
       expect(lines).toHaveLength(8)
       expect(lines.at(-1)?.split(',')[2]).toBe(String(ofCampaign.sent))
+      await page.getByRole('link', { name: 'Home' }).click()
+      await page
+        .getByRole('table', { name: 'Last 7 days' })
+        .getByRole('row', { name: /^Email/ })
+        .waitFor()
+      await page.getByText('everything accepted is applied').waitFor()
     })
 
     test('templates are found by what they say, and archived with their campaign', async () => {

@@ -1,23 +1,44 @@
 import { useTranslation } from 'react-i18next'
+import { useRead } from '../../parts/data.ts'
 import { PageHead } from '../../parts/page.tsx'
-import { instant } from '../../parts/time.tsx'
+import { instant, Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
 import { Checklist } from './checklist.tsx'
-import { Problems, useProblems } from './problems.tsx'
+import { Drafts } from './drafts.tsx'
+import { OVERVIEW, problemsOf } from './overview.ts'
+import { Problems } from './problems.tsx'
 import { Sending } from './sending.tsx'
+import { Week } from './week.tsx'
 
-/** Problems first, then what is left to set up. */
+const READ_AGAIN_MS = 10_000
+
+/** Problems first, then what is being sent, the last days, and what is left to set up. */
 export function Home() {
   const { t, i18n } = useTranslation('home')
-  const { name, timezone } = useProject()
-  const problems = useProblems()
+  const { id, name, timezone } = useProject()
+  const { role } = useSession()
+  const { data } = useRead(OVERVIEW, undefined, { refetchInterval: READ_AGAIN_MS })
+  const problems = data ? problemsOf(id, role === 'owner', data) : []
   const title = problems.length === 0 ? name : t('problems.title', { count: problems.length })
+  const waiting = data?.processing.waiting_since
   return (
     <>
-      <PageHead title={title} about={instant(i18n.language, { at: new Date(), zone: timezone })} />
+      <PageHead
+        title={title}
+        about={
+          <>
+            {instant(i18n.language, { at: new Date(), zone: timezone })}
+            {data && ' · '}
+            {data && (waiting ? t('processing.waiting') : t('processing.none'))} {waiting && <Time at={waiting} zone={timezone} />}
+          </>
+        }
+      />
       <div className="stack">
         {problems.length > 0 && <Problems problems={problems} />}
         <Sending />
+        {data && <Week channels={data.channels} />}
+        <Drafts />
         <Checklist />
       </div>
     </>

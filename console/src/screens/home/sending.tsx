@@ -8,14 +8,14 @@ import { Tally } from '../../parts/tally.tsx'
 
 const SENDING = new Set(['loading', 'running', 'aborting'])
 
+/** The campaigns that were changed last. */
+export const useCampaigns = () =>
+  useRead('/api/client/campaigns', { query: { limit: 100, sort: 'updated_at', direction: 'desc' } }, { refetchInterval: 5 * LIVE_MS })
+
 /** The blasts that are being sent, and how far each is. */
 export function Sending() {
   const { t } = useTranslation('home')
-  const { data } = useRead(
-    '/api/client/campaigns',
-    { query: { limit: 100, sort: 'updated_at', direction: 'desc' } },
-    { refetchInterval: 5 * LIVE_MS },
-  )
+  const { data } = useCampaigns()
   const sending = (data?.results ?? []).filter(({ type, state }) => type === 'blast' && SENDING.has(state))
   if (sending.length === 0) return null
   return (
