@@ -27,6 +27,23 @@ export const users = (site: () => Site) =>
       expect(await page.getByText('no_push_device').count()).toBe(1)
     })
 
+    test('show their in-app messages, and which channels their subscriptions leave', async () => {
+      const { results } = await site().api('GET', 'subscriptions')
+      const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'in_app')
+      const { id } = await site().api('POST', 'campaigns', { type: 'trigger', name: 'Beans', subscription_id, event_name: 'beans_arrived' })
+      await site().api('PUT', `campaigns/${id}/templates/en`, { title: 'New beans', body: 'From Ethiopia' })
+      await site().api('PATCH', `campaigns/${id}`, { state: 'running' })
+      await site().api('POST', 'events', [{ external_id: 'sample-3', name: 'beans_arrived' }])
+      await expect.poll(async () => (await site().api('GET', 'users/sample-3/messages')).results.length).toBe(1)
+      await site().api('PATCH', 'users/sample-3/subscriptions', [{ subscription_id, state: 0 }])
+      await using opened = await memberPage(site(), '/p/1/users/sample-3')
+      const { page } = opened
+      await page.getByRole('heading', { name: 'In-app messages' }).waitFor()
+      await page.getByText('From Ethiopia').waitFor()
+      await page.getByText('not seen').waitFor()
+      await page.getByText('Subscribed to none of its types.').waitFor()
+    })
+
     test('are told apart by a campaign: each check says what it found', async () => {
       const { results } = await site().api('GET', 'subscriptions')
       const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'email')

@@ -7,7 +7,7 @@ import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import { Consents } from './consents.tsx'
-import { STATES } from './subscription.ts'
+import { REACHABILITY, STATES } from './subscription.ts'
 
 const PATH = '/api/client/users/{userId}/subscriptions'
 
@@ -20,7 +20,7 @@ export function Subscriptions({ userId }: { userId: string }) {
   const mayChange = useMay('editor')
   const change = useWrite(
     (api, { subscription_id, state }: Change) => api.patch(PATH, { path: { userId }, body: [{ subscription_id, state }] }),
-    [PATH, '/api/client/users/{userId}/consents'],
+    [PATH, REACHABILITY, '/api/client/users/{userId}/consents'],
     (_, { subscription_id, name, state, previous }) => {
       if (previous === undefined) return
       undoable(t(state > 0 ? 'subscriptions.subscribed' : 'subscriptions.unsubscribed', { name }), () =>

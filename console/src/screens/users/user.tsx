@@ -14,6 +14,7 @@ import { Attributes } from './attributes.tsx'
 import { Devices } from './devices.tsx'
 import { Erase } from './erase.tsx'
 import { Explain } from './explain.tsx'
+import { Inbox } from './inbox.tsx'
 import { Lists } from './lists.tsx'
 import { initialsOf, nameOf } from './name.ts'
 import { Reach } from './reach.tsx'
@@ -79,6 +80,7 @@ export function UserPage() {
         <div className="stack">
           <Lists userId={userId} />
           <Subscriptions userId={userId} />
+          <Inbox userId={userId} />
           <Attributes user={user} />
           <Devices user={user} />
         </div>
