@@ -2,6 +2,18 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
+/** Sends a user an in-app message, and then unsubscribes them from the channel. */
+async function sendInAppAndUnsubscribe(site: Site, user: string): Promise<void> {
+  const { results } = await site.api('GET', 'subscriptions')
+  const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'in_app')
+  const { id } = await site.api('POST', 'campaigns', { type: 'trigger', name: 'Beans', subscription_id, event_name: 'beans_arrived' })
+  await site.api('PUT', `campaigns/${id}/templates/en`, { title: 'New beans', body: 'From Ethiopia' })
+  await site.api('PATCH', `campaigns/${id}`, { state: 'running' })
+  await site.api('POST', 'events', [{ external_id: user, name: 'beans_arrived' }])
+  await expect.poll(async () => (await site.api('GET', `users/${user}/messages`)).results.length).toBe(1)
+  await site.api('PATCH', `users/${user}/subscriptions`, [{ subscription_id, state: 0 }])
+}
+
 export const users = (site: () => Site) =>
   describe('users', () => {
     test('are searched on the server, and the search is in the address', async () => {
@@ -28,20 +40,11 @@ export const users = (site: () => Site) =>
     })
 
     test('show their in-app messages, and which channels their subscriptions leave', async () => {
-      const { results } = await site().api('GET', 'subscriptions')
-      const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'in_app')
-      const { id } = await site().api('POST', 'campaigns', { type: 'trigger', name: 'Beans', subscription_id, event_name: 'beans_arrived' })
-      await site().api('PUT', `campaigns/${id}/templates/en`, { title: 'New beans', body: 'From Ethiopia' })
-      await site().api('PATCH', `campaigns/${id}`, { state: 'running' })
-      await site().api('POST', 'events', [{ external_id: 'sample-3', name: 'beans_arrived' }])
-      await expect.poll(async () => (await site().api('GET', 'users/sample-3/messages')).results.length).toBe(1)
-      await site().api('PATCH', 'users/sample-3/subscriptions', [{ subscription_id, state: 0 }])
+      await sendInAppAndUnsubscribe(site(), 'sample-3')
       await using opened = await memberPage(site(), '/p/1/users/sample-3')
       const { page } = opened
       await page.getByRole('heading', { name: 'In-app messages' }).waitFor()
-      await page.getByText('From Ethiopia').waitFor()
-      await page.getByText('not seen').waitFor()
-      await page.getByText('Subscribed to none of its types.').waitFor()
+      for (const text of ['From Ethiopia', 'not seen', 'Subscribed to none of its types.']) await page.getByText(text).waitFor()
     })
 
     test('are told apart by a campaign: each check says what it found', async () => {
