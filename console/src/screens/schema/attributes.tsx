@@ -36,7 +36,7 @@ export function Attributes() {
   }
   return (
     <Card title={t('view.attributes')} aside={t('attributes.of', { count: data.people })}>
-      <table className="rows plain-rows" aria-label={t('view.attributes')}>
+      <table className="rows" aria-label={t('view.attributes')}>
         <thead>
           <tr>
             <th scope="col">{t('column.name')}</th>
