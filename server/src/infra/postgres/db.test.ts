@@ -48,7 +48,7 @@ describe('transactions', () => {
   // Other files look at all tables of the database.
   afterAll(async () => {
     await using w = await world()
-    await w.db.run(sql`drop table if exists scratch, beside, late_numbers, doors, numbers, counted`)
+    await w.db.run(sql`drop table if exists scratch, beside, late_numbers, doors, numbers, counted, growing`)
   })
 
   test('an error rolls back the transaction, and in a savepoint only the savepoint', async () => {
@@ -203,23 +203,34 @@ describe('transactions', () => {
     expect(later).toEqual([[{ n: 1 }, { n: 2 }, { n: 4 }], { statements: '1min', locks: '0', isOpen: true }])
   })
 
-  test('plans are kept for a while, and then made again', async () => {
+  test('plans are made again when they are old, or when a table has twice the rows it had', async () => {
     await using w = await world({ own: true, env: {} })
     await w.db.run(sql`create table counted (n int not null)`)
-    await w.db.run(sql`insert into counted values (1)`)
+    await w.db.run(sql`create table growing (n int)`)
+    await w.db.run(sql`insert into counted values (0)`)
     // What is said to be immutable is evaluated when it is planned.
     await w.db.run(
       sql`create function when_planned() returns int immutable language plpgsql as 'begin return (select n from counted); end'`,
     )
-    const found: number[] = []
-    for (const plansMaxAgeMs of [0, 3_600_000]) {
-      await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test', plansMaxAgeMs })
-      for (const n of [1, 2]) {
-        await db.run(sql`update counted set n = ${n}`)
+    const plannedAt = async (maxAgeMs: number, rows: number[]) => {
+      await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 1, name: 'test', plans: { maxAgeMs, lookEveryMs: 0 } })
+      await db.run(sql`update counted set n = 0`)
+      const found: number[] = []
+      for (const count of rows) {
+        await db.run(sql`update counted set n = n + 1`)
+        // PostgreSQL would count the rows a second later.
+        await db.transaction(async (db) => {
+          await db.run(sql`insert into growing select generate_series(1, ${count}::int)`)
+          await db.run(sql`select pg_stat_force_next_flush()`)
+        })
         found.push(await db.value(Type.Integer(), sql`select when_planned()`))
       }
+      return found
     }
-    expect(found).toEqual([1, 2, 1, 1])
+    expect(await plannedAt(0, [0, 0])).toEqual([1, 2])
+    expect(await plannedAt(3_600_000, [0, 0])).toEqual([1, 1])
+    // 1,000 rows are as good as none. Then there are 1,900, 2,100, 4,100 and 4,300.
+    expect(await plannedAt(3_600_000, [1000, 900, 200, 2000, 200])).toEqual([1, 1, 3, 3, 5])
   })
 
   test('a broken connection is not used again', async () => {

@@ -11,6 +11,7 @@ import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
 import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
+import type { PlanLimits } from './outgrown-plans.ts'
 import { parseValues } from './parse-values.ts'
 import { rowOf, rowProblem } from './row-schemas.ts'
 import { sequentially } from './sequentially.ts'
@@ -68,8 +69,8 @@ export type DatabaseOptions = {
   name: string
   /** Called with the duration of each statement. */
   onStatement?: (elapsedMs: number) => void
-  /** For how long a connection keeps the plans of its statements. Those of a pooler keep them for as long as they exist. */
-  plansMaxAgeMs?: number
+  /** When the plans of statements are made again. Connections of a pooler keep them for as long as they exist. */
+  plans?: PlanLimits
   /** Plans each statement for its values, where a pooler's connections keep plans. For large batches. */
   plansEachTime?: boolean
   /**
@@ -86,8 +87,10 @@ export type DatabaseOptions = {
   onIdleError?: (error: Error) => void
 }
 
-/** Planning costs as much as running a small statement. A plan that is older may be of a table that was empty then. */
-const PLANS_MAX_AGE_MS = 5000
+/** Planning costs as much as running a small statement, or several times as much. */
+const PLANS: PlanLimits = { maxAgeMs: 60_000, lookEveryMs: 5000 }
+/** The sizes of tables are not known there. */
+const PLANS_OF_REPLICA: PlanLimits = { maxAgeMs: 5000, lookEveryMs: Number.POSITIVE_INFINITY }
 const CONNECT_TIMEOUT_MS = 10_000
 const REPLICA_CONNECT_TIMEOUT_MS = 1000
 
@@ -105,7 +108,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   const connections = freshConnections(pool, hosts, {
     mustDrop: isReadOnly,
-    plansMaxAgeMs: options.pooled ? null : (options.plansMaxAgeMs ?? PLANS_MAX_AGE_MS),
+    plans: options.pooled ? null : (options.plans ?? (options.isReplica ? PLANS_OF_REPLICA : PLANS)),
   })
   const open: Opened = { ...options, connections, base: options.pooled ? base : [] }
   // The pool replaces idle connections that fail. Without a listener, the event would end the process.

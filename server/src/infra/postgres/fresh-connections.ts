@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Hosts } from './hosts.ts'
+import { type PlanLimits, watchPlans } from './outgrown-plans.ts'
 
 export type FreshConnections = {
   /** Takes a connection. Release it. */
@@ -10,25 +11,25 @@ export type FreshConnections = {
   drop(): void
 }
 
-/** `mustDrop` names the errors that a connection does not outlive. `plansMaxAgeMs` is for how long its plans are kept. */
-type Freshness = { mustDrop: (error: unknown) => boolean; plansMaxAgeMs: number | null }
+/** `mustDrop` names the errors that a connection does not outlive. `plans` says for how long its plans are kept; null: for as long as it exists. */
+type Freshness = { mustDrop: (error: unknown) => boolean; plans: PlanLimits | null }
 
 /**
  * The connections of a pool, which are dropped as soon as one of them meets an error that `mustDrop` names: when the database became a
- * standby, new ones may lead to the new primary. When a host cannot be used, the others are tried. Plans that a connection has kept for too
- * long are made again: the tables may have grown.
+ * standby, new ones may lead to the new primary. When a host cannot be used, the others are tried. Plans that the tables have outgrown are
+ * made again.
  */
 export function freshConnections(
   pool: pg.Pool,
   hosts: Pick<Hosts, 'count' | 'isOfHost'>,
-  { mustDrop, plansMaxAgeMs }: Freshness,
+  { mustDrop, plans }: Freshness,
 ): FreshConnections {
   let generation = 0
   const generations = new WeakMap<object, number>()
-  const plannedSince = new WeakMap<object, number>()
+  const watched = plans && watchPlans(plans)
   pool.on('connect', (client) => {
     generations.set(client, generation)
-    plannedSince.set(client, performance.now())
+    watched?.opened(client)
   })
   const isStale = (client: object) => generations.get(client) !== generation
   const connect = async () => {
@@ -40,11 +41,9 @@ export function freshConnections(
       }
     }
   }
-  const hasOldPlans = (client: object) => plansMaxAgeMs !== null && performance.now() - (plannedSince.get(client) ?? 0) >= plansMaxAgeMs
-  const discardPlans = async (client: pg.PoolClient) => {
+  const prepare = async (client: pg.PoolClient) => {
     try {
-      await client.query('discard plans')
-      plannedSince.set(client, performance.now())
+      await watched?.prepare(client)
     } catch (error) {
       client.release(error as Error)
       throw error
@@ -56,7 +55,7 @@ export function freshConnections(
         const client = await connect()
         if (isStale(client)) client.release(true)
         else {
-          if (hasOldPlans(client)) await discardPlans(client)
+          await prepare(client)
           return client
         }
       }

@@ -31,7 +31,8 @@ export function openApiLog(ctx: Ctx): ApiLog {
   if (keep === 0) return { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
   const stop = new AbortController()
   const counts = new Map<ProjectId, OfProject>()
-  const written = new Map<ProjectId, number>()
+  /** Rows of each project that were written since it was trimmed. */
+  const untrimmed = new Map<ProjectId, number>()
   let waiting: NewRequest[] = []
   let flushing = Promise.resolve()
 
@@ -43,16 +44,20 @@ export function openApiLog(ctx: Ctx): ApiLog {
     if (requests.length === 0) return
     try {
       await insertRequests(ctx, requests)
-      for (const [id, { length }] of Map.groupBy(requests, ({ project_id }) => project_id)) await trim(id, length)
+      await trim(Map.groupBy(requests, ({ project_id }) => project_id))
     } catch (err) {
       ctx.log.warn({ err, requests: requests.length }, 'requests could not be written to the API log')
     }
   }
-  const trim = async (id: ProjectId, count: number) => {
-    // The first time, because other processes may have left rows.
-    const since = (written.get(id) ?? TRIM_EVERY) + count
-    written.set(id, since < TRIM_EVERY ? since : 0)
-    if (since >= TRIM_EVERY) await trimRequests(ctx, id, keep)
+  const trim = async (written: Map<ProjectId, NewRequest[]>) => {
+    const due: ProjectId[] = []
+    for (const [id, { length }] of written) {
+      // The first time, because other processes may have left rows.
+      const since = (untrimmed.get(id) ?? TRIM_EVERY) + length
+      untrimmed.set(id, since < TRIM_EVERY ? since : 0)
+      if (since >= TRIM_EVERY) due.push(id)
+    }
+    if (due.length > 0) await trimRequests(ctx, due, keep)
   }
   const flush = () => {
     flushing = flushing.then(flushOnce)

@@ -21,12 +21,13 @@ export const insertRequests = (ctx: Ctx, requests: NewRequest[]) =>
                   created_at timestamptz)`,
   )
 
-/** Deletes the requests of a project before the newest so many. */
-export const trimRequests = (ctx: Ctx, projectId: ProjectId, keep: number) =>
+/** Deletes the requests of some projects before the newest so many of each. */
+export const trimRequests = (ctx: Ctx, projectIds: ProjectId[], keep: number) =>
   ctx.db.run(
-    sql`delete from api_requests
-        where project_id = ${projectId} and id <= (
-          select id from api_requests where project_id = ${projectId} order by id desc offset ${keep} limit 1)`,
+    sql`delete from api_requests r
+        using (select p.id, (select id from api_requests where project_id = p.id order by id desc offset ${keep} limit 1) as last
+               from jsonb_to_recordset(${JSON.stringify(projectIds.map((id) => ({ id })))}::jsonb) as p(id bigint)) as project
+        where r.project_id = project.id and r.id <= project.last`,
   )
 
 export const requestListing = listing({

@@ -31,7 +31,7 @@ export const listKeys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Key
     where: sql`project_id = ${ctx.projectId} and archived_at is null and member_id is null`,
   })
 
-/** The live keys with these hashes, with the defaults of their projects. */
+/** The live keys with these hashes, with the defaults of their projects. PostgreSQL cannot see how many hashes a JSON array has, and so keeps one plan. */
 export const findCredentials = (ctx: Ctx, hashes: string[]) =>
   ctx.db.many(
     CredentialRow,
@@ -39,7 +39,7 @@ export const findCredentials = (ctx: Ctx, hashes: string[]) =>
         from api_keys k
         join organisations o on o.id = k.organization_id
         left join projects p on p.id = k.project_id
-        where k.hash = any(${hashes}::text[]) and k.archived_at is null and p.deleted_at is null`,
+        where k.hash = any(array(select jsonb_array_elements_text(${JSON.stringify(hashes)}::jsonb))) and k.archived_at is null and p.deleted_at is null`,
   )
 
 export type NewKey = {
