@@ -47,6 +47,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION count_credentials_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into credentials_version (version) values (1)
+  on conflict (is_only) do update set version = credentials_version.version + 1;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION count_messages()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -463,6 +473,13 @@ create table consent_entries (
   constraint consent_entries_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
 CREATE INDEX consent_entries_by_user ON consent_entries USING btree (project_id, user_id, id);
+
+create table credentials_version (
+  is_only boolean not null default true,
+  version bigint not null,
+  constraint credentials_version_pkey PRIMARY KEY (is_only),
+  constraint credentials_version_is_only_check CHECK (is_only)
+);
 
 create table devices (
   id bigint not null generated always as identity,

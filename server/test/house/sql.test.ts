@@ -56,6 +56,7 @@ const MAY: Record<string, string> = {
   'imports.purgeUploads': 'purges by age, over all projects',
   'inbox.findExpired': 'finds the messages that have expired, of all projects',
   'keys.findCredentials': 'the key identifies the project',
+  'keys.credentialsVersion': 'one number of the instance',
   'members.countFailure': 'counts by an address, which may be that of no member',
   'members.blockedUntil': 'counts by an address, which may be that of no member',
   'members.block': 'counts by an address, which may be that of no member',

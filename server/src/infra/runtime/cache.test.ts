@@ -47,7 +47,7 @@ describe('while the database is away', () => {
         loads.push(load)
         return load.promise
       },
-      () => AWAY_MS,
+      { whileAwayMs: () => AWAY_MS },
     )
     const load = async (outcome: 'fails' | 'is gone' | 'is broken') => {
       const asked = cache.get(ctx, 'a')
@@ -122,4 +122,42 @@ test('a read that failed is not kept', async () => {
   const again = cache.get(ctx, 'a')
   loads[1]?.resolve('one')
   expect(await again).toBe('one')
+})
+
+describe('with a version', () => {
+  test('entries that are old are good while it stays the same, which is read once for all of them', async () => {
+    const [reads, versions]: [string[], number[]] = [[], [1, 1, 2]]
+    const cache = cached<string, string>(10, FOR_MS, async (_, key) => `${key}${reads.push(key)}`, {
+      versionOf: async () => versions.shift() ?? 0,
+    })
+    const both = () => Promise.all([cache.get(ctx, 'a'), cache.get(ctx, 'b')])
+    expect(await both()).toEqual(['a1', 'b2'])
+    clock.advance(FOR_MS)
+    expect(await both()).toEqual(['a1', 'b2'])
+    expect([reads, versions]).toEqual([['a', 'b'], [2]])
+    clock.advance(FOR_MS)
+    expect(await both()).toEqual(['a3', 'b4'])
+    expect(versions).toEqual([])
+  })
+
+  test('an entry that was read between two changes is read again after the second', async () => {
+    let [version, value] = [1, 'one']
+    const cache = cached<string, string>(10, FOR_MS, async () => value, { versionOf: async () => version })
+    await cache.get(ctx, 'other')
+    clock.advance(FOR_MS - 1)
+    ;[version, value] = [2, 'two']
+    expect(await cache.get(ctx, 'a')).toBe('two')
+    ;[version, value] = [3, 'three']
+    clock.advance(FOR_MS - 1)
+    expect(await cache.get(ctx, 'a')).toBe('two')
+    clock.advance(1)
+    expect(await cache.get(ctx, 'a')).toBe('three')
+  })
+
+  test('a version that cannot be read is asked for again', async () => {
+    const versions = [Promise.reject(new Error('away')), Promise.resolve(1)]
+    const cache = cached<string, string>(10, FOR_MS, async () => 'one', { versionOf: () => versions.shift() ?? Promise.resolve(0) })
+    await expect(cache.get(ctx, 'a')).rejects.toThrow('away')
+    expect(await cache.get(ctx, 'a')).toBe('one')
+  })
 })

@@ -10,26 +10,40 @@ export type Cached<K extends string | number, V> = {
   forget(): void
 }
 
+export type CacheOptions = {
+  /** While the database is away, an entry is good for so long. */
+  whileAwayMs?(ctx: Ctx): number
+  /** What changes, in the same transaction, with anything that entries are made of. Entries are good for as long as it stays the same. */
+  versionOf?(ctx: Ctx): Promise<number>
+}
+
+type Entry<V> = { value: V & {}; readAt: number; version: number }
+
 /**
  * Creates a cache. `load` reads an entry that is missing or older than `forMs`; those who ask meanwhile share what it reads, unless they are in a
- * transaction, which sees other things. Null and undefined are not cached. While the database is away, an entry is good for `whileAwayMs`.
+ * transaction, which sees other things. Null and undefined are not cached. With a version, that is read instead, once for all entries: none is
+ * behind a change by more than `forMs` either way.
  */
 export function cached<K extends string | number, V>(
   max: number,
   forMs: number,
   load: (ctx: Ctx, key: K) => Promise<V>,
-  whileAwayMs: (ctx: Ctx) => number = () => 0,
+  { whileAwayMs = () => 0, versionOf }: CacheOptions = {},
 ): Cached<K, V> {
-  const known = new LRUCache<K, { value: V & {}; readAt: number }>(atMost(max))
+  const known = new LRUCache<K, Entry<V>>(atMost(max))
   const loading = new Map<K, { db: Ctx['db']; value: Promise<V> }>()
-  const read = async (ctx: Ctx, key: K, readAt: number): Promise<V> => {
+  // The absolute value, because a clock that moved back would make something seem newer than it is.
+  const isFresh = (ctx: Ctx, readAt: number) => Math.abs(ctx.clock.now().getTime() - readAt) < forMs
+  const version = versionOf && lastVersion(versionOf, isFresh)
+
+  const read = async (ctx: Ctx, key: K, readAt: number, version: number): Promise<V> => {
     const current = { db: ctx.db, value: load(ctx, key) }
     loading.set(key, current)
     try {
       const value = await current.value
       // What was read before a change is not kept.
       if (loading.get(key) === current) {
-        if (value !== undefined && value !== null) known.set(key, { value, readAt })
+        if (value !== undefined && value !== null) known.set(key, { value, readAt, version })
         else known.delete(key)
       }
       return value
@@ -37,20 +51,51 @@ export function cached<K extends string | number, V>(
       if (loading.get(key) === current) loading.delete(key)
     }
   }
+  const readShared = (ctx: Ctx, key: K, version: number): Promise<V> => {
+    const shared = loading.get(key)
+    return shared?.db === ctx.db ? shared.value : read(ctx, key, ctx.clock.now().getTime(), version)
+  }
+  const current = async (ctx: Ctx, key: K): Promise<V> => {
+    if (!version) return readShared(ctx, key, 0)
+    // Before the entry is read, so that it counts as old if there is a change in between.
+    const { value, readAt } = await version(ctx)
+    const entry = known.get(key)
+    if (entry?.version !== value) return readShared(ctx, key, value)
+    entry.readAt = readAt
+    return entry.value
+  }
   return {
     async get(ctx, key) {
-      const now = ctx.clock.now().getTime()
       const entry = known.get(key)
-      // The absolute value, because a clock that moved back would make an entry seem newer than it is.
-      if (entry && Math.abs(now - entry.readAt) < forMs) return entry.value
-      const shared = loading.get(key)
-      const current = () => (shared?.db === ctx.db ? shared.value : read(ctx, key, now))
-      if (!entry || Math.abs(now - entry.readAt) >= whileAwayMs(ctx)) return current()
-      return orWhileAway(ctx, current, () => entry.value)
+      if (!entry) return current(ctx, key)
+      if (isFresh(ctx, entry.readAt)) return entry.value
+      const ageMs = Math.abs(ctx.clock.now().getTime() - entry.readAt)
+      return ageMs < whileAwayMs(ctx)
+        ? orWhileAway(
+            ctx,
+            () => current(ctx, key),
+            () => entry.value,
+          )
+        : current(ctx, key)
     },
     forget() {
       known.clear()
       loading.clear()
     },
+  }
+}
+
+/** The version as it was last read, which is read again when it is not fresh. */
+function lastVersion(versionOf: (ctx: Ctx) => Promise<number>, isFresh: (ctx: Ctx, readAt: number) => boolean) {
+  let last: { db: Ctx['db']; readAt: number; value: Promise<number> } | undefined
+  return async (ctx: Ctx): Promise<{ value: number; readAt: number }> => {
+    if (last?.db !== ctx.db || !isFresh(ctx, last.readAt)) last = { db: ctx.db, readAt: ctx.clock.now().getTime(), value: versionOf(ctx) }
+    const asked = last
+    try {
+      return { value: await asked.value, readAt: asked.readAt }
+    } catch (error) {
+      if (last === asked) last = undefined
+      throw error
+    }
   }
 }

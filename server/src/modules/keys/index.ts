@@ -1,6 +1,6 @@
 /**
- * API keys and user tokens. Owns `api_keys`. Only the hash of a key is stored; its scope and role decide what it may do. Promises:
- * the value of a key is shown once; all processes refuse an archived key within five seconds; a user token becomes invalid when
+ * API keys and user tokens. Owns `api_keys` and `credentials_version`. Only the hash of a key is stored; its scope and role decide what it may
+ * do. Promises: the value of a key is shown once; all processes refuse an archived key within five seconds; a user token becomes invalid when
  * the key that created it is archived.
  */
 export { generateKey } from './key-format.ts'

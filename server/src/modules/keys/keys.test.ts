@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { world } from '../../../test/world.ts'
+import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { generateKey } from './key-format.ts'
 
 test('a generated key has a checksum that can be verified offline', () => {
@@ -50,6 +51,22 @@ describe('keys', () => {
     expect((await w.get(`/api/client/keys/${body.id}`)).status).toBe(404)
     expect((await w.delete(`/api/client/keys/${body.id}`)).status).toBe(404)
     expect((await w.get('/api/client/users', { key: body.value })).body.error.reason).toBe('key_invalid')
+  })
+
+  test.each([
+    ['the key is archived', (w: World) => sql`update api_keys set archived_at = now() where project_id = ${w.projectId}`, 401],
+    ['the key is deleted', (w: World) => sql`delete from api_keys where project_id = ${w.projectId}`, 401],
+    ['the key has a lesser role', (w: World) => sql`update api_keys set role = 'support' where project_id = ${w.projectId}`, 403],
+    ['the project is deleted', (w: World) => sql`update projects set deleted_at = now() where id = ${w.projectId}`, 401],
+  ])('when %s by another process, it takes effect within five seconds', async (_, change, status) => {
+    await using w = await world({ own: true })
+    const keys = async () => (await w.get('/api/client/keys')).status
+    expect(await keys()).toBe(200)
+    w.advance('5 seconds')
+    expect(await keys()).toBe(200)
+    expect(await w.db.run(change(w))).toBeGreaterThan(0)
+    w.advance('5 seconds')
+    expect(await keys()).toBe(status)
   })
 
   test('PATCH {} changes nothing, not even updated_at', async () => {

@@ -30,8 +30,11 @@ const credentials = cached<string, Credential | undefined>(
     const row = await findCredential(ctx, hash)
     return row && toCredential(row)
   },
-  // With a log outside of the database, requests are accepted while the database is away.
-  ({ acceptedLog, config }) => (acceptedLog ? config.LOG_KEYS_KEPT_S * SECOND_MS : 0),
+  {
+    // With a log outside of the database, requests are accepted while the database is away.
+    whileAwayMs: ({ acceptedLog, config }) => (acceptedLog ? config.LOG_KEYS_KEPT_S * SECOND_MS : 0),
+    versionOf: queries.credentialsVersion,
+  },
 )
 
 /** Looks up a key. Throws the same 401 for an unknown key and an archived one (D-KEY-1). */

@@ -173,11 +173,11 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
     input.messages.map((result) => ({ call, project_id: projectId, ...result })),
   )
   const attempts = calls.flatMap(({ projectId, input: { sendAttemptId } }) =>
-    sendAttemptId === null ? [] : [{ projectId, id: sendAttemptId }],
+    sendAttemptId === null ? [] : [{ project_id: projectId, id: sendAttemptId }],
   )
   return sql`with attempted as (
           delete from send_attempts a
-          using unnest(${attempts.map(({ projectId }) => projectId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[]) as d(project_id, id)
+          using jsonb_to_recordset(${JSON.stringify(attempts)}::jsonb) as d(project_id bigint, id bigint)
           where a.project_id = d.project_id and a.id = d.id
         )
         update messages m
