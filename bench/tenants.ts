@@ -9,11 +9,12 @@ import { caller, emailType, makeUsers, openSink, pause, type Sink } from './send
 import { type BenchServer, report, startServer } from './support.ts'
 
 const COUNTS = (process.env.BENCH_TENANTS ?? '1000,5000').split(',').map(Number)
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 20)
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 30)
 const BACKLOG = Number(process.env.BENCH_BACKLOG ?? 500_000)
 /** Each project sends an event every ten seconds. */
 const INTERVAL_S = 10
-const WARM_UP_S = 3
+/** Until then, each project has sent one, and the server has compiled what it runs often. */
+const WARM_UP_S = INTERVAL_S + 2
 const USERS = 10
 /** Ids of a copy are those of the first project and a multiple of this. */
 const ID_OFFSET = 1_000_000
