@@ -16,6 +16,7 @@ import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
+import { userList } from './stories/user-list.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
 
@@ -29,6 +30,7 @@ const { site } = ownSite({ fill: someUsers })
 
 // In this order: some stories count what those before them made.
 users(site)
+userList(site)
 sandbox(site)
 messages(site)
 apiLog(site)

@@ -1,6 +1,7 @@
 /** How attributes are named in the register, and who can read them. */
 import { expect, test } from 'vitest'
-import { attributeOf, dataKeyOf, readersOf } from '../src/screens/schema/view.ts'
+import { pathOf } from '../src/parts/attribute-paths.ts'
+import { dataKeyOf, readersOf } from '../src/screens/schema/view.ts'
 
 test.each([
   ['data.plan', 'plan'],
@@ -9,7 +10,7 @@ test.each([
   ['email', null],
 ])('the register names %s as %s', (attribute, key) => {
   expect(dataKeyOf(attribute)).toBe(key)
-  if (key !== null) expect(attributeOf(key)).toBe(attribute)
+  if (key !== null) expect(pathOf([key])).toBe(attribute)
 })
 
 test.each([

@@ -7,18 +7,36 @@ import { Failed } from './failed.tsx'
 import { Loading } from './loading.tsx'
 import { Num } from './number.tsx'
 import type { Paged, Paging } from './paging.ts'
+import { SelectAll, SelectRow } from './select-rows.tsx'
+
+/** The data of a cell, for a file too. */
+type Text = string | number | null | undefined
 
 export type Column<T> = {
   id: string
   label: string
   /** The label is for screen readers only. */
   isUnlabelled?: boolean
-  cell: (row: T) => ReactNode
   isNumber?: boolean
   /** Left out on narrow screens. */
   isExtra?: boolean
   /** Has a line of its own on narrow screens. */
   isWide?: boolean
+  /** Without `cell`, the cell is its text. */
+} & ({ cell: (row: T) => ReactNode; text?: (row: T) => Text } | { cell?: undefined; text: (row: T) => Text })
+
+/** Rows that can be selected for what is done with several of them at once. */
+export type Selection<T> = {
+  /** The id of the checkbox for all rows of the page, which gets the focus when the selection is cleared. */
+  id: string
+  /** Names the checkbox for all rows of the page. */
+  label: string
+  /** Names the checkbox of a row. */
+  labelOf: (row: T) => string
+  keys: ReadonlySet<string | number>
+  onChange: (keys: ReadonlySet<string | number>) => void
+  /** What can be done with the selected rows. */
+  bar: ReactNode
 }
 
 type Props<T> = {
@@ -30,13 +48,14 @@ type Props<T> = {
   /** Stands in place of the table when there is nothing. */
   empty: ReactNode
   selected?: string | number | undefined
+  selection?: Selection<T> | undefined
   onPage: (paging: Paging) => void
   /** Words for the foot, such as the total. */
   total?: ReactNode
 }
 
 /** A table of a list of the API, with its pages by cursor. */
-export function DataTable<T>({ label, columns, query, rowKey, empty, selected, onPage, total }: Props<T>) {
+export function DataTable<T>({ query, empty, onPage, total, ...table }: Props<T>) {
   const { data, error, isPending, isPlaceholderData, refetch } = query
   if (isPending) return <Loading />
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
@@ -44,9 +63,22 @@ export function DataTable<T>({ label, columns, query, rowKey, empty, selected, o
   if (data.results.length === 0 && !data.prevCursor) return <>{empty}</>
   return (
     <>
-      <table className="rows" aria-label={label} aria-busy={isPlaceholderData}>
+      <Table {...table} rows={data.results} isBusy={isPlaceholderData} />
+      {table.selection?.bar}
+      <Pages data={data} onPage={onPage} total={total} />
+    </>
+  )
+}
+
+type TableProps<T> = Pick<Props<T>, 'label' | 'columns' | 'rowKey' | 'selected' | 'selection'> & { rows: T[]; isBusy: boolean }
+
+function Table<T>({ label, columns, rows, rowKey, selected, selection, isBusy }: TableProps<T>) {
+  return (
+    <div className="wrap">
+      <table className={classes({ rows: true, selectable: selection !== undefined })} aria-label={label} aria-busy={isBusy}>
         <thead>
           <tr>
+            {selection && <SelectAll selection={selection} keys={rows.map(rowKey)} />}
             {columns.map(({ id, label, isUnlabelled, isNumber, isExtra }) => (
               <th key={id} scope="col" className={classes({ num: isNumber, 'hide-s': isExtra })}>
                 {isUnlabelled ? <span className="vh">{label}</span> : label}
@@ -55,17 +87,19 @@ export function DataTable<T>({ label, columns, query, rowKey, empty, selected, o
           </tr>
         </thead>
         <tbody>
-          {data.results.map((row) => (
+          {rows.map((row) => (
             <tr key={rowKey(row)} className={selected !== undefined && rowKey(row) === selected ? 'on' : undefined}>
-              {columns.map(({ id, cell, isNumber, isExtra, isWide }, index) => {
+              {selection && <SelectRow selection={selection} row={row} id={rowKey(row)} />}
+              {columns.map((column, index) => {
+                const { id, isNumber, isExtra, isWide } = column
                 const className = classes({ num: isNumber, 'hide-s': isExtra, wide: isWide })
                 return index === 0 ? (
                   <th key={id} scope="row" className={className}>
-                    {cell(row)}
+                    <Cell column={column} row={row} />
                   </th>
                 ) : (
                   <td key={id} className={className}>
-                    {cell(row)}
+                    <Cell column={column} row={row} />
                   </td>
                 )
               })}
@@ -73,9 +107,14 @@ export function DataTable<T>({ label, columns, query, rowKey, empty, selected, o
           ))}
         </tbody>
       </table>
-      <Pages data={data} onPage={onPage} total={total} />
-    </>
+    </div>
   )
+}
+
+function Cell<T>({ column: { cell, text }, row }: { column: Column<T>; row: T }) {
+  if (cell) return cell(row)
+  const shown = text(row)
+  return shown === null || shown === undefined || shown === '' ? <span className="quiet">–</span> : shown
 }
 
 const classes = (names: Record<string, boolean | undefined>) =>

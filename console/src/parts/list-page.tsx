@@ -2,7 +2,7 @@ import type { CarillonError } from '@carillon/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { CopyAs } from './copy-as.tsx'
-import { type Column, DataTable } from './data-table.tsx'
+import { type Column, DataTable, type Selection } from './data-table.tsx'
 import { Empty, NoMatch } from './empty.tsx'
 import { type Filter, FilterChips, SearchBox } from './filters.tsx'
 import { Card, PageHead } from './page.tsx'
@@ -27,7 +27,10 @@ type TableProps<T, S extends ListSearch> = {
   searchLabel?: string
   searchExample?: string
   filters?: Filter[]
+  /** Beside the search and the filters. */
+  tools?: ReactNode
   selected?: string | number | undefined
+  selection?: Selection<T> | undefined
 }
 
 const idOf = (row: object) => (row as { id: string | number }).id
@@ -45,7 +48,9 @@ export function SearchTable<T extends object, S extends ListSearch>({
   searchLabel,
   searchExample,
   filters = [],
+  tools,
   selected,
+  selection,
 }: TableProps<T, S>) {
   const { cursor: _, page: __, ...chosen } = search as ListSearch & Record<string, string | undefined>
   const go = (search: ListSearch, replace: boolean) => onSearch(search as S, replace)
@@ -67,6 +72,7 @@ export function SearchTable<T extends object, S extends ListSearch>({
             />
           )}
           {filters.length > 0 && <FilterChips filters={filters} chosen={chosen} onChange={choose} />}
+          {tools && <div className="end">{tools}</div>}
         </div>
       )}
       <DataTable
@@ -75,6 +81,7 @@ export function SearchTable<T extends object, S extends ListSearch>({
         query={rows}
         rowKey={rowKey}
         selected={selected}
+        selection={selection}
         empty={isFiltered ? <NoMatch onClear={() => go({}, true)} /> : <Empty actions={emptyActions}>{empty}</Empty>}
         onPage={(paging) => go({ ...chosen, ...paging }, false)}
       />

@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { NativeSelect } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { pathOf } from '../../parts/attribute-paths.ts'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -11,7 +12,7 @@ import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import './schema.css'
-import { attributeOf, dataKeyOf, readersOf } from './view.ts'
+import { dataKeyOf, readersOf } from './view.ts'
 
 type Attribute = components['schemas']['SchemaAttribute']
 type Entry = components['schemas']['Attribute']
@@ -97,7 +98,7 @@ function Registered({ rows, all }: { rows: Attribute[]; all: number }) {
   const entries = new Map(register.data?.results.map((entry) => [entry.key, entry]))
   // An attribute that no one can read is not listed, but can still be shown again.
   const listed = new Set(rows.map(({ key }) => dataKeyOf(key)))
-  const unlisted = [...entries.keys()].filter((key) => !listed.has(key)).map((key) => ({ key: attributeOf(key) }))
+  const unlisted = [...entries.keys()].filter((key) => !listed.has(key)).map((key) => ({ key: pathOf([key]) }))
   return (
     <Rows
       rows={[...rows, ...unlisted]}

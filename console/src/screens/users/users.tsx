@@ -1,61 +1,68 @@
-import type { components } from '@carillon/sdk'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
+import type { Selection } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Time } from '../../parts/time.tsx'
-import { useProject } from '../../session/project.tsx'
+import { useMay } from '../../session/project.tsx'
+import { Bulk } from './bulk.tsx'
+import { type User, useChosenColumns, useColumns } from './columns.tsx'
+import { ColumnsMenu } from './columns-menu.tsx'
 import { nameOf } from './name.ts'
 
-type User = components['schemas']['User']
-
 const route = getRouteApi('/member/p/$project/users')
+const PATH = '/api/client/users'
+/** A request suppresses up to 100 addresses, and a user has two. */
+const PAGE = 50
 
 /** The users of the project. */
 export function Users() {
   const { t } = useTranslation('users')
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/users' })
-  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
-  const users = useRead('/api/client/users', { query }, { keepsPrevious: true })
+  const query = { ...search, limit: PAGE, sort: 'updated_at' as const, direction: 'desc' as const }
+  const users = useRead(PATH, { query }, { keepsPrevious: true })
+  const shown = users.data?.results ?? []
+  const [columns, choose] = useChosenColumns()
+  const selection = useSelection(shown)
   return (
     <ListPage
       title={t('title')}
       about={t('about')}
       more={t('more')}
-      request={{ path: '/api/client/users', query }}
-      columns={useColumns()}
+      request={{ path: PATH, query }}
+      columns={useColumns(columns)}
       rows={users}
       search={search}
       onSearch={(search, replace) => void navigate({ search, replace })}
       searchLabel={t('search')}
+      tools={<ColumnsMenu chosen={columns} onChoose={choose} users={shown} />}
+      selection={selection}
       empty={t('empty')}
       searchExample={t('searchExample')}
     />
   )
 }
 
-function useColumns(): Column<User>[] {
+const ALL = 'select-all-users'
+
+/** Users of the page who are selected; those who are not shown are not. There is nothing to select for whom may do nothing with it. */
+function useSelection(shown: User[]): Selection<User> | undefined {
   const { t } = useTranslation('users')
-  const project = useProject()
-  return [
-    {
-      id: 'user',
-      label: t('column.user'),
-      cell: (user) => (
-        <>
-          <Link className="plain" to="/p/$project/users/$userId" params={{ project: String(project.id), userId: user.external_id }}>
-            {nameOf(user)}
-          </Link>
-          <code className="r">{user.external_id}</code>
-        </>
-      ),
-    },
-    { id: 'email', label: t('column.email'), cell: ({ email }) => email ?? <span className="quiet">–</span>, isWide: true },
-    { id: 'phone', label: t('column.phone'), cell: ({ phone }) => phone ?? <span className="quiet">–</span>, isExtra: true },
-    { id: 'locale', label: t('column.locale'), cell: ({ locale }) => locale ?? <span className="quiet">–</span>, isExtra: true },
-    { id: 'timezone', label: t('column.timezone'), cell: ({ timezone }) => timezone ?? <span className="quiet">–</span>, isExtra: true },
-    { id: 'updated', label: t('column.updated'), cell: ({ updated_at }) => <Time at={updated_at} />, isNumber: true, isExtra: true },
-  ]
+  const mayChange = useMay('editor')
+  const [keys, setKeys] = useState<ReadonlySet<string | number>>(new Set())
+  const users = shown.filter(({ id }) => keys.has(id))
+  const clear = () => {
+    setKeys(new Set())
+    document.getElementById(ALL)?.focus()
+  }
+  if (!mayChange) return undefined
+  return {
+    id: ALL,
+    label: t('bulk.all'),
+    labelOf: (user) => t('bulk.one', { name: nameOf(user) }),
+    keys: new Set(users.map(({ id }) => id)),
+    onChange: setKeys,
+    bar: <Bulk users={users} onClear={clear} />,
+  }
 }

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { expectNoFaults } from './looks.ts'
+import { memberPage } from './member-page.ts'
+
+const SEVERAL = [
+  { external_id: 'several-1', email: 'one@several.example.com' },
+  { external_id: 'several-2', email: 'two@several.example.com', phone: '+61491570110' },
+  { external_id: 'several-3' },
+]
+
+/** Makes some users, a static list with the first of them, and a dynamic list. Returns the id of the static one. */
+async function severalUsers({ api }: Site): Promise<number> {
+  await api('POST', 'users/batch', SEVERAL)
+  const { id } = await api('POST', 'lists', { name: 'Several', type: 'static' })
+  await api('POST', 'lists', { name: 'Several by rule', type: 'dynamic', rule: { attribute: 'data.tier', is: 'none' } })
+  await api('POST', `lists/${id}/users`, { external_ids: ['several-1'] })
+  return id
+}
+
+/** For each address, how many suppressions it has. */
+async function suppressed({ api }: Site): Promise<number[]> {
+  const addresses = SEVERAL.flatMap(({ email, phone }) => [email, phone]).filter((address) => address !== undefined)
+  const found = await Promise.all(addresses.map((address) => api('GET', `suppressions?q=${encodeURIComponent(address)}`)))
+  return found.map(({ results }) => results.length)
+}
+
+export const userList = (site: () => Site) =>
+  describe('the list of users', () => {
+    test('has the columns that its reader chooses, which stay in the browser', async () => {
+      await site().api('POST', 'users/batch', [{ external_id: 'column-1', data: { address: { 'home.city': 'Hobart' }, tags: ['a', 'b'] } }])
+      await using opened = await memberPage(site(), '/p/1/users')
+      const { page } = opened
+      const heads = () => page.getByRole('table', { name: 'Users' }).getByRole('columnheader').allTextContents()
+      await page.getByRole('button', { name: 'Columns' }).click()
+      const choices = page.getByRole('dialog')
+      await choices.getByLabel('Phone').uncheck()
+      await choices.getByLabel('tags', { exact: true }).check()
+      await choices.getByLabel('Search attributes').fill('home')
+      await choices.getByLabel('address.home\\.city').check()
+      await expectNoFaults(page)
+      await page.keyboard.press('Escape')
+      await choices.waitFor({ state: 'detached' })
+      await page.reload()
+      await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('Hobart').waitFor()
+      await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('["a","b"]').waitFor()
+      expect(await heads()).toEqual(['User', 'Email', 'Language', 'Time zone', 'Changed', 'tags', 'address.home\\.city'])
+      // The other stories share the profile.
+      await page.getByRole('button', { name: 'Columns' }).click()
+      await page.getByRole('button', { name: 'Back to the first columns' }).click()
+      expect(await heads()).toEqual(['User', 'Email', 'Phone', 'Language', 'Time zone', 'Changed'])
+      await site().api('DELETE', 'users/column-1')
+    })
+
+    test('has users selected by keyboard, added to a static list and suppressed, with how many succeeded', async () => {
+      const list = await severalUsers(site())
+      await using opened = await memberPage(site(), '/p/1/users?q=several-')
+      const { page } = opened
+      await page.getByLabel('Select several-3').focus()
+      await page.keyboard.press('Space')
+      await page.getByRole('status').getByText('1 user selected').waitFor()
+      await page.getByLabel('Select all users of this page').focus()
+      await page.keyboard.press('Space')
+      await page.getByRole('status').getByText('3 users selected').waitFor()
+      await expectNoFaults(page)
+
+      await page.getByRole('button', { name: 'Add to a list…' }).click()
+      await page.getByRole('dialog').getByRole('combobox', { name: 'List' }).click()
+      expect(await page.getByRole('option', { name: 'Several by rule' }).count()).toBe(0)
+      await page.getByRole('option', { name: 'Several', exact: true }).click()
+      await page.getByRole('button', { name: 'Add 3 users' }).click()
+      await page.getByText('2 of 3 users were added to Several. 1 was in it already.').waitFor()
+      expect((await site().api('GET', `lists/${list}/users`)).results.length).toBe(3)
+
+      await page.getByRole('button', { name: 'Suppress…' }).click()
+      await page.getByRole('dialog').getByText('1 has no address to suppress.').waitFor()
+      expect(await suppressed(site())).toEqual([0, 0, 0])
+      await page.getByRole('button', { name: 'Suppress 3 addresses' }).click()
+      await page.getByText('2 of 3 users are suppressed. 1 has no address to suppress.').waitFor()
+      expect(await suppressed(site())).toEqual([1, 1, 1])
+
+      await page.getByRole('button', { name: 'Clear the selection' }).click()
+      expect(await page.getByLabel('Select all users of this page').evaluate((box) => box === document.activeElement)).toBe(true)
+      expect(await page.getByRole('button', { name: 'Suppress…' }).count()).toBe(0)
+      for (const { external_id } of SEVERAL) await site().api('DELETE', `users/${external_id}`)
+    })
+  })
