@@ -35,7 +35,7 @@ test('CSV files quote what must be quoted, and hold no formula', () => {
   const journeys = [{ journey_id: 4, name: 'Welcome', total: counts }]
   const report = { days: [{ day: '2026-11-23', ...counts }], campaigns, journeys } as unknown as Report
   expect(csvOfDays(report)).toBe(
-    'day,messages,sent,delivered,opened,clicked,bounced,complained,unsubscribed,failed\r\n2026-11-23,3,2,2,1,0,0,0,1,1\r\n',
+    '\uFEFFday,messages,sent,delivered,opened,clicked,bounced,complained,unsubscribed,failed\r\n2026-11-23,3,2,2,1,0,0,0,1,1\r\n',
   )
   expect(csvOfCampaigns(report).split('\r\n').slice(1, 3)).toEqual([
     "0,'=1+1,email,3,2,2,1,0,0,0,1,1",

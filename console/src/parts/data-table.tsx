@@ -3,27 +3,29 @@ import { Button } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { CsvCell } from './csv.ts'
 import { Failed } from './failed.tsx'
 import { Loading } from './loading.tsx'
 import { Num } from './number.tsx'
 import type { Paged, Paging } from './paging.ts'
 import { SelectAll, SelectRow } from './select-rows.tsx'
 
-/** The data of a cell, for a file too. */
-type Text = string | number | null | undefined
-
 export type Column<T> = {
   id: string
   label: string
   /** The label is for screen readers only. */
   isUnlabelled?: boolean
+  /** A file has no such column. */
+  hasNoData?: boolean
   isNumber?: boolean
   /** Left out on narrow screens. */
   isExtra?: boolean
   /** Has a line of its own on narrow screens. */
   isWide?: boolean
+  /** What the cell has besides its text, for a file. */
+  also?: { label: string; text: (row: T) => CsvCell }[]
   /** Without `cell`, the cell is its text. */
-} & ({ cell: (row: T) => ReactNode; text?: (row: T) => Text } | { cell?: undefined; text: (row: T) => Text })
+} & ({ cell: (row: T) => ReactNode; text?: (row: T) => CsvCell } | { cell?: undefined; text: (row: T) => CsvCell })
 
 /** Rows that can be selected for what is done with several of them at once. */
 export type Selection<T> = {

@@ -1,13 +1,17 @@
 import type { CarillonError } from '@carillon/sdk'
+import { Menu } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
 import { CopyAs } from './copy-as.tsx'
 import { type Column, DataTable, type Selection } from './data-table.tsx'
 import { Empty, NoMatch } from './empty.tsx'
+import { Failed } from './failed.tsx'
 import { type Filter, FilterChips, SearchBox } from './filters.tsx'
 import { Card, PageHead } from './page.tsx'
 import type { ListSearch, Paged } from './paging.ts'
 import type { ShownRequest } from './request-code.ts'
+import { type SavedColumn, useSaveRows } from './save-rows.ts'
 
 type TableProps<T, S extends ListSearch> = {
   /** What is listed, for screen readers. */
@@ -89,7 +93,8 @@ export function SearchTable<T extends object, S extends ListSearch>({
   )
 }
 
-type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label'> & {
+type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'columns'> & {
+  columns: SavedColumn<T>[]
   title: string
   about: ReactNode
   /** The name of the menu that shows the request as code. */
@@ -101,7 +106,7 @@ type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label'> & {
   beside?: ReactNode
 }
 
-/** The screen of a list: its heading, the request as code, and the table. */
+/** The screen of a list: its heading, its rows as a file and its request as code, and the table. */
 export function ListPage<T extends { id: string | number }, S extends ListSearch>({
   title,
   about,
@@ -109,8 +114,11 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
   request,
   action,
   beside,
+  columns,
   ...table
 }: PageProps<T, S>) {
+  const { t } = useTranslation()
+  const save = useSaveRows(request, columns)
   return (
     <>
       <PageHead
@@ -118,14 +126,17 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
         about={about}
         actions={
           <>
-            <CopyAs label={more} request={{ method: 'GET', ...request }} />
+            <CopyAs label={more} request={{ method: 'GET', ...request }} isPending={save.isPending}>
+              <Menu.Item onClick={() => save.mutate()}>{t('csv.save')}</Menu.Item>
+            </CopyAs>
             {action}
           </>
         }
       />
+      {save.error && <Failed error={save.error} onRetry={() => save.mutate()} />}
       <div className={beside ? 'beside' : undefined}>
         <Card>
-          <SearchTable label={title} {...table} />
+          <SearchTable label={title} columns={columns} {...table} />
         </Card>
         {beside}
       </div>

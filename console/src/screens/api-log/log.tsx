@@ -2,11 +2,11 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { RequestDrawer } from './drawer.tsx'
 import { Result } from './result.tsx'
@@ -65,12 +65,14 @@ function useFilters(chosen: Filters): Filter[] {
   return chosen.actor_id === undefined ? fixed : [...fixed, { id: 'actor_id', label: t('filter.actor_id'), values: [] }]
 }
 
-function useColumns(isBeside: boolean): Column<Logged>[] {
+function useColumns(isBeside: boolean): SavedColumn<Logged>[] {
   const { t } = useTranslation('api-log')
-  const columns: Column<Logged>[] = [
+  const columns: SavedColumn<Logged>[] = [
     {
       id: 'request',
       label: t('column.request'),
+      text: (request) => `${request.method} ${pathOf(request)}`,
+      also: [{ label: t('column.actor'), text: ({ actor }) => actor.name ?? t(`actor.${actor.type}`) }],
       cell: (request) => (
         <>
           <Link
@@ -90,16 +92,32 @@ function useColumns(isBeside: boolean): Column<Logged>[] {
         </>
       ),
     },
-    { id: 'status', label: t('column.status'), cell: (request) => <Result request={request} /> },
+    {
+      id: 'status',
+      label: t('column.status'),
+      text: ({ status }) => status,
+      also: [
+        { label: t('csv.reason'), text: ({ code }) => code },
+        { label: t('filter.is_replay'), text: ({ original_request }) => t(original_request === null ? 'rule.no' : 'rule.yes') },
+      ],
+      cell: (request) => <Result request={request} />,
+    },
     {
       id: 'elapsed',
       label: t('column.elapsed'),
-      cell: ({ elapsed_ms }) => t('milliseconds', { count: elapsed_ms }),
+      text: ({ elapsed_ms }) => t('milliseconds', { count: elapsed_ms }),
       isNumber: true,
       isExtra: true,
     },
-    { id: 'via', label: t('column.via'), cell: ({ via }) => t(`via.${via}`), isExtra: true },
-    { id: 'at', label: t('column.at'), cell: ({ created_at }) => <Time at={created_at} />, isNumber: true, isWide: true },
+    { id: 'via', label: t('column.via'), text: ({ via }) => t(`via.${via}`), isExtra: true },
+    {
+      id: 'at',
+      label: t('column.at'),
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      isNumber: true,
+      isWide: true,
+    },
   ]
   return isBeside ? columns.filter(({ id }) => ['request', 'status', 'at'].includes(id)) : columns
 }

@@ -1,10 +1,10 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import type { Entry } from './changes.ts'
 import { CheckChain } from './check-chain.tsx'
@@ -66,12 +66,18 @@ function useFilters(chosen: Filters): Filter[] {
   return [...fixed, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]
 }
 
-function useColumns(isBeside: boolean): Column<Entry>[] {
+function useColumns(isBeside: boolean): SavedColumn<Entry>[] {
   const { t } = useTranslation('audit')
-  const columns: Column<Entry>[] = [
+  const columns: SavedColumn<Entry>[] = [
     {
       id: 'action',
       label: t('column.action'),
+      text: ({ action }) => action,
+      also: [
+        { label: t('filter.object_type'), text: ({ object }) => object.type },
+        { label: t('filter.object_id'), text: ({ object }) => object.id },
+        { label: t('csv.name'), text: ({ object }) => object.name },
+      ],
       cell: ({ id, action, object }) => (
         <>
           <Link id={linkId(id)} className="plain" from="/p/$project/audit" search={(search) => ({ ...search, entry: id })}>
@@ -84,6 +90,8 @@ function useColumns(isBeside: boolean): Column<Entry>[] {
     {
       id: 'actor',
       label: t('column.actor'),
+      text: ({ actor }) => actor.name ?? t(`actor.${actor.type}`),
+      also: [{ label: t('filter.actor_type'), text: ({ actor }) => t(`actor.${actor.type}`) }],
       cell: ({ actor }) => (
         <>
           {actor.name ?? t(`actor.${actor.type}`)}
@@ -92,8 +100,14 @@ function useColumns(isBeside: boolean): Column<Entry>[] {
       ),
       isWide: true,
     },
-    { id: 'via', label: t('column.via'), cell: ({ via }) => t(`via.${via}`), isExtra: true },
-    { id: 'at', label: t('column.at'), cell: ({ created_at }) => <Time at={created_at} />, isNumber: true },
+    { id: 'via', label: t('column.via'), text: ({ via }) => t(`via.${via}`), isExtra: true },
+    {
+      id: 'at',
+      label: t('column.at'),
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      isNumber: true,
+    },
   ]
   return isBeside ? columns.filter(({ id }) => id !== 'via') : columns
 }

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CAMPAIGNS, type Campaign } from './search.ts'
@@ -45,13 +45,19 @@ export function Campaigns() {
   )
 }
 
-function useColumns(): Column<Campaign>[] {
+function useColumns(): SavedColumn<Campaign>[] {
   const { t } = useTranslation('campaigns')
   const project = useProject()
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [
+        { label: t('csv.id'), text: ({ id }) => id },
+        { label: t('csv.type'), text: ({ type }) => t(`type.${type}`) },
+        { label: t('csv.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+      ],
       cell: ({ id, name, type, channel }) => (
         <>
           <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project: String(project.id), campaignId: String(id) }}>
@@ -66,21 +72,39 @@ function useColumns(): Column<Campaign>[] {
     {
       id: 'state',
       label: t('column.state'),
+      text: ({ state }) => state,
+      also: [{ label: t('csv.paused'), text: ({ is_paused }) => t(is_paused ? 'rule.yes' : 'rule.no') }],
       cell: ({ state, is_paused }) => (
         <span className="chips">
           <Chip state={state} /> {is_paused && <Chip state="paused" />}
         </span>
       ),
     },
-    { id: 'sent', label: t('column.sent'), isWide: true, cell: (campaign) => <Sent campaign={campaign} /> },
+    {
+      id: 'sent',
+      label: t('column.sent'),
+      isWide: true,
+      text: ({ delivery }) => delivery.sent,
+      also: [{ label: t('csv.total'), text: ({ delivery }) => delivery.total }],
+      cell: (campaign) => <Sent campaign={campaign} />,
+    },
     {
       id: 'clicks',
       label: t('column.clicks'),
+      text: ({ delivery }) => delivery.clicks,
       isNumber: true,
       isExtra: true,
       cell: ({ delivery }) => <Num value={delivery.clicks} />,
     },
-    { id: 'when', label: t('column.when'), isNumber: true, isExtra: true, cell: (campaign) => <When campaign={campaign} /> },
+    {
+      id: 'when',
+      label: t('column.when'),
+      isNumber: true,
+      isExtra: true,
+      text: (campaign) => whenOf(campaign)[1],
+      also: [{ label: t('csv.what'), text: (campaign) => t(`when.${whenOf(campaign)[0]}`) }],
+      cell: (campaign) => <When campaign={campaign} />,
+    },
   ]
 }
 
@@ -98,16 +122,16 @@ function Sent({ campaign: { name, delivery, state, type } }: { campaign: Campaig
   )
 }
 
-function When({ campaign: { state, send_at, started_at, finished_at, updated_at } }: { campaign: Campaign }) {
+/** The last or next time of a campaign, and what happens at it. */
+function whenOf({ state, send_at, started_at, finished_at, updated_at }: Campaign) {
+  if (state === 'scheduled' && send_at) return ['starts', send_at] as const
+  if (finished_at) return ['ended', finished_at] as const
+  return started_at ? (['started', started_at] as const) : (['changed', updated_at] as const)
+}
+
+function When({ campaign }: { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
-  const [word, at] =
-    state === 'scheduled' && send_at
-      ? (['starts', send_at] as const)
-      : finished_at
-        ? (['ended', finished_at] as const)
-        : started_at
-          ? (['started', started_at] as const)
-          : (['changed', updated_at] as const)
+  const [word, at] = whenOf(campaign)
   return (
     <>
       <Time at={at} />

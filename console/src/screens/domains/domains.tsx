@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { AddDomain } from './add.tsx'
@@ -42,13 +42,15 @@ export function Domains() {
   )
 }
 
-function useColumns(): Column<Domain>[] {
+function useColumns(): SavedColumn<Domain>[] {
   const { t } = useTranslation('domains')
   const project = String(useProject().id)
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: nameOf,
+      also: [{ label: t('default'), text: ({ is_default }) => t(is_default ? 'rule.yes' : 'rule.no') }],
       cell: (domain) => (
         <>
           <Link className="plain" to="/p/$project/domains/$domainId" params={{ project, domainId: String(domain.id) }}>
@@ -61,6 +63,8 @@ function useColumns(): Column<Domain>[] {
     {
       id: 'email',
       label: t('column.email'),
+      text: ({ sending, checked_at }) => (sending ? stateOf(sending.is_verified, checked_at) : t('linksOnly')),
+      also: [{ label: t('csv.detail'), text: ({ sending }) => sending?.problem }],
       isWide: true,
       cell: ({ sending, checked_at }) =>
         sending ? (
@@ -75,6 +79,8 @@ function useColumns(): Column<Domain>[] {
     {
       id: 'links',
       label: t('column.links'),
+      text: ({ is_verified, checked_at }) => stateOf(is_verified, checked_at),
+      also: [{ label: t('csv.host'), text: ({ host }) => host }],
       isExtra: true,
       cell: ({ host, is_verified, checked_at }) => (
         <>
@@ -86,6 +92,7 @@ function useColumns(): Column<Domain>[] {
     {
       id: 'checked',
       label: t('column.checked'),
+      text: ({ checked_at }) => checked_at,
       isNumber: true,
       isExtra: true,
       cell: ({ checked_at }) => (checked_at === null ? <span className="quiet">–</span> : <Time at={checked_at} />),

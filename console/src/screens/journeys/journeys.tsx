@@ -4,10 +4,10 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CreateJourney } from './create-journey.tsx'
@@ -46,20 +46,27 @@ export function Journeys() {
   )
 }
 
-function useColumns(): Column<Journey>[] {
+function useColumns(): SavedColumn<Journey>[] {
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)
-  const count = (id: 'entered' | 'active' | 'completed' | 'exited', isExtra = false): Column<Journey> => ({
+  const count = (id: 'entered' | 'active' | 'completed' | 'exited', isExtra = false): SavedColumn<Journey> => ({
     id,
     label: t(`column.${id}`),
     isNumber: true,
     isExtra,
+    text: ({ stats }) => stats[id] ?? 0,
     cell: ({ stats }) => <Num value={stats[id] ?? 0} />,
   })
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [
+        { label: t('csv.id'), text: ({ id }) => id },
+        { label: t('csv.description'), text: ({ description }) => description },
+        { label: t('csv.tags'), text: ({ tags }) => tags.join(', ') },
+      ],
       cell: ({ id, name, description, tags }) => (
         <>
           <Link className="plain" to="/p/$project/journeys/$journeyId" params={{ project, journeyId: String(id) }}>
@@ -72,6 +79,11 @@ function useColumns(): Column<Journey>[] {
     {
       id: 'status',
       label: t('column.status'),
+      text: ({ status }) => status,
+      also: [
+        { label: t('csv.held'), text: ({ is_held }) => t(is_held ? 'rule.yes' : 'rule.no') },
+        { label: t('csv.version'), text: ({ live_version }) => live_version },
+      ],
       cell: ({ status, is_held, live_version }) => (
         <>
           <span className="chips">
@@ -85,6 +97,13 @@ function useColumns(): Column<Journey>[] {
     count('active'),
     count('completed', true),
     count('exited', true),
-    { id: 'changed', label: t('column.changed'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      id: 'changed',
+      label: t('column.changed'),
+      text: ({ updated_at }) => updated_at,
+      isNumber: true,
+      isExtra: true,
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
   ]
 }

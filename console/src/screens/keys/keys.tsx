@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { CreateKey } from './create-key.tsx'
@@ -50,13 +50,15 @@ export function Keys() {
   )
 }
 
-function useColumns(onEdit: (key: Key) => void, onArchive: (key: Key) => void): Column<Key>[] {
+function useColumns(onEdit: (key: Key) => void, onArchive: (key: Key) => void): SavedColumn<Key>[] {
   const { t } = useTranslation('keys')
   const { project } = route.useParams()
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [{ label: t('csv.description'), text: ({ description }) => description }],
       cell: ({ name, description }) => (
         <>
           {name}
@@ -64,12 +66,13 @@ function useColumns(onEdit: (key: Key) => void, onArchive: (key: Key) => void): 
         </>
       ),
     },
-    { id: 'value', label: t('column.value'), cell: ({ value }) => <code>{value}</code>, isWide: true },
-    { id: 'scope', label: t('column.scope'), cell: ({ scope }) => t(`scope.${scope}`) },
-    { id: 'role', label: t('column.role'), cell: ({ role }) => role, isExtra: true },
+    { id: 'value', label: t('column.value'), text: ({ value }) => value, cell: ({ value }) => <code>{value}</code>, isWide: true },
+    { id: 'scope', label: t('column.scope'), text: ({ scope }) => t(`scope.${scope}`) },
+    { id: 'role', label: t('column.role'), text: ({ role }) => role, isExtra: true },
     {
       id: 'requests',
       label: t('column.requests'),
+      hasNoData: true,
       cell: ({ id, name }) => (
         <Link
           className="link"
@@ -83,7 +86,13 @@ function useColumns(onEdit: (key: Key) => void, onArchive: (key: Key) => void): 
       ),
       isExtra: true,
     },
-    { id: 'created', label: t('column.created'), cell: ({ created_at }) => <Time at={created_at} />, isExtra: true },
+    {
+      id: 'created',
+      label: t('column.created'),
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      isExtra: true,
+    },
     {
       id: 'actions',
       label: t('column.actions'),

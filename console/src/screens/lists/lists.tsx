@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CreateList } from './create-list.tsx'
@@ -46,13 +46,18 @@ export function Lists() {
   )
 }
 
-function useColumns(): Column<List>[] {
+function useColumns(): SavedColumn<List>[] {
   const { t } = useTranslation('lists')
   const project = String(useProject().id)
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [
+        { label: t('csv.id'), text: ({ id }) => id },
+        { label: t('csv.description'), text: ({ description }) => description },
+      ],
       cell: ({ id, name, description }) => (
         <>
           <Link className="plain" to="/p/$project/lists/$listId" params={{ project, listId: String(id) }}>
@@ -62,10 +67,23 @@ function useColumns(): Column<List>[] {
         </>
       ),
     },
-    { id: 'type', label: t('column.type'), cell: ({ type }) => t(`type.${type}`), isExtra: true },
-    { id: 'state', label: t('column.state'), cell: ({ state }) => <Chip state={state} />, isExtra: true },
-    { id: 'users', label: t('column.users'), cell: ({ users_count }) => <Num value={users_count} />, isNumber: true },
-    { id: 'tags', label: t('column.tags'), cell: ({ tags }) => tags.join(', '), isExtra: true },
-    { id: 'updated', label: t('column.updated'), cell: ({ updated_at }) => <Time at={updated_at} />, isNumber: true, isExtra: true },
+    { id: 'type', label: t('column.type'), text: ({ type }) => t(`type.${type}`), isExtra: true },
+    { id: 'state', label: t('column.state'), text: ({ state }) => state, cell: ({ state }) => <Chip state={state} />, isExtra: true },
+    {
+      id: 'users',
+      label: t('column.users'),
+      text: ({ users_count }) => users_count,
+      cell: ({ users_count }) => <Num value={users_count} />,
+      isNumber: true,
+    },
+    { id: 'tags', label: t('column.tags'), text: ({ tags }) => tags.join(', '), isExtra: true },
+    {
+      id: 'updated',
+      label: t('column.updated'),
+      text: ({ updated_at }) => updated_at,
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+      isNumber: true,
+      isExtra: true,
+    },
   ]
 }

@@ -3,12 +3,12 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import './messages.css'
@@ -71,12 +71,17 @@ function useFilters(chosen: Filters): Filter[] {
   return [...fixed, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]
 }
 
-function useColumns(isBeside: boolean): Column<Message>[] {
+function useColumns(isBeside: boolean): SavedColumn<Message>[] {
   const { t } = useTranslation('messages')
-  const columns: Column<Message>[] = [
+  const columns: SavedColumn<Message>[] = [
     {
       id: 'message',
       label: t('column.message'),
+      text: ({ recipient, user }) => recipient ?? user.external_id ?? t('erased'),
+      also: [
+        { label: t('filter.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+        { label: t('csv.id'), text: ({ id }) => id },
+      ],
       cell: ({ id, channel, recipient, user }) => (
         <>
           <Link id={linkId(id)} className="plain recipient" from="/p/$project/messages" search={(search) => ({ ...search, message: id })}>
@@ -88,17 +93,30 @@ function useColumns(isBeside: boolean): Column<Message>[] {
         </>
       ),
     },
-    { id: 'state', label: t('column.state'), cell: ({ state, reason }) => <Chip state={state} reason={reason} /> },
-    { id: 'user', label: t('column.user'), cell: ({ user }) => user.external_id ?? t('erased'), isExtra: true },
-    { id: 'from', label: t('column.from'), cell: (message) => <Origin message={message} />, isExtra: true },
-    { id: 'provider', label: t('column.provider'), cell: ({ provider }) => provider ?? <span className="quiet">–</span>, isExtra: true },
-    { id: 'at', label: t('column.at'), cell: ({ created_at }) => <Time at={created_at} />, isNumber: true, isWide: true },
+    {
+      id: 'state',
+      label: t('column.state'),
+      text: ({ state }) => state,
+      also: [{ label: t('filter.reason'), text: ({ reason }) => reason }],
+      cell: ({ state, reason }) => <Chip state={state} reason={reason} />,
+    },
+    { id: 'user', label: t('column.user'), text: ({ user }) => user.external_id ?? t('erased'), isExtra: true },
+    {
+      id: 'from',
+      label: t('column.from'),
+      text: ({ campaign_id, journey_id }) =>
+        journey_id === undefined ? t('campaign', { id: campaign_id }) : t('journey', { id: journey_id }),
+      isExtra: true,
+    },
+    { id: 'provider', label: t('column.provider'), text: ({ provider }) => provider, isExtra: true },
+    {
+      id: 'at',
+      label: t('column.at'),
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      isNumber: true,
+      isWide: true,
+    },
   ]
   return isBeside ? columns.filter(({ id }) => ['message', 'state', 'at'].includes(id)) : columns
-}
-
-function Origin({ message: { campaign_id, journey_id } }: { message: Message }) {
-  const { t } = useTranslation('messages')
-  if (journey_id !== undefined) return t('journey', { id: journey_id })
-  return t('campaign', { id: campaign_id })
 }

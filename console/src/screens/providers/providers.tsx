@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import { CreateProvider } from './create-provider.tsx'
@@ -41,13 +41,15 @@ export function Providers() {
   )
 }
 
-function useColumns(): Column<Provider>[] {
+function useColumns(): SavedColumn<Provider>[] {
   const { t } = useTranslation('providers')
   const project = String(useProject().id)
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [{ label: t('kind'), text: ({ kind }) => kind }],
       cell: ({ id, name, kind }) => (
         <>
           <Link className="plain" to="/p/$project/providers/$providerId" params={{ project, providerId: String(id) }}>
@@ -57,10 +59,11 @@ function useColumns(): Column<Provider>[] {
         </>
       ),
     },
-    { id: 'channel', label: t('column.channel'), cell: ({ channel }) => t(`channel.${channel}`) },
+    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) },
     {
       id: 'default',
       label: t('column.default'),
+      text: ({ is_default }) => t(is_default ? 'rule.yes' : 'rule.no'),
       cell: ({ is_default }) => is_default && <Chip state={t('default')} tone="good" />,
       isExtra: true,
     },
@@ -68,8 +71,15 @@ function useColumns(): Column<Provider>[] {
       id: 'rate',
       label: t('column.rate'),
       isExtra: true,
-      cell: ({ rate }) => (rate ? t('rate.of', { count: rate.limit, seconds: rate.interval_seconds }) : <span className="quiet">–</span>),
+      text: ({ rate }) => (rate ? t('rate.of', { count: rate.limit, seconds: rate.interval_seconds }) : null),
     },
-    { id: 'updated', label: t('column.updated'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      id: 'updated',
+      label: t('column.updated'),
+      text: ({ updated_at }) => updated_at,
+      isNumber: true,
+      isExtra: true,
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
   ]
 }

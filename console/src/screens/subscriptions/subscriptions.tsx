@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { useMay } from '../../session/project.tsx'
 import { SubscriptionForm } from './form.tsx'
 
@@ -45,9 +45,9 @@ export function SubscriptionTypes() {
   )
 }
 
-function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => void): Column<Subscription>[] {
+function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => void): SavedColumn<Subscription>[] {
   const { t } = useTranslation('subscriptions')
-  const edit: Column<Subscription> = {
+  const edit: SavedColumn<Subscription> = {
     id: 'edit',
     label: t('column.actions'),
     isUnlabelled: true,
@@ -62,6 +62,8 @@ function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => 
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [{ label: t('csv.description'), text: ({ description }) => description }],
       cell: ({ name, description }) => (
         <>
           {name}
@@ -69,10 +71,11 @@ function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => 
         </>
       ),
     },
-    { id: 'channel', label: t('column.channel'), cell: ({ channel }) => t(`channel.${channel}`), isExtra: true },
+    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`), isExtra: true },
     {
       id: 'begins',
       label: t('column.begins'),
+      text: ({ default_state }) => (default_state === 1 ? 'subscribed' : 'unsubscribed'),
       cell: ({ default_state }) => <Chip state={default_state === 1 ? 'subscribed' : 'unsubscribed'} />,
       isExtra: true,
     },
@@ -80,7 +83,7 @@ function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => 
       id: 'kind',
       label: t('column.kind'),
       isWide: true,
-      cell: ({ is_public, is_transactional, requires_confirmation }) =>
+      text: ({ is_public, is_transactional, requires_confirmation }) =>
         [
           t(is_public ? 'kind.public' : 'kind.private'),
           ...(is_transactional ? [t('kind.transactional')] : []),

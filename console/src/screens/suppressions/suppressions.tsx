@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
@@ -49,10 +49,16 @@ export function Suppressions() {
   )
 }
 
-function useColumns(onLift: (suppression: Suppression) => void): Column<Suppression>[] {
+/** What caused a suppression, as names with their values. */
+const sourceOf = ({ source }: Suppression) =>
+  Object.entries(source)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+
+function useColumns(onLift: (suppression: Suppression) => void): SavedColumn<Suppression>[] {
   const { t } = useTranslation('suppressions')
   const mayLift = useMay('admin')
-  const lift: Column<Suppression> = {
+  const lift: SavedColumn<Suppression> = {
     id: 'lift',
     label: t('column.actions'),
     isUnlabelled: true,
@@ -72,6 +78,8 @@ function useColumns(onLift: (suppression: Suppression) => void): Column<Suppress
     {
       id: 'address',
       label: t('column.address'),
+      text: ({ address }) => address ?? t('erased'),
+      also: [{ label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) }],
       cell: ({ address, channel }) => (
         <>
           {address ?? t('erased')}
@@ -82,6 +90,7 @@ function useColumns(onLift: (suppression: Suppression) => void): Column<Suppress
     {
       id: 'reason',
       label: t('column.reason'),
+      text: ({ reason }) => reason,
       isWide: true,
       cell: ({ reason, stops_transactional }) => (
         <>
@@ -96,16 +105,17 @@ function useColumns(onLift: (suppression: Suppression) => void): Column<Suppress
     {
       id: 'source',
       label: t('column.source'),
+      text: sourceOf,
       isExtra: true,
-      cell: ({ source }) => (
-        <span className="quiet xs">
-          {Object.entries(source)
-            .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-            .join(', ')}
-        </span>
-      ),
+      cell: (suppression) => <span className="quiet xs">{sourceOf(suppression)}</span>,
     },
-    { id: 'created', label: t('column.created'), cell: ({ created_at }) => <Time at={created_at} />, isExtra: true },
+    {
+      id: 'created',
+      label: t('column.created'),
+      text: ({ created_at }) => created_at,
+      cell: ({ created_at }) => <Time at={created_at} />,
+      isExtra: true,
+    },
     ...(mayLift ? [lift] : []),
   ]
 }

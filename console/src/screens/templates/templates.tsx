@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Archive } from './archive.tsx'
@@ -66,13 +66,19 @@ export function Templates() {
 
 type Copy = { mutate: (campaignId: number) => void; isPending: boolean }
 
-function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
+function useColumns(copy: Copy | null): SavedColumn<ListedTemplate>[] {
   const { t } = useTranslation('templates')
   const project = String(useProject().id)
-  const columns: Column<ListedTemplate>[] = [
+  const columns: SavedColumn<ListedTemplate>[] = [
     {
       id: 'summary',
       label: t('column.summary'),
+      text: ({ summary }) => summary || t('unnamed'),
+      also: [
+        { label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+        { label: t('column.locale'), text: ({ locale }) => locale },
+        { label: t('csv.variant'), text: ({ variant }) => variant },
+      ],
       cell: ({ campaign_id, locale, variant, summary, channel }) => (
         <>
           <Link
@@ -93,6 +99,11 @@ function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
     {
       id: 'used',
       label: t('column.used'),
+      text: ({ campaign_name }) => campaign_name,
+      also: [
+        { label: t('csv.state'), text: ({ campaign_state }) => campaign_state },
+        { label: t('csv.journeys'), text: ({ journeys }) => journeys.map(({ name }) => name).join(', ') },
+      ],
       cell: ({ campaign_id, campaign_name, campaign_state, journeys }) => (
         <span className="chips">
           <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(campaign_id) }}>
@@ -108,7 +119,14 @@ function useColumns(copy: Copy | null): Column<ListedTemplate>[] {
       ),
       isWide: true,
     },
-    { id: 'edited', label: t('column.edited'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      id: 'edited',
+      label: t('column.edited'),
+      text: ({ updated_at }) => updated_at,
+      isNumber: true,
+      isExtra: true,
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
   ]
   if (!copy) return columns
   return [

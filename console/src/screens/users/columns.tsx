@@ -2,7 +2,7 @@ import type { components } from '@carillon/sdk'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Column } from '../../parts/data-table.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import { columnsOf, type FIELDS, shortened, textOf, valueAt } from './chosen-columns.ts'
@@ -22,18 +22,20 @@ export function useChosenColumns() {
 }
 
 /** The columns of the list: the user, then those that were chosen, in the order of the choice. */
-export function useColumns(chosen: readonly string[]): Column<User>[] {
+export function useColumns(chosen: readonly string[]): SavedColumn<User>[] {
   const fields = useFields()
   const user = useUserColumn()
   return [user, ...chosen.map((id) => (id in fields ? fields[id as keyof typeof fields] : attributeColumn(id)))]
 }
 
-function useUserColumn(): Column<User> {
+function useUserColumn(): SavedColumn<User> {
   const { t } = useTranslation('users')
   const project = String(useProject().id)
   return {
     id: 'user',
     label: t('column.user'),
+    text: nameOf,
+    also: [{ label: t('column.external_id'), text: ({ external_id }) => external_id }],
     cell: (user) => (
       <>
         <Link className="plain" to="/p/$project/users/$userId" params={{ project, userId: user.external_id }}>
@@ -45,7 +47,7 @@ function useUserColumn(): Column<User> {
   }
 }
 
-function useFields(): Record<(typeof FIELDS)[number], Column<User>> {
+function useFields(): Record<(typeof FIELDS)[number], SavedColumn<User>> {
   const { t } = useTranslation('users')
   return {
     email: { id: 'email', label: t('column.email'), text: ({ email }) => email, isWide: true },
@@ -62,6 +64,7 @@ function useFields(): Record<(typeof FIELDS)[number], Column<User>> {
     created_at: {
       id: 'created_at',
       label: t('column.created_at'),
+      text: ({ created_at }) => created_at,
       cell: ({ created_at }) => <Time at={created_at} />,
       isNumber: true,
       isExtra: true,
@@ -69,6 +72,7 @@ function useFields(): Record<(typeof FIELDS)[number], Column<User>> {
     updated_at: {
       id: 'updated_at',
       label: t('column.updated_at'),
+      text: ({ updated_at }) => updated_at,
       cell: ({ updated_at }) => <Time at={updated_at} />,
       isNumber: true,
       isExtra: true,
@@ -77,9 +81,10 @@ function useFields(): Record<(typeof FIELDS)[number], Column<User>> {
 }
 
 /** An attribute is named in its cell as well, because narrow screens have no head of the table. */
-const attributeColumn = (path: string): Column<User> => ({
+const attributeColumn = (path: string): SavedColumn<User> => ({
   id: path,
   label: nameOfPath(path),
+  text: ({ data }) => textOf(valueAt(data, path)),
   cell: ({ data }) => {
     const text = textOf(valueAt(data, path))
     return text === '' ? (

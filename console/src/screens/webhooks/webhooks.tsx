@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
-import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
+import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CreateEndpoint } from './endpoint-form.tsx'
@@ -43,13 +43,15 @@ export function Webhooks() {
   )
 }
 
-function useColumns(): Column<Endpoint>[] {
+function useColumns(): SavedColumn<Endpoint>[] {
   const { t } = useTranslation('webhooks')
   const project = String(useProject().id)
   return [
     {
       id: 'name',
       label: t('column.name'),
+      text: ({ name }) => name,
+      also: [{ label: t('csv.url'), text: ({ url }) => url }],
       cell: ({ id, name, url }) => (
         <>
           <Link className="plain" to="/p/$project/webhooks/$endpointId" params={{ project, endpointId: String(id) }}>
@@ -62,6 +64,8 @@ function useColumns(): Column<Endpoint>[] {
     {
       id: 'status',
       label: t('column.status'),
+      text: ({ status }) => status,
+      also: [{ label: t('csv.reason'), text: ({ disabled_reason }) => disabled_reason }],
       isWide: true,
       cell: ({ status, disabled_reason }) => (
         <>
@@ -73,10 +77,18 @@ function useColumns(): Column<Endpoint>[] {
     {
       id: 'events',
       label: t('column.events'),
+      text: ({ event_types }) => event_types.length,
       isNumber: true,
       isExtra: true,
       cell: ({ event_types }) => <Num value={event_types.length} />,
     },
-    { id: 'updated', label: t('column.updated'), isNumber: true, isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+    {
+      id: 'updated',
+      label: t('column.updated'),
+      text: ({ updated_at }) => updated_at,
+      isNumber: true,
+      isExtra: true,
+      cell: ({ updated_at }) => <Time at={updated_at} />,
+    },
   ]
 }

@@ -1,0 +1,18 @@
+/** CSV files as in RFC 4180. */
+
+export type CsvCell = string | number | null | undefined
+
+/** Excel reads a file as UTF-8 only if it begins with this. */
+const BOM = '\uFEFF'
+
+/** What a spreadsheet could take for a formula, and run. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** A cell, quoted where it must be. */
+function cellOf(value: CsvCell): string {
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '')
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The text of a file. The first row has the names of the columns. */
+export const csvOf = (rows: CsvCell[][]): string => BOM + rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
