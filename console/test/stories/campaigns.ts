@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
@@ -50,6 +51,10 @@ export const campaigns = (site: () => Site) =>
         .getByRole('complementary', { name: /sample-2/ })
         .getByText('Subscribed')
         .waitFor()
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as CSV' }).click()])
+      const csv = await readFile(await download.path(), 'utf8')
+      expect(csv.split('\r\n')[0]).toBe('\uFEFFUser,State,Reason,Detail,When,due')
+      expect(csv).toContain('\r\nsample-2,')
       await page
         .getByRole('link', { name: 'Developers' })
         .or(page.getByRole('link', { name: 'Sandbox inbox' }))
