@@ -7,10 +7,12 @@ const BOM = '\uFEFF'
 
 /** What a spreadsheet could take for a formula, and run. */
 const FORMULA = /^[=+\-@\t\r]/
+/** Phone numbers and negative numbers begin like a formula, and are none. */
+const NUMBER = /^[+-]\d+(?:\.\d+)?$/
 
 /** A cell, quoted where it must be. */
 function cellOf(value: CsvCell): string {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '')
+  const text = typeof value === 'string' && FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : String(value ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -9,6 +9,7 @@ import { minutesLeft } from '../../parts/pace.ts'
 import { Tally } from '../../parts/tally.tsx'
 import { instant } from '../../parts/time.tsx'
 import { usePace } from '../../parts/use-pace.ts'
+import { Reasons } from './reasons.tsx'
 import type { Campaign } from './search.ts'
 
 type Props = {
@@ -58,6 +59,7 @@ export function Progress({ campaign, isReadAgain, children }: Props) {
           </>
         )}
       </div>
+      <Reasons campaignId={id} states={data.states} />
       {children}
     </section>
   )

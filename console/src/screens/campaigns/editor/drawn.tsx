@@ -6,10 +6,19 @@ import { isJson } from './devices.ts'
 import { InAppNote, PushNote, TextNote } from './note.tsx'
 import type { Preview } from './use-preview.ts'
 
-type Props = { channel: Campaign['channel']; preview: Preview; width: number; isDark?: boolean; hasImages?: boolean; isText?: boolean }
+type Props = {
+  channel: Campaign['channel']
+  preview: Preview
+  width: number
+  isDark?: boolean
+  hasImages?: boolean
+  isText?: boolean
+  /** What the frame of an email is called, where there are several. */
+  title?: string
+}
 
 /** A rendered message as its recipient sees it. */
-export function Drawn({ channel, preview, width, isDark = false, hasImages = true, isText = false }: Props) {
+export function Drawn({ channel, preview, width, isDark = false, hasImages = true, isText = false, title }: Props) {
   const { t } = useTranslation('campaigns')
   const content = preview.content as Record<string, unknown> | null
   if (content === null) return <p className="pad sm quiet">{t('preview.none')}</p>
@@ -29,7 +38,7 @@ export function Drawn({ channel, preview, width, isDark = false, hasImages = tru
             {isText ? (
               <Code text={text('text')} />
             ) : (
-              <PreviewFrame html={text('html')} title={t('preview.title')} width={width} isDark={isDark} hasImages={hasImages} />
+              <PreviewFrame html={text('html')} title={title ?? t('preview.title')} width={width} isDark={isDark} hasImages={hasImages} />
             )}
           </div>
         </>

@@ -1,17 +1,14 @@
-import type { components } from '@carillon/sdk'
 import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
 import { useProject } from '../../../session/project.tsx'
+import { hardUsersOf, nameOf } from './hard-users.ts'
 
-type User = components['schemas']['User']
 type Props = { user: string | null; onChange: (user: string | null) => void }
 
 const SHOWN_MAX = 20
 const TRIED = { query: { limit: 100, sort: 'updated_at', direction: 'desc' } } as const
-
-const nameOf = ({ data }: User) => [data.first_name, data.last_name].filter((name) => typeof name === 'string').join(' ')
 
 /** Whose values the preview has. Without a user they are made up. */
 export function UserPicker({ user, onChange }: Props) {
@@ -39,26 +36,6 @@ export function UserPicker({ user, onChange }: Props) {
       nothingFoundMessage={t('preview.noUser')}
     />
   )
-}
-
-const RIGHT_TO_LEFT = new Set(['ar', 'fa', 'he', 'ur'])
-const languageOf = ({ locale }: User) => locale?.split('-')[0]
-
-/** The five users whose messages most often go wrong, out of the latest hundred. */
-function hardUsersOf(users: User[], language: string | undefined): [string, User][] {
-  const byName = users.toSorted((a, b) => nameOf(b).length - nameOf(a).length)
-  const byData = users.toSorted((a, b) => Object.keys(a.data).length - Object.keys(b.data).length)
-  const wanted: [string, User | undefined][] = [
-    ['noName', users.find((user) => nameOf(user) === '' && Object.keys(user.data).length > 0)],
-    ['longestName', byName[0]],
-    [
-      'otherLanguage',
-      users.find((user) => languageOf(user) !== undefined && languageOf(user) !== language && !RIGHT_TO_LEFT.has(languageOf(user) ?? '')),
-    ],
-    ['rightToLeft', users.find((user) => RIGHT_TO_LEFT.has(languageOf(user) ?? ''))],
-    ['missingData', byData[0]],
-  ]
-  return wanted.filter((pair): pair is [string, User] => pair[1] !== undefined)
 }
 
 /** Buttons for the users who are hard to write to. */

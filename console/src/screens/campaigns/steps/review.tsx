@@ -14,6 +14,7 @@ import { useMay, useProject } from '../../../session/project.tsx'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
 import { type Check, checksOf } from './checks.ts'
+import { Samples } from './samples.tsx'
 import type { StepProps } from './step.ts'
 
 const UNDO_MS = 30_000
@@ -42,25 +43,28 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
     preflight: finished,
   })
   return (
-    <div className="cols main-side">
-      <Card title={t('review.heading')}>
-        <ul className="checks">
-          {checks.map((check) => (
-            <CheckLine key={`${check.id} ${check.about ?? ''}`} check={check} />
-          ))}
-        </ul>
-        <Launch
-          campaign={campaign}
-          autosave={autosave}
-          isBlocked={checks.some(({ is }) => is === 'blocking')}
-          reached={finished && reachedBy(finished)}
-        />
-      </Card>
-      {isBlast && (
-        <Card title={t('funnel.heading')}>
-          {isReady ? <FunnelOf preflight={preflight} /> : <p className="pad sm quiet">{t('funnel.noList')}</p>}
+    <div className="stack">
+      <div className="cols main-side">
+        <Card title={t('review.heading')}>
+          <ul className="checks">
+            {checks.map((check) => (
+              <CheckLine key={`${check.id} ${check.about ?? ''}`} check={check} />
+            ))}
+          </ul>
+          <Launch
+            campaign={campaign}
+            autosave={autosave}
+            isBlocked={checks.some(({ is }) => is === 'blocking')}
+            reached={finished && reachedBy(finished)}
+          />
         </Card>
-      )}
+        {isBlast && (
+          <Card title={t('funnel.heading')}>
+            {isReady ? <FunnelOf preflight={preflight} /> : <p className="pad sm quiet">{t('funnel.noList')}</p>}
+          </Card>
+        )}
+      </div>
+      {isReady && lists[0] !== undefined && templates.data.results.length > 0 && <Samples campaign={campaign} listId={lists[0]} />}
     </div>
   )
 }

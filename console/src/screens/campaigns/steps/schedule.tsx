@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { instant } from '../../../parts/time.tsx'
 import { useProject } from '../../../session/project.tsx'
 import type { StepProps } from './step.ts'
+import { Waves } from './waves.tsx'
 
 const HOUR_MS = 3_600_000
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -50,6 +51,7 @@ export function ScheduleStep({ autosave: { draft, change } }: StepProps) {
             checked={isLocal}
             onChange={(event) => at(field, event.currentTarget.checked)}
           />
+          {isLocal && <Waves local={send_at} />}
           {!isLocal && (
             <dl className="kv">
               {zones.map((zone) => (

@@ -1,0 +1,54 @@
+import type { components } from '@carillon/sdk'
+import { expect, test } from 'vitest'
+import { hardUsersOf, sampleUsersOf } from '../src/screens/campaigns/editor/hard-users.ts'
+import { sumsOf } from '../src/screens/campaigns/reason-sums.ts'
+
+type User = components['schemas']['User']
+
+const user = (id: number, data: object, locale: string | null = 'en-AU') => ({ id, data, locale }) as User
+
+const [short, long, german, arabic, unnamed, empty] = [
+  user(1, { first_name: 'Al', plan: 'pro' }),
+  user(2, { first_name: 'Wilhelmina', last_name: 'Featherstonehaugh' }),
+  user(3, { first_name: 'Jan', plan: 'pro' }, 'de'),
+  user(4, { first_name: 'Nour', plan: 'pro' }, 'ar-EG'),
+  user(5, { plan: 'pro', city: 'Hobart' }),
+  user(6, {}),
+]
+
+test('users who are hard to write to have no name, a long one, another language, another direction or no data', () => {
+  const found = hardUsersOf([short, long, german, arabic, unnamed, empty], 'en')
+  expect(found.map(([hard, { id }]) => [hard, id])).toEqual([
+    ['noName', 5],
+    ['longestName', 2],
+    ['otherLanguage', 3],
+    ['rightToLeft', 4],
+    ['missingData', 6],
+  ])
+})
+
+test('samples are the users who are hard to write to and then the first ones, each once', () => {
+  expect(sampleUsersOf([short, long, empty], 'en', 5).map(({ id }) => id)).toEqual([2, 6, 1])
+  expect(sampleUsersOf([short, german, long, arabic, unnamed, empty], 'en', 5).map(({ id }) => id)).toEqual([5, 2, 3, 4, 6])
+})
+
+test('messages are added up by state and reason, over the variants, and those without a reason are left out', () => {
+  const count = (state: 'sent' | 'skipped' | 'failed', reason: string | null, variant: 'A' | 'B', messages: number) => ({
+    state,
+    reason,
+    variant,
+    messages,
+    opens: 0,
+    clicks: 0,
+  })
+  const states = [
+    count('sent', null, 'A', 90),
+    count('skipped', 'suppressed', 'A', 2),
+    count('failed', 'render_failed', 'B', 3),
+    count('skipped', 'suppressed', 'B', 4),
+  ]
+  expect(sumsOf(states)).toEqual([
+    { state: 'skipped', reason: 'suppressed', messages: 6 },
+    { state: 'failed', reason: 'render_failed', messages: 3 },
+  ])
+})
