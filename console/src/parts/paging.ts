@@ -24,3 +24,20 @@ export function listSearchOf(search: Record<string, unknown>): ListSearch {
   const q = textOf(search.q)
   return { ...pagingOf(search), ...(q !== undefined && { q }) }
 }
+
+const ROWS_MAX = 10_000
+
+/** Reads pages one after another, up to a number of rows. Says whether there are more. */
+export async function readAll<T>(
+  read: (cursor: string | undefined) => Promise<Pick<Paged<T>, 'results' | 'nextCursor'>>,
+  most: number = ROWS_MAX,
+): Promise<{ rows: T[]; isCut: boolean }> {
+  const rows: T[] = []
+  let cursor: string | undefined
+  do {
+    const { results, nextCursor } = await read(cursor)
+    rows.push(...results)
+    cursor = nextCursor ?? undefined
+  } while (cursor !== undefined && rows.length < most)
+  return { rows: rows.slice(0, most), isCut: cursor !== undefined || rows.length > most }
+}
