@@ -21,6 +21,7 @@ const NO_PROJECT: Record<string, string> = {
   sign_in_redirects: 'a sign-in has no member before',
   member_mails: 'they are of the server: an address may be that of no member',
   sign_in_failures: 'they are of no member: an address may be that of none',
+  credentials_version: 'a count of the changes to keys of all projects',
   event_removals: 'events are removed by age, for all projects at once',
   schema_migrations: 'all projects share the schema',
   mail_processes: 'a process delivers email of all projects',
