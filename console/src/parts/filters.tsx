@@ -66,7 +66,7 @@ export function FilterChips({ filters, chosen, onChange }: Props) {
               {label}
             </button>
           </Menu.Target>
-          <Menu.Dropdown>
+          <Menu.Dropdown className="filter-menu">
             {values.map(({ value, label }) => (
               <Menu.Item key={value} onClick={() => onChange(id, value)}>
                 {label}

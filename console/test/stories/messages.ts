@@ -37,4 +37,22 @@ export const messages = (site: () => Site) =>
       await drawer.getByText('Your order').waitFor()
       await page.frameLocator('iframe[title="Preview of the message"]').getByText('Two bags of Gesha').waitFor()
     })
+
+    test('is filtered by a campaign and a provider by their names, and says where each message comes from', async () => {
+      const get = async (path: string) => (await site().api('GET', path)).results
+      const sent = (await get('messages?limit=100')).find(({ provider }: { provider: string | null }) => provider !== null)
+      const { id, name } = (await get('campaigns?limit=100')).find(({ id }: { id: number }) => id === sent.campaign_id)
+      const ofCampaign = await get(`messages?campaign_id=${id}&provider=${sent.provider}`)
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.goto(`${new URL(page.url()).pathname}/messages`)
+      await page.getByRole('button', { name: 'Campaign', exact: true }).click()
+      await page.getByRole('menuitem', { name, exact: true }).first().click()
+      await page.waitForURL(new RegExp(`campaign_id=%22${id}%22`))
+      await page.getByRole('button', { name: `Remove the filter Campaign: ${name}` }).waitFor()
+      await page.getByRole('button', { name: 'Provider', exact: true }).click()
+      await page.getByRole('menuitem', { name: sent.provider, exact: true }).click()
+      await expect.poll(() => page.getByRole('row').count()).toBe(ofCampaign.length + 1)
+      expect(await page.getByRole('cell', { name: `${name} Campaign ${id}` }).count()).toBe(ofCampaign.length)
+    })
   })

@@ -12,7 +12,8 @@ import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import './messages.css'
-import { CHANNELS, type Filters, STATES } from './search.ts'
+import { CHANNELS, type Filters, FREE, STATES } from './search.ts'
+import { type Sources, sourceName, useSourceFilters, useSources } from './sources.ts'
 
 type Message = components['schemas']['MessageSummary']
 
@@ -30,6 +31,7 @@ export function MessageLog() {
   const { message, ...shown } = search
   const { period, ...rest } = shown
   const since = useSince(period)
+  const sources = useSources()
   const query = { ...rest, ...(since && { since }), limit: 50 }
   useLiveReads('messages', PATH)
   // States change without a new message, so that it is read again in either case.
@@ -44,13 +46,13 @@ export function MessageLog() {
       about={t('about')}
       more={t('more')}
       request={{ path: PATH, query }}
-      columns={useColumns(message !== undefined)}
+      columns={useColumns(sources, message !== undefined)}
       rows={messages}
       search={shown}
       onSearch={(search, replace) => void navigate({ search, replace })}
       searchLabel={t('search')}
       searchExample={t('searchExample')}
-      filters={useFilters(shown)}
+      filters={useFilters(sources, shown)}
       selected={message}
       empty={t('empty')}
       beside={message !== undefined && <MessageDrawer key={message} id={message} onClose={close} />}
@@ -58,21 +60,25 @@ export function MessageLog() {
   )
 }
 
-/** The filters with fixed values, and of the others those that are set. */
-function useFilters(chosen: Filters): Filter[] {
+/** The filters with values to choose from, and of the others those that are set. */
+function useFilters(sources: Sources, chosen: Filters): Filter[] {
   const { t } = useTranslation('messages')
+  const ofSources = useSourceFilters(sources)
   const period = usePeriodFilter()
-  const fixed: Filter[] = [
+  const offered: Filter[] = [
     { id: 'state', label: t('filter.state'), values: STATES.map((value) => ({ value, label: value })) },
     { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+    ...ofSources,
     period,
   ]
-  const free = (['user', 'campaign_id', 'journey_id', 'reason', 'domain'] as const).filter((id) => chosen[id] !== undefined)
-  return [...fixed, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]
+  const free = FREE.filter((id) => chosen[id] !== undefined && offered.every((one) => one.id !== id))
+  return [...offered, ...free.map((id) => ({ id, label: t(`filter.${id}`), values: [] }))]
 }
 
-function useColumns(isBeside: boolean): SavedColumn<Message>[] {
+function useColumns(sources: Sources, isBeside: boolean): SavedColumn<Message>[] {
   const { t } = useTranslation('messages')
+  const fromOf = ({ campaign_id, journey_id }: Message) =>
+    journey_id === undefined ? t('campaign', { id: campaign_id }) : t('journey', { id: journey_id })
   const columns: SavedColumn<Message>[] = [
     {
       id: 'message',
@@ -104,8 +110,9 @@ function useColumns(isBeside: boolean): SavedColumn<Message>[] {
     {
       id: 'from',
       label: t('column.from'),
-      text: ({ campaign_id, journey_id }) =>
-        journey_id === undefined ? t('campaign', { id: campaign_id }) : t('journey', { id: journey_id }),
+      text: fromOf,
+      also: [{ label: t('csv.name'), text: (message) => sourceName(sources, message) }],
+      cell: (message) => <From name={sourceName(sources, message)} id={fromOf(message)} />,
       isExtra: true,
     },
     { id: 'provider', label: t('column.provider'), text: ({ provider }) => provider, isExtra: true },
@@ -120,3 +127,10 @@ function useColumns(isBeside: boolean): SavedColumn<Message>[] {
   ]
   return isBeside ? columns.filter(({ id }) => ['message', 'state', 'at'].includes(id)) : columns
 }
+
+const From = ({ name, id }: { name: string | null; id: string }) => (
+  <>
+    {name ?? id}
+    {name !== null && <span className="r">{id}</span>}
+  </>
+)

@@ -26,6 +26,8 @@ export type Filters = {
   user?: string
   campaign_id?: string
   journey_id?: string
+  /** The kind of a provider. */
+  provider?: string
   reason?: string
   domain?: string
 }
@@ -33,14 +35,15 @@ export type Filters = {
 /** The address of the log: the filters, the page, and the message that is open beside it. */
 export type LogSearch = Filters & Paging & { message?: number }
 
-const FREE = ['q', 'user', 'campaign_id', 'journey_id', 'reason', 'domain'] as const
+/** The filters whose values are not fixed. */
+export const FREE = ['user', 'campaign_id', 'journey_id', 'provider', 'reason', 'domain'] as const
 
 /** The filters of an address. */
 export function filtersOf(search: Record<string, unknown>): Filters {
   const channel = CHANNELS.find((name) => name === search.channel)
   const state = STATES.find((name) => name === search.state)
   const period = periodOf(search.period)
-  const free = FREE.flatMap((name) => {
+  const free = (['q', ...FREE] as const).flatMap((name) => {
     const value = textOf(search[name])
     return value === undefined ? [] : [[name, value]]
   })
