@@ -1,7 +1,8 @@
 /** How attributes are named in the register, and who can read them. */
 import { expect, test } from 'vitest'
 import { pathOf } from '../src/parts/attribute-paths.ts'
-import { dataKeyOf, readersOf } from '../src/screens/schema/view.ts'
+import { everyDay } from '../src/parts/days.ts'
+import { dataKeyOf, openEventOf, readersOf } from '../src/screens/schema/view.ts'
 
 test.each([
   ['data.plan', 'plan'],
@@ -18,3 +19,27 @@ test.each([
   [{ min_role: 'editor', hidden: false }, 'editor'],
   [{ min_role: 'editor', hidden: true }, 'hidden'],
 ])('%o is read by: %s', (entry, readers) => expect(readersOf(entry)).toBe(readers))
+
+test.each([
+  [
+    { event: 'order', days: '90' },
+    { event: 'order', days: 90 },
+  ],
+  [{ event: 12, days: 8 }, { event: '12' }],
+  [{ event: '', days: 7 }, {}],
+  [{ days: 7 }, {}],
+])('the address %o opens %o', (address, expected) => expect(openEventOf(address)).toEqual(expected))
+
+test('the days of an event are all days, those without one included', () => {
+  const counted = [
+    { day: '2027-01-01', count: 4 },
+    { day: '2026-12-30', count: 2 },
+  ]
+  expect(everyDay('2026-12-29', '2027-01-01', counted)).toEqual([
+    { day: '2026-12-29', value: 0 },
+    { day: '2026-12-30', value: 2 },
+    { day: '2026-12-31', value: 0 },
+    { day: '2027-01-01', value: 4 },
+  ])
+  expect(everyDay('2026-12-29', '2026-12-29', [])).toHaveLength(1)
+})

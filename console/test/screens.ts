@@ -49,6 +49,7 @@ export const SCREENS: Screen[] = [
   { name: 'new-import', path: '/p/1/imports/new', heading: 'Import a file' },
   { name: 'attributes', path: '/p/1/schema', heading: 'Attributes and events' },
   { name: 'events', path: '/p/1/schema?view=events', heading: 'Attributes and events' },
+  { name: 'event-days', path: '/p/1/schema?view=events&event=order_placed', heading: 'Attributes and events' },
   { name: 'templates', path: '/p/1/templates', heading: 'Templates' },
   { name: 'reports', path: '/p/1/reports', heading: 'Reports' },
   { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { DayBars, useDay } from '../../parts/day-bars.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { TabBar } from '../../parts/tabs.tsx'
 import { csvOfDays } from './csv.ts'
 import { changeOf, FIGURES, type Figure, type Report } from './search.ts'
-import { useDay, useSigned } from './words.ts'
+import { useSigned } from './words.ts'
 
 type Props = { report: Report; figure: Figure; onFigure: (figure: Figure) => void }
 
@@ -14,9 +15,7 @@ type Props = { report: Report; figure: Figure; onFigure: (figure: Figure) => voi
 export function DaysChart({ report, figure, onFigure }: Props) {
   const { t } = useTranslation('reports')
   const { since, until, days } = report
-  const day = useDay()
   const words = useWords(report, figure)
-  const most = Math.max(1, ...days.map((one) => one[figure]))
   const save = () => saveFile({ name: `messages-${since}-${until}.csv`, type: 'text/csv', text: csvOfDays(report) })
   return (
     <Card
@@ -36,23 +35,8 @@ export function DaysChart({ report, figure, onFigure }: Props) {
           onChange={(id) => onFigure(id as Figure)}
         />
       </div>
-      <figure className="report-chart">
-        <figcaption>{words}</figcaption>
-        <span className="most" aria-hidden>
-          <Num value={most} />
-        </span>
-        <svg viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none" role="img" aria-label={words}>
-          {days.map((one, index) => {
-            const height = (100 * one[figure]) / most
-            return <rect key={one.day} x={index + 0.1} y={100 - height} width={0.8} height={height} />
-          })}
-        </svg>
-        <span className="ends" aria-hidden>
-          <span>{day(since)}</span>
-          <span>{day(until)}</span>
-        </span>
-      </figure>
-      <details className="report-days">
+      <DayBars days={days.map((one) => ({ day: one.day, value: one[figure] }))} words={words} />
+      <details className="day-table">
         <summary>{t('days.table')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard. */}
         <section className="across" tabIndex={0} aria-label={t('days.heading')}>

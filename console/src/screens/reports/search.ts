@@ -1,4 +1,5 @@
 import type { components } from '@carillon/sdk'
+import { DAY_MS, dayOf } from '../../parts/days.ts'
 
 export type Report = components['schemas']['MessageReport']
 export type Counts = Report['total']
@@ -57,9 +58,6 @@ export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
     ...(figure && { figure }),
   }
 }
-
-const DAY_MS = 86_400_000
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 
 /** The parameters of the request for an address. The API does not include its `until`. */
 export function queryOf({ days = RANGE_DEFAULT, since, until, channel, campaign_id, journey_id }: ReportSearch, now: number) {

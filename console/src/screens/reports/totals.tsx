@@ -1,8 +1,9 @@
 import { useTranslation } from 'react-i18next'
+import { useDay } from '../../parts/day-bars.tsx'
 import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { changeOf, FIGURES, type Figure, type Report, UNWANTED, wholeOf } from './search.ts'
-import { useDay, useSigned } from './words.ts'
+import { useSigned } from './words.ts'
 
 /** Each figure of the range, beside the days before. */
 export function Totals({ report }: { report: Report }) {
