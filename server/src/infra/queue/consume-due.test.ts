@@ -188,6 +188,39 @@ describe('a project with a large backlog', () => {
     for (const tenant of others) expect(await namesOf(tenant)).toEqual(['a', 'b'])
   })
 
+  test('rests for as long as its last batch took while others have events, and not longer', async () => {
+    const [large, ...others] = tenants as [Tenant, ...Tenant[]]
+    const batchOfASecond = async () => {
+      const release = await hold('lists of a project', large)
+      const { finished } = await apply()
+      await expect.poll(() => locksOf(large)).toBe(1)
+      w.clock.advance(1000)
+      await release()
+      await finished
+    }
+    await fill(large, 3 * LARGE)
+    await send(others, ['a'])
+    await batchOfASecond()
+    for (const [waitedMs, started] of [
+      [0, 0],
+      [999, 0],
+      [1, 1],
+    ] as const) {
+      w.clock.advance(waitedMs)
+      await send(others, ['b'])
+      expect(await applyToEnd()).toBe(others.length + started)
+    }
+    await batchOfASecond()
+    // Nobody else has events.
+    expect(await applyToEnd()).toBe(1)
+    await batchOfASecond()
+    w.clock.advance(-5000)
+    await send(others, ['c'])
+    expect(await applyToEnd()).toBe(others.length + 1)
+    await applyAll()
+    expect(await namesOf(large)).toHaveLength(3 * LARGE)
+  })
+
   test('is applied in a transaction of its own', async () => {
     await fill(first(), 300)
     await send(some(1, 10), ['a'])

@@ -1,7 +1,8 @@
 /**
  * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements. A project with a
  * large backlog is applied by itself, beside them, at most two at a time; the processes on the database share its batches. A small
- * project never waits for the backlog of another project, and its events share their statements with those of other small projects.
+ * project never waits for the backlog of another project, and its events share their statements with those of other small projects. While
+ * small projects have events, large backlogs get at most half of the time.
  */
 import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -41,7 +42,7 @@ const ELSEWHERE_MS = 20
 
 /**
  * What this process is applying by itself, the order in which projects were started, until when it leaves projects to other processes, how
- * many full small batches projects had, and how many processes there are. Times are those of the process.
+ * many full small batches projects had, when the last large batch ended, and how many processes there are.
  */
 type State = {
   inFlight: Map<ProjectId, Promise<void>>
@@ -50,6 +51,7 @@ type State = {
   othersUntilMs: number
   elsewhere: Map<ProjectId, number>
   full: Map<ProjectId, number>
+  lastLarge: { endedMs: number; tookMs: number }
   workers: { count: number; knownUntilMs: number }
 }
 
@@ -67,6 +69,7 @@ function stateOf({ db }: Ctx): State {
     othersUntilMs: 0,
     elsewhere: new Map(),
     full: new Map(),
+    lastLarge: { endedMs: 0, tookMs: 0 },
     workers,
   }
   states.set(db, state)
@@ -84,7 +87,7 @@ export async function consumeDue<I extends QueuedItem, K, D extends DueWork>(ctx
   const large = due.filter(isLarge).map(({ project_id }) => project_id)
   const nowMs = ctx.clock.now().getTime()
   if (small.length > 0) state.othersUntilMs = nowMs + OTHERS_FOR_MS
-  const started = await startAlone(ctx, state, large, consumer)
+  const started = small.length > 0 && isResting(state, nowMs) ? [] : await startAlone(ctx, state, large, consumer)
   const view = { ...ctx, db: viewOf(ctx.db) }
   const left: ProjectId[] = []
   let done = 0
@@ -135,6 +138,9 @@ function isLeft({ elsewhere }: State, id: ProjectId): boolean {
   return false
 }
 
+/** Large backlogs rest for as long as their last batch took. After a clock that was set back they do not. */
+const isResting = ({ lastLarge: { endedMs, tookMs } }: State, nowMs: number): boolean => nowMs >= endedMs && nowMs < endedMs + tookMs
+
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */
 async function startAlone<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
@@ -152,8 +158,11 @@ async function startAlone<I extends QueuedItem, K, D extends DueWork>(
     state.lastStart.set(id, ++state.starts)
     const [oldest] = state.lastStart.keys()
     if (state.lastStart.size > STARTS_KEPT && oldest !== undefined) state.lastStart.delete(oldest)
+    const begunMs = ctx.clock.now().getTime()
     const work = consumeNext(ctx, id, consumer, size)
       .then((applied) => {
+        const endedMs = ctx.clock.now().getTime()
+        state.lastLarge = { endedMs, tookMs: endedMs - begunMs }
         if (applied === 0) state.elsewhere.set(id, performance.now() + ELSEWHERE_MS)
       })
       .finally(() => state.inFlight.delete(id))
