@@ -3,6 +3,7 @@ import { SAMPLE_USERS } from '../src/screens/home/sample-users.ts'
 import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
 import { apiLog } from './stories/api-log.ts'
+import { calendar } from './stories/calendar.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
 import { domains } from './stories/domains.ts'
@@ -41,6 +42,7 @@ domains(site)
 webhooks(site)
 providers(site)
 campaigns(site)
+calendar(site)
 reports(site)
 editing(site)
 journeys(site)

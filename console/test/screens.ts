@@ -64,6 +64,7 @@ export const SCREENS: Screen[] = [
   { name: 'subscription-types', path: '/p/1/subscriptions', heading: 'Subscription types' },
   { name: 'preference-page', path: '/p/1/preference-page', heading: 'Preference page' },
   { name: 'campaigns', path: '/p/1/campaigns', heading: 'Campaigns' },
+  { name: 'campaign-calendar', path: '/p/1/campaigns?view=calendar', heading: 'Campaigns' },
   { name: 'new-campaign', path: '/p/1/campaigns/new', heading: 'New campaign' },
   { name: 'campaign', path: campaignIn('finished', '?user=sample-2'), heading: /./ },
   { name: 'campaign-audience', path: campaignIn('draft', '/edit?step=audience'), heading: /./ },

@@ -1,9 +1,13 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useMay, useProject } from '../session/project.tsx'
 import { type ShownRequest, samplesOf } from './request-code.ts'
 import { said } from './toast.ts'
+
+type Audited = { type: string; id: number }
 
 type Props = {
   request: ShownRequest
@@ -11,10 +15,12 @@ type Props = {
   label: string
   /** Something of the menu is being done. */
   isPending?: boolean
+  /** What the audit log calls the object. Its changes are an item of the menu, for admins. */
+  audited?: Audited
 }
 
 /** The menu of an object: its own items, and the request behind it as code. */
-export function CopyAs({ request, children, label, isPending = false }: Props) {
+export function CopyAs({ request, children, label, isPending = false, audited }: Props) {
   const { t } = useTranslation()
   const copy = async (text: string, language: string) => {
     await navigator.clipboard.writeText(text)
@@ -29,6 +35,7 @@ export function CopyAs({ request, children, label, isPending = false }: Props) {
       </Menu.Target>
       <Menu.Dropdown>
         {children}
+        {audited && <AuditItem {...audited} />}
         {samplesOf(request, location.origin).map(({ language, text }) => (
           <Menu.Item key={language} onClick={() => void copy(text, language)}>
             {t('copyAs', { language })}
@@ -36,5 +43,25 @@ export function CopyAs({ request, children, label, isPending = false }: Props) {
         ))}
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+function AuditItem({ type, id }: Audited) {
+  const { t } = useTranslation()
+  const project = useProject()
+  if (!useMay('admin')) return null
+  return (
+    <Menu.Item
+      renderRoot={(props) => (
+        <Link
+          {...props}
+          to="/p/$project/audit"
+          params={{ project: String(project.id) }}
+          search={{ object_type: type, object_id: String(id) }}
+        />
+      )}
+    >
+      {t('auditLog')}
+    </Menu.Item>
   )
 }

@@ -113,7 +113,11 @@ function Actions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       {duplicate.error && <Failed error={duplicate.error} />}
-      <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: CAMPAIGN, params: { campaignId: id } }}>
+      <CopyAs
+        label={t('moreOf', { name })}
+        request={{ method: 'GET', path: CAMPAIGN, params: { campaignId: id } }}
+        audited={{ type: 'campaign', id }}
+      >
         {mayCopy && <Menu.Item onClick={() => duplicate.mutate(undefined)}>{t('duplicate')}</Menu.Item>}
         {mayWrite && (
           <Menu.Item color="ember" onClick={() => setArchiving(true)}>

@@ -1,4 +1,5 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
@@ -6,27 +7,47 @@ import { useRead } from '../../parts/data.ts'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import type { ListSearch } from '../../parts/paging.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
+import { Calendar } from './calendar.tsx'
 import { CAMPAIGNS, type Campaign } from './search.ts'
+import { ViewSwitch } from './view-switch.tsx'
 
 const route = getRouteApi('/member/p/$project/campaigns')
 
-/** The campaigns of the project, with their states and what they sent. */
+/** The campaigns of the project, with their states and what they sent, as a list or by day. */
 export function Campaigns() {
   const { t } = useTranslation('campaigns')
-  const search = route.useSearch()
+  const { view, month, ...search } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/campaigns' })
   const project = useProject()
   const mayWrite = useMay('editor')
-  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
-  const campaigns = useRead(CAMPAIGNS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   const create = mayWrite && (
     <AddButton onClick={() => void navigate({ to: '/p/$project/campaigns/new', params: { project: String(project.id) } })}>
       {t('create')}
     </AddButton>
   )
+  if (view !== 'calendar') return <CampaignList search={search} create={create} />
+  return (
+    <>
+      <PageHead title={t('title')} about={t('about')} actions={create} />
+      <Calendar
+        month={month}
+        onMonth={(month) => void navigate({ search: { view, ...(month && { month }) } })}
+        onList={() => void navigate({ search: {} })}
+      />
+    </>
+  )
+}
+
+function CampaignList({ search, create }: { search: ListSearch; create: ReactNode }) {
+  const { t } = useTranslation('campaigns')
+  const navigate = useNavigate({ from: '/p/$project/campaigns' })
+  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
+  const campaigns = useRead(CAMPAIGNS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   return (
     <ListPage
       title={t('title')}
@@ -38,6 +59,7 @@ export function Campaigns() {
       search={search}
       onSearch={(search, replace) => void navigate({ search, replace })}
       searchLabel={t('search')}
+      tools={<ViewSwitch view="list" onView={() => void navigate({ search: { view: 'calendar' } })} />}
       empty={t('empty')}
       action={create}
       emptyActions={create}

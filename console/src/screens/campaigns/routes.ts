@@ -1,7 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { type CampaignSearch, MESSAGE_STATES, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
+import { monthOf } from './months.ts'
+import { type CampaignSearch, type CampaignsSearch, MESSAGE_STATES, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
 
 type Given = Record<string, unknown>
 
@@ -13,7 +14,11 @@ const templateOf = ({ locale, variant }: Given): TemplateSearch => ({
 const campaigns = createRoute({
   getParentRoute: () => projectRoute,
   path: 'campaigns',
-  validateSearch: listSearchOf,
+  validateSearch: (search: Given): CampaignsSearch => {
+    if (search.view !== 'calendar') return listSearchOf(search)
+    const month = monthOf(search.month)
+    return { view: 'calendar', ...(month && { month }) }
+  },
   component: lazyRouteComponent(() => import('./campaigns.tsx'), 'Campaigns'),
 })
 

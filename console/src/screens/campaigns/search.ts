@@ -7,6 +7,9 @@ export type MessageState = components['schemas']['CampaignRecipient']['state']
 export const CAMPAIGNS = '/api/client/campaigns'
 export const CAMPAIGN = '/api/client/campaigns/{campaignId}'
 
+/** The address of the list, or of the calendar and its month. */
+export type CampaignsSearch = ListSearch & { view?: 'calendar'; month?: string }
+
 /** The states of messages, in the order in which a filter offers them. */
 export const MESSAGE_STATES = [
   'queued',

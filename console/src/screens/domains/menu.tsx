@@ -21,7 +21,11 @@ export function DomainMenu({ domain }: { domain: Domain }) {
   const props = { domain, onClose: close }
   return (
     <>
-      <CopyAs label={t('moreOf', { name: nameOf(domain) })} request={{ method: 'GET', path: DOMAIN, params: { domainId: domain.id } }}>
+      <CopyAs
+        label={t('moreOf', { name: nameOf(domain) })}
+        request={{ method: 'GET', path: DOMAIN, params: { domainId: domain.id } }}
+        audited={{ type: 'domain', id: domain.id }}
+      >
         {mayChange && !domain.is_default && <Menu.Item onClick={() => setOpen('default')}>{t('makeDefault.open')}</Menu.Item>}
         {mayChange && domain.sending && <Menu.Item onClick={() => setOpen('rotate')}>{t('rotate.open')}</Menu.Item>}
         {mayChange && (

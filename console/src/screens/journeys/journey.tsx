@@ -93,7 +93,11 @@ function Head({ journey, editing }: { journey: Journey; editing: Editing }) {
         actions={
           <>
             {editing.mayWrite && <SaveState autosave={editing.autosave} />}
-            <CopyAs label={t('moreOf', { name })} request={{ method: 'PUT', path: STEPS, params: { journeyId: id }, body: editing.graph }}>
+            <CopyAs
+              label={t('moreOf', { name })}
+              request={{ method: 'PUT', path: STEPS, params: { journeyId: id }, body: editing.graph }}
+              audited={{ type: 'journey', id }}
+            >
               {mayWrite && (
                 <Menu.Item color="ember" onClick={() => setArchiving(true)}>
                   {t('archive.open')}

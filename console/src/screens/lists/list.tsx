@@ -57,7 +57,11 @@ export function ListPage() {
         actions={
           <>
             <Chip state={list.state} reason={list.state === 'building' ? `${Math.round(list.progress * 100)} %` : null} />
-            <CopyAs label={t('moreOf', { name: list.name })} request={{ method: 'GET', path: PATH, params: { listId } }}>
+            <CopyAs
+              label={t('moreOf', { name: list.name })}
+              request={{ method: 'GET', path: PATH, params: { listId } }}
+              audited={{ type: 'list', id: listId }}
+            >
               {mayChange && <Menu.Item onClick={() => recount.mutate(undefined)}>{t(`recount.${list.type}`)}</Menu.Item>}
               {mayChange && (
                 <Menu.Item color="ember" onClick={() => setArchiving(true)}>

@@ -43,7 +43,11 @@ export function ProviderPage() {
         actions={
           <>
             {provider.is_default && <Chip state={t('default')} tone="good" />}
-            <CopyAs label={t('moreOf', { name: provider.name })} request={{ method: 'GET', path: PROVIDER, params: path }}>
+            <CopyAs
+              label={t('moreOf', { name: provider.name })}
+              request={{ method: 'GET', path: PROVIDER, params: path }}
+              audited={{ type: 'provider', id: provider.id }}
+            >
               {!provider.is_default && <Menu.Item onClick={() => makeDefault.mutate(undefined)}>{t('makeDefault.open')}</Menu.Item>}
               <Menu.Item color="ember" onClick={() => setDeleting(true)}>
                 {t('delete.open')}

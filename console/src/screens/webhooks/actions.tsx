@@ -33,7 +33,11 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
           {t('edit.open')}
         </Button>
       )}
-      <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: ENDPOINT, params: { endpointId: id } }}>
+      <CopyAs
+        label={t('moreOf', { name })}
+        request={{ method: 'GET', path: ENDPOINT, params: { endpointId: id } }}
+        audited={{ type: 'webhook', id }}
+      >
         {mayChange && <Menu.Item onClick={() => setOpen('rotate')}>{t('rotate.open')}</Menu.Item>}
         {mayChange && status === 'active' && <Menu.Item onClick={() => setOpen('pause')}>{t('pause.open')}</Menu.Item>}
         {mayChange && (
