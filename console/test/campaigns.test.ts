@@ -2,6 +2,7 @@ import type { components } from '@carillon/sdk'
 import { expect, test } from 'vitest'
 import { hardUsersOf, sampleUsersOf } from '../src/screens/campaigns/editor/hard-users.ts'
 import { sumsOf } from '../src/screens/campaigns/reason-sums.ts'
+import { sumsByVariant, variantIn, withoutContent } from '../src/screens/campaigns/variants.ts'
 
 type User = components['schemas']['User']
 
@@ -51,4 +52,46 @@ test('messages are added up by state and reason, over the variants, and those wi
     { state: 'skipped', reason: 'suppressed', messages: 6 },
     { state: 'failed', reason: 'render_failed', messages: 3 },
   ])
+})
+
+test('messages that a provider has accepted are counted for each variant, with what their recipients did', () => {
+  const row = (
+    variant: 'A' | 'B' | null,
+    state: 'sent' | 'delivered' | 'bounced' | 'skipped' | 'queued',
+    messages: number,
+    clicks = 0,
+  ) => ({
+    variant,
+    state,
+    reason: null,
+    messages,
+    opens: 2 * clicks,
+    clicks,
+  })
+  const states = [
+    row('A', 'sent', 5, 1),
+    row('A', 'delivered', 3, 2),
+    row('A', 'skipped', 9),
+    row('B', 'bounced', 1),
+    row(null, 'queued', 4),
+  ]
+  expect(sumsByVariant([{ name: 'Short' }, { name: 'Long' }], { states })).toEqual([
+    { letter: 'A', name: 'Short', sent: 8, opens: 6, clicks: 3 },
+    { letter: 'B', name: 'Long', sent: 1, opens: 0, clicks: 0 },
+  ])
+})
+
+test.each([
+  [2, 'B', 'B'],
+  [2, 'C', undefined],
+  [0, 'A', undefined],
+  [2, undefined, undefined],
+])('of %i variants, %s of an address is %s', (count, letter, expected) =>
+  expect(variantIn(Array.from({ length: count }), letter)).toBe(expected),
+)
+
+test('variants without a template are named', () => {
+  const templates = [{ variant: 'A' as const }, { variant: 'C' as const }]
+  expect(withoutContent([1, 2, 3, 4], templates)).toEqual(['B', 'D'])
+  expect(withoutContent([], templates)).toEqual([])
 })

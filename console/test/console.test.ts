@@ -2,6 +2,7 @@
 import { SAMPLE_USERS } from '../src/screens/home/sample-users.ts'
 import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
+import { abTest } from './stories/ab-test.ts'
 import { apiLog } from './stories/api-log.ts'
 import { calendar } from './stories/calendar.ts'
 import { campaigns } from './stories/campaigns.ts'
@@ -43,6 +44,7 @@ webhooks(site)
 providers(site)
 campaigns(site)
 calendar(site)
+abTest(site)
 reports(site)
 editing(site)
 journeys(site)

@@ -69,6 +69,7 @@ export const SCREENS: Screen[] = [
   { name: 'campaign', path: campaignIn('finished', '?user=sample-2'), heading: /./ },
   { name: 'campaign-audience', path: campaignIn('draft', '/edit?step=audience'), heading: /./ },
   { name: 'email-editor', path: campaignIn('draft', '/edit?step=content'), heading: /./ },
+  { name: 'campaign-delivery', path: campaignIn('draft', '/edit?step=delivery'), heading: /./ },
   { name: 'campaign-schedule', path: campaignIn('draft', '/edit?step=schedule'), heading: /./ },
   { name: 'campaign-review', path: campaignIn('draft', '/edit?step=review'), heading: /./ },
   { name: 'journeys', path: '/p/1/journeys', heading: 'Journeys' },

@@ -19,6 +19,7 @@ import { Engagement } from './engagement.tsx'
 import { Progress } from './progress.tsx'
 import { Recipients } from './recipients.tsx'
 import { CAMPAIGN, CAMPAIGNS, type Campaign } from './search.ts'
+import { VariantResults } from './variant-results.tsx'
 
 const route = getRouteApi('/member/p/$project/campaigns/$campaignId')
 
@@ -44,6 +45,7 @@ export function CampaignPage() {
             <Controls campaign={campaign} />
           </Progress>
           {campaign.delivery.total > 0 && <Engagement campaign={campaign} />}
+          {campaign.delivery.total > 0 && <VariantResults campaign={campaign} />}
           <Recipients campaign={campaign} />
         </div>
         {user !== undefined && <RecipientDrawer key={user} campaign={campaign} userId={user} />}

@@ -29,7 +29,7 @@ export const MESSAGE_STATES = [
 export type CampaignSearch = ListSearch & { state?: MessageState; user?: string }
 
 /** The steps of the wizard. */
-export const STEPS = ['about', 'audience', 'content', 'schedule', 'review'] as const
+export const STEPS = ['about', 'audience', 'content', 'delivery', 'schedule', 'review'] as const
 export type Step = (typeof STEPS)[number]
 
 /** The template that is open: its locale and, where the campaign has variants, one of them. */

@@ -11,12 +11,15 @@ import { SaveProblem, SaveState } from '../../parts/save-state.tsx'
 import { useMay } from '../../session/project.tsx'
 import { useDraft } from './draft.ts'
 import { Editor } from './editor/editor.tsx'
-import { CAMPAIGN, type Campaign, STEPS, type Step } from './search.ts'
+import { CAMPAIGN, type Campaign, STEPS, type Step, type TemplateSearch } from './search.ts'
 import { AboutStep } from './steps/about.tsx'
 import { AudienceStep } from './steps/audience.tsx'
+import { DeliveryStep } from './steps/delivery.tsx'
 import { ReviewStep } from './steps/review.tsx'
 import { ScheduleStep } from './steps/schedule.tsx'
 import type { StepProps } from './steps/step.ts'
+import { VariantsCard } from './steps/variants.tsx'
+import { variantIn } from './variants.ts'
 
 const route = getRouteApi('/member/p/$project/campaigns/$campaignId/edit')
 
@@ -89,6 +92,12 @@ function Steps({ campaign }: { campaign: Campaign }) {
   )
 }
 
+/** The template that is open. A variant that was removed is not. */
+function placeIn({ variants }: Campaign, { locale, variant: wanted }: TemplateSearch): TemplateSearch {
+  const variant = variantIn(variants, wanted)
+  return { ...(locale !== undefined && { locale }), ...(variant !== undefined && { variant }) }
+}
+
 type OfProps = StepProps & { step: Step; flush: RefObject<(() => Promise<void>) | null> }
 
 function StepOf({ step, campaign, autosave, flush }: OfProps) {
@@ -98,12 +107,21 @@ function StepOf({ step, campaign, autosave, flush }: OfProps) {
   switch (step) {
     case 'content':
       return (
-        <Editor
-          campaign={campaign}
-          place={search}
-          onPlace={(place) => void navigate({ search: ({ step }) => ({ ...(step && { step }), ...place }) })}
-          flush={flush}
-        />
+        <div className="stack">
+          {campaign.type === 'blast' && <VariantsCard campaign={campaign} autosave={autosave} />}
+          <Editor
+            campaign={campaign}
+            place={placeIn(campaign, search)}
+            onPlace={(place) => void navigate({ search: ({ step }) => ({ ...(step && { step }), ...place }) })}
+            flush={flush}
+          />
+        </div>
+      )
+    case 'delivery':
+      return (
+        <Card title={t('step.delivery')}>
+          <DeliveryStep campaign={campaign} autosave={autosave} />
+        </Card>
       )
     case 'about':
       return (

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import { Button, Select } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { type RefObject, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,8 +8,10 @@ import { Failed } from '../../../parts/failed.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { SaveProblem, SaveState } from '../../../parts/save-state.tsx'
+import { TabBar } from '../../../parts/tabs.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
 import type { Campaign, TemplateSearch } from '../search.ts'
+import { letterOf } from '../variants.ts'
 import { Fields } from './fields.tsx'
 import { PreviewPane } from './preview-pane.tsx'
 import { HardUsers, UserPicker } from './preview-users.tsx'
@@ -155,20 +157,18 @@ function Places({ campaign: { variants }, stored, place, onPlace }: PlacesProps)
         nothingFoundMessage={t('editor.typeLocale')}
         onChange={(locale) => locale && onPlace({ ...place, locale })}
       />
-      {variants.map(({ name }, index) => {
-        const variant = String.fromCharCode('A'.charCodeAt(0) + index)
-        return (
-          <Button
-            key={variant}
-            size="xs"
-            variant="default"
-            aria-pressed={variant === place.variant}
-            onClick={() => onPlace({ ...place, variant })}
-          >
-            {t('editor.variant', { variant, name })}
-          </Button>
-        )
-      })}
+      {variants.length > 0 && (
+        <TabBar
+          isSmall
+          label={t('variants.heading')}
+          tabs={variants.map(({ name }, index) => {
+            const variant = letterOf(index)
+            return { id: variant, label: t('editor.variant', { variant, name }) }
+          })}
+          current={place.variant}
+          onChange={(variant) => onPlace({ ...place, variant: variant as Variant })}
+        />
+      )}
     </>
   )
 }

@@ -1,8 +1,11 @@
-import { NumberInput, Select, TextInput } from '@mantine/core'
+import { Select, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
-import { Retries } from './retries.tsx'
 import type { StepProps } from './step.ts'
+
+const TAGS_MAX = 50
+const TAG_LENGTH_MAX = 64
 
 /** Its name, and what users must have agreed to. Type and channel are fixed once it exists. */
 export function AboutStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
@@ -25,17 +28,37 @@ export function AboutStep({ campaign: { channel }, autosave: { draft, change } }
         allowDeselect={false}
         onChange={(id) => id && change({ ...draft, subscription_id: Number(id) })}
       />
-      <NumberInput
-        label={t('field.expires')}
-        description={t('field.expiresAbout')}
-        value={draft.expires_after_hours}
-        min={1}
-        allowDecimal={false}
-        onChange={(hours) => typeof hours === 'number' && hours > 0 && change({ ...draft, expires_after_hours: hours })}
+      <TagsInput
+        label={t('field.tags')}
+        value={draft.tags ?? []}
+        maxTags={TAGS_MAX}
+        onChange={(tags) => change({ ...draft, tags: tags.filter((tag) => tag.length <= TAG_LENGTH_MAX) })}
       />
-      {channel === 'email' && (
-        <Retries retries={draft.mail_retries ?? null} onChange={(retries) => change({ ...draft, mail_retries: retries })} />
-      )}
+      <Slug slug={draft.slug ?? ''} onChange={(slug) => change({ ...draft, slug })} />
     </div>
+  )
+}
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** What requests call the campaign. What is half typed is not saved. */
+function Slug({ slug, onChange }: { slug: string; onChange: (slug: string) => void }) {
+  const { t } = useTranslation('campaigns')
+  const [text, setText] = useState<string | null>(null)
+  const shown = text ?? slug
+  return (
+    <TextInput
+      label={t('field.slug')}
+      description={t('field.slugAbout')}
+      required
+      maxLength={64}
+      value={shown}
+      error={SLUG.test(shown) ? undefined : t('field.slugWrong')}
+      onChange={(event) => {
+        const written = event.currentTarget.value
+        setText(written)
+        if (SLUG.test(written)) onChange(written)
+      }}
+    />
   )
 }

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import { Autocomplete, Button, JsonInput, MultiSelect } from '@mantine/core'
+import { Autocomplete, Button, JsonInput, MultiSelect, NumberInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
@@ -66,6 +66,15 @@ function Lists({ campaign, autosave }: StepProps) {
             onChange={(ids) => change({ ...draft, exclusion_list_ids: ids.map(Number) })}
             searchable
           />
+          <NumberInput
+            label={t('audience.holdout')}
+            description={t('audience.holdoutAbout')}
+            min={0}
+            max={90}
+            allowDecimal={false}
+            value={draft.holdout_percent ?? 0}
+            onChange={(percent) => typeof percent === 'number' && change({ ...draft, holdout_percent: percent })}
+          />
         </div>
       </Card>
       <Card title={t('funnel.heading')}>
@@ -75,7 +84,13 @@ function Lists({ campaign, autosave }: StepProps) {
           <Funnel
             campaignId={campaign.id}
             isReady={isReady}
-            version={JSON.stringify([draft.subscription_id, chosen, excluded, used.map(({ updated_at }) => updated_at)])}
+            version={JSON.stringify([
+              draft.subscription_id,
+              draft.holdout_percent,
+              chosen,
+              excluded,
+              used.map(({ updated_at }) => updated_at),
+            ])}
           />
         )}
       </Card>

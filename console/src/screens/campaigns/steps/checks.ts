@@ -3,6 +3,7 @@ import type { components } from '@carillon/sdk'
 import type { Draft } from '../draft.ts'
 import { type Preflight, reachedBy } from '../funnel.tsx'
 import type { Campaign } from '../search.ts'
+import { withoutContent } from '../variants.ts'
 
 type Schemas = components['schemas']
 
@@ -30,7 +31,7 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
   return [
     ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),
     ...(type === 'trigger' ? [draft.event_name ? passed('event') : warning('noEvent')] : []),
-    templates.length > 0 ? passed('content') : blocking('noContent'),
+    ...contentChecks(draft.variants ?? [], templates),
     ...findings.map(({ severity, message, locale, param }): Check => {
       const about = `${locale} · ${param}`
       return { id: 'finding', is: severity === 'error' ? 'error' : 'warning', about, params: { message } }
@@ -44,6 +45,13 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
     ...(preflight && reachedBy(preflight) === 0 ? [warning('reachesNone')] : []),
     ...(isPast ? [warning('past')] : []),
   ]
+}
+
+function contentChecks(variants: unknown[], templates: Given['templates']): Check[] {
+  if (templates.length === 0) return [blocking('noContent')]
+  const missing = withoutContent(variants, templates)
+  if (missing.length === 0) return [passed('content')]
+  return [{ id: 'noVariant', is: 'blocking', params: { letters: missing.join(', ') } }]
 }
 
 const passed = (id: string): Check => ({ id, is: 'passed' })

@@ -1,0 +1,151 @@
+import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useRead } from '../../../parts/data.ts'
+import { useMay } from '../../../session/project.tsx'
+import type { Draft } from '../draft.ts'
+import { Retries } from './retries.tsx'
+import type { StepProps } from './step.ts'
+
+const query = { limit: 100 } as const
+
+type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
+
+/** By which provider messages go, how fast, until when, and what their links have. */
+export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
+  const { t } = useTranslation('campaigns')
+  return (
+    <div className="form pad narrow">
+      {useMay('admin') && <ProviderField channel={channel} draft={draft} change={change} />}
+      <RateFields draft={draft} change={change} />
+      <NumberInput
+        label={t('field.expires')}
+        description={t('field.expiresAbout')}
+        value={draft.expires_after_hours}
+        min={1}
+        allowDecimal={false}
+        onChange={(hours) => typeof hours === 'number' && hours > 0 && change({ ...draft, expires_after_hours: hours })}
+      />
+      {channel === 'email' && (
+        <Retries retries={draft.mail_retries ?? null} onChange={(retries) => change({ ...draft, mail_retries: retries })} />
+      )}
+      {channel !== 'webhook' && (
+        <>
+          <DomainField draft={draft} change={change} />
+          <UtmFields draft={draft} change={change} />
+        </>
+      )}
+    </div>
+  )
+}
+
+function ProviderField({ channel, draft, change }: FieldsProps & { channel: StepProps['campaign']['channel'] }) {
+  const { t } = useTranslation('campaigns')
+  const { data } = useRead('/api/client/providers', { query })
+  const providers = (data?.results ?? []).filter((provider) => provider.channel === channel)
+  if (providers.length === 0) return null
+  return (
+    <Select
+      label={t('delivery.provider')}
+      description={t('delivery.providerAbout')}
+      placeholder={t('delivery.default')}
+      data={providers.map(({ id, name, kind }) => ({ value: String(id), label: `${name} · ${kind}` }))}
+      value={draft.provider_id ? String(draft.provider_id) : null}
+      clearable
+      onChange={(id) => change({ ...draft, provider_id: id === null ? null : Number(id) })}
+    />
+  )
+}
+
+const RATE_FIRST = { limit: 1000, interval_seconds: 60 }
+
+function RateFields({ draft, change }: FieldsProps) {
+  const { t } = useTranslation('campaigns')
+  const rate = draft.rate ?? null
+  const write = (name: keyof typeof RATE_FIRST) => (value: string | number) =>
+    rate && typeof value === 'number' && value > 0 && change({ ...draft, rate: { ...rate, [name]: value } })
+  return (
+    <>
+      <Switch
+        label={t('delivery.rate')}
+        description={t('delivery.rateAbout')}
+        checked={rate !== null}
+        onChange={(event) => change({ ...draft, rate: event.currentTarget.checked ? RATE_FIRST : null })}
+      />
+      {rate && (
+        <div className="two">
+          <NumberInput
+            label={t('delivery.limit')}
+            value={rate.limit}
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            onChange={write('limit')}
+          />
+          <NumberInput
+            label={t('delivery.interval')}
+            value={rate.interval_seconds}
+            min={1}
+            max={86_400}
+            allowDecimal={false}
+            onChange={write('interval_seconds')}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+function DomainField({ draft, change }: FieldsProps) {
+  const { t } = useTranslation('campaigns')
+  const { data } = useRead('/api/client/domains', { query })
+  if (!data || data.results.length === 0) return null
+  return (
+    <Select
+      label={t('delivery.domain')}
+      description={t('delivery.domainAbout')}
+      placeholder={t('delivery.default')}
+      data={data.results.map(({ id, host }) => ({ value: String(id), label: host }))}
+      value={draft.custom_domain_id ? String(draft.custom_domain_id) : null}
+      clearable
+      onChange={(id) => change({ ...draft, custom_domain_id: id === null ? null : Number(id) })}
+    />
+  )
+}
+
+const UTM = ['source', 'medium', 'campaign', 'term', 'content'] as const
+const UTM_NEEDED: readonly string[] = ['source', 'medium', 'campaign']
+const UTM_MAX = 255
+
+function UtmFields({ draft, change }: FieldsProps) {
+  const { t } = useTranslation('campaigns')
+  const utm = draft.utm ?? null
+  const write = (name: (typeof UTM)[number], text: string) => {
+    if (!utm) return
+    const { [name]: _, ...others } = utm
+    // Without one of the first three the parameters are none, so a field that was emptied keeps what it had.
+    if (text === '' && UTM_NEEDED.includes(name)) return
+    change({ ...draft, utm: { ...others, ...(text !== '' && { [name]: text }) } as typeof utm })
+  }
+  const first = { source: 'newsletter', medium: 'email', campaign: draft.name.slice(0, UTM_MAX) }
+  return (
+    <>
+      <Switch
+        label={t('delivery.utm')}
+        description={t('delivery.utmAbout')}
+        checked={utm !== null}
+        onChange={(event) => change({ ...draft, utm: event.currentTarget.checked ? first : null })}
+      />
+      {utm &&
+        UTM.map((name) => (
+          <TextInput
+            key={name}
+            label={`utm_${name}`}
+            required={UTM_NEEDED.includes(name)}
+            maxLength={UTM_MAX}
+            value={utm[name] ?? ''}
+            onChange={(event) => write(name, event.currentTarget.value)}
+          />
+        ))}
+    </>
+  )
+}
