@@ -18,6 +18,7 @@ import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
+import { templateFields } from './stories/template-fields.ts'
 import { userList } from './stories/user-list.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
@@ -45,6 +46,7 @@ providers(site)
 campaigns(site)
 calendar(site)
 abTest(site)
+templateFields(site)
 reports(site)
 editing(site)
 journeys(site)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checksOf, type System, sizeOf } from '../src/screens/system/checks.ts'
+import { sizeOf } from '../src/parts/sizes.ts'
+import { checksOf, type System } from '../src/screens/system/checks.ts'
 
 const READ_AT = '2026-11-23T10:00:00.000Z'
 const queue = (oldest_at: string | null): System['queues'][number] => ({ name: 'mail', waiting: 1, oldest_at })

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 
-type Props = { html: string; title: string; width?: number | '100%'; isDark?: boolean; hasImages?: boolean }
+type Props = { html: string; title: string; width?: number | '100%'; heightMin?: number; isDark?: boolean; hasImages?: boolean }
 
 const HEIGHT_MIN = 240
 
@@ -8,19 +8,19 @@ const HEIGHT_MIN = 240
  * HTML that others wrote, in a document of an origin of its own: `/console/preview` allows its styles and pictures, and none of its
  * scripts. Its height follows its content.
  */
-export function PreviewFrame({ html, title, width = '100%', isDark = false, hasImages = true }: Props) {
+export function PreviewFrame({ html, title, width = '100%', heightMin = HEIGHT_MIN, isDark = false, hasImages = true }: Props) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [isReady, setReady] = useState(false)
-  const [height, setHeight] = useState(HEIGHT_MIN)
+  const [height, setHeight] = useState(heightMin)
   useEffect(() => {
     const hear = ({ source, data }: MessageEvent) => {
       if (source !== frame.current?.contentWindow) return
       if (data === 'ready') setReady(true)
-      else if (typeof data?.height === 'number') setHeight(Math.max(HEIGHT_MIN, data.height))
+      else if (typeof data?.height === 'number') setHeight(Math.max(heightMin, data.height))
     }
     window.addEventListener('message', hear)
     return () => window.removeEventListener('message', hear)
-  }, [])
+  }, [heightMin])
   useEffect(() => {
     if (isReady) frame.current?.contentWindow?.postMessage({ html, isDark, hasImages }, '*')
   }, [isReady, html, isDark, hasImages])

@@ -8,8 +8,9 @@ import { Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
+import { sizeOf } from '../../parts/sizes.ts'
 import { Time } from '../../parts/time.tsx'
-import { checksOf, type System, sizeOf } from './checks.ts'
+import { checksOf, type System } from './checks.ts'
 
 const READ_EVERY_MS = 10_000
 const GUIDE = '/docs/operate/tools'

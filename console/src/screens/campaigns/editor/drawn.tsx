@@ -3,12 +3,15 @@ import { Code } from '../../../parts/code.tsx'
 import { PreviewFrame } from '../../../parts/preview-frame.tsx'
 import type { Campaign } from '../search.ts'
 import { isJson } from './devices.ts'
+import { withImages } from './files.ts'
 import { InAppNote, PushNote, TextNote } from './note.tsx'
 import type { Preview } from './use-preview.ts'
 
 type Props = {
   channel: Campaign['channel']
   preview: Preview
+  /** The images of an email by their ids. */
+  images?: ReadonlyMap<string, string>
   width: number
   isDark?: boolean
   hasImages?: boolean
@@ -17,8 +20,10 @@ type Props = {
   title?: string
 }
 
+const NO_IMAGES: ReadonlyMap<string, string> = new Map()
+
 /** A rendered message as its recipient sees it. */
-export function Drawn({ channel, preview, width, isDark = false, hasImages = true, isText = false, title }: Props) {
+export function Drawn({ channel, preview, images = NO_IMAGES, width, isDark = false, hasImages = true, isText = false, title }: Props) {
   const { t } = useTranslation('campaigns')
   const content = preview.content as Record<string, unknown> | null
   if (content === null) return <p className="pad sm quiet">{t('preview.none')}</p>
@@ -38,7 +43,13 @@ export function Drawn({ channel, preview, width, isDark = false, hasImages = tru
             {isText ? (
               <Code text={text('text')} />
             ) : (
-              <PreviewFrame html={text('html')} title={title ?? t('preview.title')} width={width} isDark={isDark} hasImages={hasImages} />
+              <PreviewFrame
+                html={withImages(text('html'), images)}
+                title={title ?? t('preview.title')}
+                width={width}
+                isDark={isDark}
+                hasImages={hasImages}
+              />
             )}
           </div>
         </>
@@ -48,7 +59,16 @@ export function Drawn({ channel, preview, width, isDark = false, hasImages = tru
     case 'push':
       return <PushNote title={text('title')} body={text('body')} bytes={preview.size_bytes} />
     case 'in_app':
-      return <InAppNote title={text('title')} body={text('body')} kind={text('type')} hasAction={text('action_url') !== ''} />
+      return (
+        <InAppNote
+          title={text('title')}
+          body={text('body')}
+          html={text('html')}
+          image={text('image')}
+          kind={text('type')}
+          hasAction={text('action_url') !== ''}
+        />
+      )
     case 'text':
       return <TextNote body={text('body')} />
     default:

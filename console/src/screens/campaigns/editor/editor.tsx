@@ -12,7 +12,9 @@ import { TabBar } from '../../../parts/tabs.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
 import type { Campaign, TemplateSearch } from '../search.ts'
 import { letterOf } from '../variants.ts'
+import { Attachments } from './attachments.tsx'
 import { Fields } from './fields.tsx'
+import { useInlineImages } from './inline-images.ts'
 import { PreviewPane } from './preview-pane.tsx'
 import { HardUsers, UserPicker } from './preview-users.tsx'
 import { Problems } from './problems.tsx'
@@ -68,6 +70,7 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
     ...place,
     ...(user !== null && { user }),
   })
+  const images = useInlineImages(campaign.id, place, campaign.channel === 'email' && stored.some(isAt(place)))
   useEffect(() => {
     if (!flush) return
     flush.current = async () => {
@@ -108,9 +111,12 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
               <UserPicker user={user} onChange={setUser} />
               <HardUsers user={user} onChange={setUser} />
             </div>
-            <PreviewPane channel={campaign.channel} preview={preview.data} />
+            <PreviewPane channel={campaign.channel} preview={preview.data} images={images} />
           </Card>
           <Problems preview={preview.data} error={preview.error} />
+          {campaign.channel === 'email' && stored.some(isAt(place)) && (
+            <Attachments campaignId={campaign.id} place={place} mayWrite={mayWrite} />
+          )}
           {stored.some(isAt(place)) && (
             <Versions campaignId={campaign.id} place={place} draft={draft} onRestore={mayWrite ? change : undefined} />
           )}

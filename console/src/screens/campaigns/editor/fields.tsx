@@ -1,4 +1,4 @@
-import { JsonInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loading } from '../../../parts/loading.tsx'
@@ -7,6 +7,8 @@ import { undoable } from '../../../parts/toast.ts'
 import type { Campaign } from '../search.ts'
 import { BlockEditor } from './blocks/block-editor.tsx'
 import { blocksOf } from './blocks/document.ts'
+import { Line, ObjectField, without } from './line.tsx'
+import { MoreFields } from './more-fields.tsx'
 import { HTML_START, MJML_START, type Template } from './template.ts'
 import type { Preview } from './use-preview.ts'
 import { useWords } from './words.ts'
@@ -23,7 +25,16 @@ type Props = {
 }
 
 /** The fields of a template, by its channel. */
-export function Fields(props: Props) {
+export const Fields = (props: Props) => (
+  <>
+    <ChannelFields {...props} />
+    <div className="form pad">
+      <MoreFields campaign={props.campaign} template={props.template} onChange={props.onChange} />
+    </div>
+  </>
+)
+
+function ChannelFields(props: Props) {
   switch (props.campaign.channel) {
     case 'email':
       return <EmailFields {...props} />
@@ -34,41 +45,6 @@ export function Fields(props: Props) {
     default:
       return <NoteFields {...props} />
   }
-}
-
-const without = (template: Template, name: string): Template => {
-  const { [name]: _, ...rest } = template
-  return rest
-}
-
-type LineProps = Pick<Props, 'template' | 'onChange'> & {
-  name: string
-  max: number
-  isRequired?: boolean
-  isLong?: boolean
-  about?: string
-}
-
-/** One line of text, with its length. */
-function Line({ template, onChange, name, max, isRequired = false, isLong = false, about }: LineProps) {
-  const { t } = useTranslation('campaigns')
-  const value = typeof template[name] === 'string' ? template[name] : ''
-  const given = {
-    label: t(`template.${name}`),
-    description: about,
-    required: isRequired,
-    maxLength: max,
-    value,
-    dir: 'auto',
-    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onChange(currentTarget.value === '' && !isRequired ? without(template, name) : { ...template, [name]: currentTarget.value }),
-  }
-  const length = <span className="xs quiet n">{value.length}</span>
-  return isLong ? (
-    <Textarea {...given} autosize minRows={4} maxRows={16} />
-  ) : (
-    <TextInput {...given} rightSection={value === '' ? null : length} rightSectionWidth={44} />
-  )
 }
 
 const SOURCES = ['blocks', 'mjml', 'html', 'text'] as const
@@ -154,9 +130,10 @@ function TextFields({ template, onChange, segments }: Props) {
 const IN_APP_TYPES = ['inbox', 'banner', 'modal'] as const
 
 /** Push and in-app messages. */
-function NoteFields({ campaign: { channel }, template, onChange }: Props) {
+function NoteFields({ campaign, template, onChange, findings, isReadOnly }: Props) {
   const { t } = useTranslation('campaigns')
-  const isPush = channel === 'push'
+  const words = useWords(campaign)
+  const isPush = campaign.channel === 'push'
   return (
     <div className="form pad">
       {!isPush && (
@@ -180,6 +157,23 @@ function NoteFields({ campaign: { channel }, template, onChange }: Props) {
       />
       <Line template={template} onChange={onChange} name={isPush ? 'url' : 'action_url'} max={2048} />
       <Line template={template} onChange={onChange} name={isPush ? 'topic' : 'image'} max={isPush ? 255 : 2048} />
+      {!isPush && (
+        <div>
+          <p className="sm">{t('template.html')}</p>
+          <p className="xs quiet">{t('template.htmlAbout')}</p>
+          <Boxed>
+            <CodeEditor
+              label={t('template.html')}
+              value={typeof template.html === 'string' ? template.html : ''}
+              onChange={(html) => onChange(html === '' ? without(template, 'html') : { ...template, html })}
+              words={words}
+              findings={findings.filter(({ param }) => param.endsWith('html'))}
+              isPlain={false}
+              isReadOnly={isReadOnly}
+            />
+          </Boxed>
+        </div>
+      )}
     </div>
   )
 }
@@ -199,21 +193,7 @@ function WebhookFields({ campaign, template, onChange, findings, isReadOnly }: P
         onChange={(method) => onChange({ ...template, method })}
       />
       <Line template={template} onChange={onChange} name="endpoint" max={2048} isRequired />
-      <JsonInput
-        label={t('template.headers')}
-        autosize
-        minRows={2}
-        formatOnBlur
-        validationError={t('form.json')}
-        defaultValue={template.headers ? JSON.stringify(template.headers, null, 2) : ''}
-        onChange={(text) => {
-          try {
-            onChange(text.trim() === '' ? without(template, 'headers') : { ...template, headers: JSON.parse(text) })
-          } catch {
-            // Half-typed JSON: the field says so, and the headers stay.
-          }
-        }}
-      />
+      <ObjectField template={template} onChange={onChange} name="headers" />
       <div>
         <p className="sm">{t('template.requestBody')}</p>
         <Boxed>

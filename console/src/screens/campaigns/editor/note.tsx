@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { PreviewFrame } from '../../../parts/preview-frame.tsx'
 import { TabBar } from '../../../parts/tabs.tsx'
 import { DEVICES, type Device, PUSH_BYTES_MAX, shownOn } from './devices.ts'
 
@@ -44,13 +45,22 @@ export const TextNote = ({ body }: { body: string }) => (
   </div>
 )
 
+type InApp = Note & { html: string; image: string; kind: string; hasAction: boolean }
+
+const FRAME_HEIGHT_MIN = 40
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+
 /** An in-app message as its kind shows it over an app. */
-export function InAppNote({ title, body, kind, hasAction }: Note & { kind: string; hasAction: boolean }) {
+export function InAppNote({ title, body, html, image, kind, hasAction }: InApp) {
   const { t } = useTranslation('campaigns')
+  // Pictures and HTML of others are shown only in the frame of another origin.
+  const framed = (image && `<img src="${escaped(image)}" alt="" style="max-width:100%">`) + html
   return (
     <div className="paper">
       <div className="phone app" data-kind={kind}>
-        <NoteText title={title} body={body}>
+        <NoteText title={title} body={html === '' ? body : ''}>
+          {framed !== '' && <PreviewFrame html={framed} title={t('preview.inApp')} heightMin={FRAME_HEIGHT_MIN} />}
           {hasAction && <p className="xs">{t('preview.opens')}</p>}
         </NoteText>
       </div>
@@ -65,7 +75,7 @@ const NoteText = ({ title, body, children }: Note & { children?: ReactNode }) =>
         <b>{title}</b>
       </p>
     )}
-    <p>{body}</p>
+    {body && <p>{body}</p>}
     {children}
   </div>
 )

@@ -8,8 +8,15 @@ import type { Preview } from './use-preview.ts'
 
 const VIEWS = ['600', '320', 'text'] as const
 
+type Props = {
+  channel: Campaign['channel']
+  preview: Preview | undefined
+  /** The images of an email by their ids. */
+  images: ReadonlyMap<string, string>
+}
+
 /** The rendered message across widths, in the dark, without pictures and as text. */
-export function PreviewPane({ channel, preview }: { channel: Campaign['channel']; preview: Preview | undefined }) {
+export function PreviewPane({ channel, preview, images }: Props) {
   const { t } = useTranslation('campaigns')
   const [view, setView] = useState<string>('600')
   const [isDark, setDark] = useState(false)
@@ -39,6 +46,7 @@ export function PreviewPane({ channel, preview }: { channel: Campaign['channel']
       <Drawn
         channel={channel}
         preview={preview}
+        images={images}
         width={view === '320' ? 320 : 600}
         isDark={isDark}
         hasImages={hasImages}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const DOT = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNg+M9QDwADgQF/e5IkGQAAAABJRU5ErkJggg==', 'base64')
+
+/** A draft for a channel, with content. */
+async function draft(site: Site, channel: string, locale: string, template: object): Promise<number> {
+  const { results } = await site.api('GET', 'subscriptions')
+  const found = results.find((type: { channel: string }) => type.channel === channel)
+  const type = found ?? (await site.api('POST', 'subscriptions', { name: `All ${channel}`, channel }))
+  const { id } = await site.api('POST', 'campaigns', { type: 'trigger', name: `Fields of ${channel}`, subscription_id: type.id })
+  await site.api('PUT', `campaigns/${id}/templates/${locale}`, template)
+  return id
+}
+
+const templateOf = async (site: Site, id: number) => (await site.api('GET', `campaigns/${id}/templates/en`)).data
+
+export const templateFields = (site: () => Site) =>
+  describe('the content of a campaign', () => {
+    test('of an email has copies, required variables and files, and the preview shows an inline image', async () => {
+      const html = '<p>Beans</p><img src="cid:dot.png" alt="A dot"><a href="{{ unsubscribe_url }}">Unsubscribe</a>'
+      const id = await draft(site(), 'email', 'en', { from: 'hello@bellbird.example', subject: 'Beans', html })
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+      const { page } = opened
+      await page.getByText('More fields').click()
+      await page.getByLabel('Cc', { exact: true }).fill('office@bellbird.example')
+      await page.getByLabel('Variables that must not be empty').first().fill('user.data.first_name')
+      await page.keyboard.press('Enter')
+      await expect.poll(() => templateOf(site(), id)).toMatchObject({ cc: 'office@bellbird.example', required: ['user.data.first_name'] })
+      await page.getByRole('switch', { name: 'An image that the HTML shows' }).click()
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Add a file' }).click()])
+      await chooser.setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT })
+      const files = page.getByRole('region', { name: 'Attachments' })
+      await files.getByText('cid:dot.png').waitFor()
+      const image = page.frameLocator('iframe[title="Preview of the email"]').getByRole('img', { name: 'A dot' })
+      await expect.poll(() => image.getAttribute('src')).toMatch(/^data:image\/png;base64,iVBOR/)
+      await files.getByRole('button', { name: 'Delete dot.png' }).click()
+      await page.getByRole('button', { name: 'Delete the file' }).click()
+      await expect.poll(async () => (await site().api('GET', `campaigns/${id}/templates/en/attachments`)).results).toEqual([])
+      await page.getByText('dot.png is deleted.').waitFor()
+    })
+
+    test('of an in-app message has HTML and a picture, which the preview shows', async () => {
+      const image = `data:image/png;base64,${DOT.toString('base64')}`
+      const id = await draft(site(), 'in_app', 'en', { title: 'Beans', body: 'Two bags', image, html: '<b>Two bags of Gesha</b>' })
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+      const { page } = opened
+      const frame = page.frameLocator('iframe[title="Preview of the in-app message"]')
+      await frame.getByText('Two bags of Gesha').waitFor()
+      expect(await frame.locator('img').getAttribute('src')).toBe(image)
+      await page.getByText('More fields').click()
+      await page.getByLabel('Disappears at').fill('2031-03-14T01:59:00Z')
+      await expect.poll(() => templateOf(site(), id)).toMatchObject({ expires_at: '2031-03-14T01:59:00Z' })
+    })
+  })
