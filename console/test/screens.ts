@@ -51,6 +51,7 @@ export const SCREENS: Screen[] = [
   { name: 'events', path: '/p/1/schema?view=events', heading: 'Attributes and events' },
   { name: 'event-days', path: '/p/1/schema?view=events&event=order_placed', heading: 'Attributes and events' },
   { name: 'templates', path: '/p/1/templates', heading: 'Templates' },
+  { name: 'template-pictures', path: '/p/1/templates?view=pictures', heading: 'Templates' },
   { name: 'reports', path: '/p/1/reports', heading: 'Reports' },
   { name: 'message-log', path: '/p/1/messages', heading: 'Message log' },
   { name: 'message', path: '/p/1/messages?message=1', heading: 'Message log' },

@@ -58,6 +58,8 @@ export const reports = (site: () => Site) =>
       const { page } = opened
       await page.getByRole('searchbox', { name: 'Search subjects, texts and campaigns' }).fill('mushrooms')
       await expect.poll(() => page.getByRole('row').count()).toBe(2)
+      await page.getByRole('button', { name: 'Pictures' }).click()
+      await page.frameLocator('iframe[title="Autumn, in en-AU"]').getByText('Now.').waitFor()
       await page.getByRole('link', { name: 'Mushrooms are back' }).click()
       await expect.poll(() => page.url()).toContain(`/campaigns/${id}/edit?step=content`)
       expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('Mushrooms are back')

@@ -8,17 +8,21 @@ import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import type { SavedColumn } from '../../parts/save-rows.ts'
+import { TabBar } from '../../parts/tabs.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Archive } from './archive.tsx'
+import { Picture } from './picture.tsx'
 import { CHANNELS, type ListedTemplate, TEMPLATES } from './search.ts'
+import './templates.css'
 
 const route = getRouteApi('/member/p/$project/templates')
 
 /** The templates of all campaigns, found by what they say. */
 export function Templates() {
   const { t } = useTranslation('templates')
-  const search = route.useSearch()
+  const { view, ...search } = route.useSearch()
+  const shown = view ? { view } : {}
   const navigate = useNavigate({ from: '/p/$project/templates' })
   const project = String(useProject().id)
   const mayWrite = useMay('editor')
@@ -47,15 +51,24 @@ export function Templates() {
         about={t('about')}
         more={t('more')}
         request={{ path: TEMPLATES, query }}
-        columns={useColumns(mayWrite ? copy : null)}
+        columns={useColumns(mayWrite ? copy : null, view === 'pictures')}
         rows={templates}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
+        onSearch={(search, replace) => void navigate({ search: { ...search, ...shown }, replace })}
         searchLabel={t('search')}
         filters={[
           { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
           { id: 'locale', label: t('column.locale'), values: locales.sort().map((value) => ({ value, label: value })) },
         ]}
+        tools={
+          <TabBar
+            label={t('view.label')}
+            isSmall
+            tabs={(['list', 'pictures'] as const).map((id) => ({ id, label: t(`view.${id}`) }))}
+            current={view ?? 'list'}
+            onChange={(id) => void navigate({ search: { ...search, ...(id === 'pictures' && { view: 'pictures' }) } })}
+          />
+        }
         empty={t('empty')}
         action={create}
         emptyActions={create}
@@ -66,7 +79,7 @@ export function Templates() {
 
 type Copy = { mutate: (campaignId: number) => void; isPending: boolean }
 
-function useColumns(copy: Copy | null): SavedColumn<ListedTemplate>[] {
+function useColumns(copy: Copy | null, hasPictures: boolean): SavedColumn<ListedTemplate>[] {
   const { t } = useTranslation('templates')
   const project = String(useProject().id)
   const columns: SavedColumn<ListedTemplate>[] = [
@@ -128,9 +141,18 @@ function useColumns(copy: Copy | null): SavedColumn<ListedTemplate>[] {
       cell: ({ updated_at }) => <Time at={updated_at} />,
     },
   ]
-  if (!copy) return columns
+  const picture = {
+    id: 'picture',
+    label: t('column.picture'),
+    hasNoData: true as const,
+    isWide: true,
+    cell: (template: ListedTemplate) => <Picture template={template} />,
+  }
+  // The first column is the heading of its row.
+  const shown = hasPictures ? columns.toSpliced(1, 0, picture) : columns
+  if (!copy) return shown
   return [
-    ...columns,
+    ...shown,
     {
       id: 'actions',
       label: t('column.actions'),
