@@ -1,6 +1,7 @@
 /**
  * Takes the pictures of `docs/console` again: `node scripts/screenshots.mjs`, or with the names of some screens. It starts a server of its
- * own with sample data. Look at every picture before you commit it.
+ * own with sample data. Names of users are in Chinese and Arabic too, for which the browser of the tests has no fonts: take the pictures
+ * with one of the system, by CARILLON_CHROMIUM. Look at every picture before you commit it.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -70,6 +71,8 @@ for (const screen of wanted) {
     await page.goto(path)
     await page.getByRole('heading', { level: 1, name: heading }).waitFor()
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    await page.locator('[role="status"] [role="progressbar"]').first().waitFor({ state: 'detached' })
+    for (const frame of page.frames().slice(1)) await frame.locator('body > :not(script)').first().waitFor({ state: 'attached' })
     await page.evaluate('document.fonts.ready.then(() => undefined)')
     await page.screenshot({ path: join(folder, `${name}${end}.png`), fullPage: true, animations: 'disabled', scale: 'css' })
   }

@@ -5,7 +5,7 @@ import { instant } from './time.tsx'
 /** A sentence of the server: names stand as code, and times in the time zone of the reader, or in the one given. */
 export function Sentence({ text, zone }: { text: string; zone?: string }) {
   const { i18n } = useTranslation()
-  return partsOf(text).map(({ kind, text }, at) => {
+  const parts = partsOf(text).map(({ kind, text }, at) => {
     const key = `${at} ${text}`
     if (kind === 'name') return <code key={key}>{text}</code>
     if (kind === 'words') return text
@@ -15,4 +15,6 @@ export function Sentence({ text, zone }: { text: string; zone?: string }) {
       </time>
     )
   })
+  // One element, so that a row of elements does not put its words beside each other.
+  return <span>{parts}</span>
 }
