@@ -27,6 +27,9 @@ const MODES = {
   '-narrow': { colorScheme: 'light', width: 360, height: 740 },
 }
 
+/** Higher than any page. */
+const TALL = 4000
+
 /** Starts a server with a database of its own, which is deleted with it. */
 async function start(env) {
   const dataDir = mkdtempSync(join(tmpdir(), 'carillon-screenshots-'))
@@ -72,7 +75,18 @@ for (const screen of wanted) {
     await page.getByRole('heading', { level: 1, name: heading }).waitFor()
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
     await page.locator('[role="status"] [role="progressbar"]').first().waitFor({ state: 'detached' })
-    for (const frame of page.frames().slice(1)) await frame.locator('body > :not(script)').first().waitFor({ state: 'attached' })
+    const frames = page.frames().slice(1)
+    for (const frame of frames) await frame.locator('body > :not(script)').first().waitFor({ state: 'attached' })
+    // The browser lays out and paints only frames that are in view, and their heights follow.
+    if (frames.length > 0) {
+      const resize = async (height) => {
+        await page.setViewportSize({ width, height })
+        for (const frame of frames) await frame.evaluate('new Promise((drawn) => setTimeout(drawn, 400))')
+      }
+      await resize(TALL)
+      await page.setViewportSize({ width, height })
+      await resize(await page.evaluate('document.documentElement.scrollHeight'))
+    }
     await page.evaluate('document.fonts.ready.then(() => undefined)')
     await page.screenshot({ path: join(folder, `${name}${end}.png`), fullPage: true, animations: 'disabled', scale: 'css' })
   }
