@@ -96,16 +96,19 @@ function unlessStopped(error: unknown): undefined {
 
 /** Tests one mutant, and restores the file. */
 async function statusOf({ scratch, runner, types }: Tools, { file, text, tests, timeoutMs }: Job, mutant: Mutant): Promise<MutantStatus> {
-  await scratch.write(file, mutated(text, mutant))
-  runner.changed(file)
+  const write = async (content: string) => {
+    await scratch.write(file, content)
+    runner.changed(file)
+    types.changed(file)
+  }
+  await write(mutated(text, mutant))
   try {
     if (!types.compiles(file)) return 'invalid'
     const { is, failedIn } = await runner.run(tests, timeoutMs)
     if (failedIn !== null) preferTest(tests, failedIn)
     return is === 'passed' ? 'survived' : is === 'failed' ? 'killed' : is
   } finally {
-    await scratch.write(file, text)
-    runner.changed(file)
+    await write(text)
   }
 }
 

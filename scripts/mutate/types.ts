@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import ts from 'typescript'
 
 export type TypeCheck = {
+  /** The file on disk has changed: a mutant, or the original again. */
+  changed(file: string): void
   /** Does the file on disk compile? Files that import it are not checked. */
   compiles(file: string): boolean
 }
@@ -29,10 +31,10 @@ export function startTypeCheck(root: string): TypeCheck {
     ...(ts.sys.realpath && { realpath: ts.sys.realpath }),
   })
   return {
-    compiles(file) {
+    changed(file) {
       const path = join(root, file)
       versions.set(path, (versions.get(path) ?? 0) + 1)
-      return service.getSemanticDiagnostics(path).length === 0
     },
+    compiles: (file) => service.getSemanticDiagnostics(join(root, file)).length === 0,
   }
 }

@@ -400,6 +400,38 @@ test('an experiment keeps its arm over entrances, and a link goes on to another 
   expect(new Set(arms).size).toBe(1)
 })
 
+test('a user who may enter the other journey goes on, and one who may not takes the path for that', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const other = await live(w, {
+    start: { type: 'entrance', data: { trigger: 'none' }, children: ['wait'] },
+    wait: { type: 'delay', data: { days: 30 }, children: ['end'] },
+    end: { type: 'exit' },
+  })
+  await live(w, {
+    start: { ...entrance('cart'), children: ['go'] },
+    go: {
+      type: 'link',
+      data: { journey_id: other },
+      children: [
+        ['default', 'on'],
+        ['refused', 'off'],
+      ],
+    },
+    on: { type: 'exit', data: { reason: 'entered' } },
+    off: { type: 'exit', data: { reason: 'refused' } },
+  })
+  for (let time = 0; time < 2; time++) {
+    await event(w, 'cart', 'ana')
+    await w.drain()
+    w.advance('1 minute')
+  }
+  expect((await past(w)).map(({ reason, trail }) => [reason, trail[1]?.path, trail[1]?.reason])).toEqual([
+    ['entered', 'default', 'entered'],
+    ['refused', 'refused', 'already_inside'],
+  ])
+})
+
 test('a user enters once, by one cause, however often the event is sent', async () => {
   await using w = await world()
   await w.users('ana')

@@ -156,6 +156,9 @@ test('cancelled email is never delivered, and its message is aborted', async () 
   w.advance('1 hour')
   await w.events()
   expect(acceptedBy(domain)).toBe(0)
+  expect((await w.get(`${QUEUE}?state=cancelled&domain=${domain}`)).body.results).toMatchObject([
+    { recipient: address, state: 'cancelled' },
+  ])
   const [message] = (await w.get(`/api/client/messages?domain=${domain}`)).body.results
   expect(message).toMatchObject({ state: 'aborted', reason: 'cancelled' })
 })

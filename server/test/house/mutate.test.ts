@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { mutantsOf, mutated, shuffled } from '../../../scripts/mutate/mutants.ts'
+import { startTypeCheck } from '../../../scripts/mutate/types.ts'
 
 /** All mutants of a text. */
 const textsOf = (text: string): string[] => mutantsOf(text).map((mutant) => mutated(text, mutant))
@@ -150,4 +154,23 @@ test('a sample is the same for the same seed, and different for another seed', (
   expect(shuffled(numbers, 'one').slice(0, 10)).toEqual(sample)
   expect(shuffled(numbers, 'two').slice(0, 10)).not.toEqual(sample)
   expect(shuffled(numbers, 'one').sort((a, b) => a - b)).toEqual(numbers)
+})
+
+test('a mutant compiles against the originals of other files, also of one that was changed before', () => {
+  const root = mkdtempSync(join(tmpdir(), 'mutants-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const write = (name: string, text: string) => writeFileSync(join(root, name), text)
+  write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, noEmit: true, module: 'esnext', types: [] } }))
+  write('a.ts', 'export const a = 1')
+  write('b.ts', `import { a } from './a'\nexport const b: number = a`)
+  const types = startTypeCheck(root)
+  const compiles = (file: string, text: string) => {
+    write(file, text)
+    types.changed(file)
+    return types.compiles('b.ts')
+  }
+  expect(types.compiles('b.ts')).toBe(true)
+  expect(compiles('a.ts', `export const a = 'one'`)).toBe(false)
+  expect(compiles('a.ts', 'export const a = 1')).toBe(true)
+  expect(compiles('b.ts', `import { a } from './a'\nexport const b: string = a`)).toBe(false)
 })

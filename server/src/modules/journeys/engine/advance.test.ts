@@ -1,53 +1,8 @@
 import { expect, test } from 'vitest'
-import { caseContext } from '../../../../test/journey-context.ts'
-import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import type { Step } from '../schema.ts'
+import { enterWith, now, openRound, step } from '../../../../test/journey-round.ts'
 import type { Input } from '../steps/step.ts'
 import { advance, type Round } from './advance.ts'
-import { type Entrance, enter } from './entrance.ts'
-import { compileGraph } from './graph.ts'
-
-const { user, now, zone } = caseContext({})
-const USER = user.id as UserId
-const JOURNEY = 11 as JourneyId
-
-const step = (external_id: string, type: Step['type'], data: object, ...paths: [path: string, to: string][]): Step => ({
-  external_id,
-  name: external_id,
-  type,
-  x: 0,
-  y: 0,
-  data: data as never,
-  children: paths.map(([path, to]) => ({ external_id: to, path })),
-})
-
-const openRound = (): Round => ({
-  counts: new Map(),
-  loaded: {
-    user: () => user,
-    rule: () => ({ holds: false, nextChangeAt: null, seen: {} }),
-    isIn: () => false,
-    rendered: (_, { settings }, param) => ({ text: String(settings[param]) }),
-    zone,
-  },
-  isHeld: () => false,
-  onFailure: (_, error) => {
-    throw error
-  },
-  onArm: () => undefined,
-})
-
-/** A user who has entered, and is led on until something has to happen. */
-function enterWith(round: Round, ...steps: Step[]): Entrance {
-  const all = [step('start', 'entrance', { trigger: 'none' }, ['default', steps[0]?.external_id ?? '']), ...steps]
-  const ids = new Map(all.map(({ external_id }, at) => [external_id, at]))
-  const graph = compileGraph({ journeyId: JOURNEY, version: 1, steps: all, settings: {}, ids })
-  const [first] = graph.entrances
-  if (!first) throw new Error('The graph has no entrance.')
-  const entrance = enter(graph, USER, { entrance: first, id: 1, slot: '', key: null, cause: 'api:1', depth: 0 }, null, now)
-  for (let tasks = [{ entrance, inputs: [{ is: 'arrived' } as Input], at: now }]; tasks.length > 0; ) tasks = advance(round, tasks).next
-  return entrance
-}
+import type { Entrance } from './entrance.ts'
 
 /** What was counted as leaving a step: its path and the reason. */
 const leftBy = ({ counts }: Round, { graph }: Entrance, key: string) =>

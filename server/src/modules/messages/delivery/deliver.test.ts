@@ -8,7 +8,7 @@ import { claimMail, findMails, type MailRow } from '../../mta/index.ts'
 import { attemptOf } from './attempt.ts'
 import { deliverDue, nextReleaseAt } from './deliver.ts'
 import { finishAttempts } from './finish.ts'
-import { createMailer } from './mailer.ts'
+import { createMailer, type Mailer } from './mailer.ts'
 
 const GONE = 7 as CampaignId
 
@@ -65,4 +65,23 @@ test('of an attempt, what another process has the lease of by now is not reporte
   await finishAttempts(w.ctx, [attemptOf(w.ctx, { mail, domain: 'example.org', recipients }, ended)])
   const reported = await select(w, `select data->>'to' as "to" from webhook_events where project_id = $1`, [w.projectId])
   expect(reported).toEqual([{ to: 'kim@example.org' }])
+})
+
+test('processes that deliver share the limits of sites', async () => {
+  await using w = await world({ own: true, env: {} })
+  await select(w, 'delete from mail_processes')
+  await select(w, `insert into mail_pauses (project_id, scope, value, created_at) values ($1, 'project', '', now())`, [w.projectId])
+  const [one, other] = [createMailer(async () => []), createMailer(async () => [])]
+  const connectionsOf = (mailer: Mailer) => mailer.sites(w.ctx).scheduler.limitsOf({ key: 'mx-1', label: 'example.org' }).connections
+  const deliver = async (mailer: Mailer) => {
+    await queueMail(w, {})
+    await (await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).finished
+    w.advance('5 seconds')
+  }
+  expect([connectionsOf(one), connectionsOf(other)]).toEqual([10, 10])
+  for (const mailer of [one, other, one]) await deliver(mailer)
+  expect([connectionsOf(one), connectionsOf(other)]).toEqual([5, 5])
+  w.advance('1 minute')
+  await deliver(one)
+  expect(connectionsOf(one)).toBe(10)
 })

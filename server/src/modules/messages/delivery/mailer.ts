@@ -12,7 +12,6 @@ import {
   createProjectLimiter,
   createScheduler,
   type MailPriority,
-  type ProcessShare,
   type ProjectLimiter,
   type Scheduler,
   type Site,
@@ -49,7 +48,7 @@ type Unsaved = { attempt: MailAttempt; resolve(): void; reject(reason: unknown):
 
 export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer {
   let sites: ReturnType<Mailer['sites']> | undefined
-  let processes: ProcessShare | undefined
+  const processes = createProcessShare(randomUUID())
   const noticedAt = new LRUCache<string, number>(atMost(NOTICES_MAX))
   const unsaved = new Map<ProjectId, Unsaved[]>()
   const unsavable: Unsavable = new LRUCache(atMost(UNSAVABLE_MAX))
@@ -59,15 +58,12 @@ export function createMailer(findSendingCampaigns: FindSendingCampaigns): Mailer
     contents: createContents(),
     sites(ctx) {
       if (sites) return sites
-      const shared = { now: () => ctx.clock.now().getTime(), processes: () => processes?.count() ?? 1 }
+      const shared = { now: () => ctx.clock.now().getTime(), processes: processes.count }
       const scheduler = createScheduler({ ...shared, overrides: ctx.config.MTA_LIMITS })
       sites = { scheduler, queues: createSiteQueues(scheduler, ctx.clock), projects: createProjectLimiter(shared) }
       return sites
     },
-    share(ctx) {
-      processes ??= createProcessShare(randomUUID())
-      return processes.report(ctx, () => sites?.scheduler.sites() ?? [])
-    },
+    share: (ctx) => processes.report(ctx, () => sites?.scheduler.sites() ?? []),
     exceeded(ctx, site) {
       const key = `${ctx.projectId}:${site.key}`
       const now = ctx.clock.now().getTime()

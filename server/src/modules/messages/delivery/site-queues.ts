@@ -33,7 +33,8 @@ type SiteQueue = {
   postponedTo: number
 }
 
-export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>): SiteQueues {
+/** `elapsedMs` tells how long this process has run; how long deliveries take is measured with it. */
+export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>, elapsedMs = () => performance.now()): SiteQueues {
   const queues = new Map<string, SiteQueue>()
   const find = (site: Site): SiteQueue => {
     const queue = queues.get(site.key) ?? { waiting: [], startedAt: [], deliveryMs: DELIVERY_MS, postponedTo: 0 }
@@ -56,7 +57,7 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
       const queue = find(site)
       const { admitted, limit = 'connections', nextAt } = scheduler.admit(site, 1)
       if (admitted > 0) {
-        queue.startedAt.push(performance.now())
+        queue.startedAt.push(elapsedMs())
         return { is: 'admitted' }
       }
       if (limit !== 'connections' || queue.startedAt.length === 0 || queue.waiting.length >= WAITING_MAX)
@@ -70,13 +71,14 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
     leave(site) {
       const queue = find(site)
       scheduler.finish(site, 1)
-      const elapsedMs = performance.now() - (queue.startedAt.shift() ?? performance.now())
-      queue.deliveryMs = (WEIGHT - 1) * (queue.deliveryMs / WEIGHT) + elapsedMs / WEIGHT
+      const endedAt = elapsedMs()
+      const tookMs = endedAt - (queue.startedAt.shift() ?? endedAt)
+      queue.deliveryMs = (WEIGHT - 1) * (queue.deliveryMs / WEIGHT) + tookMs / WEIGHT
       for (let next = queue.waiting[0]; next; next = queue.waiting[0]) {
         const { admitted, limit = 'connections', nextAt } = scheduler.admit(site, 1)
         if (admitted === 0 && limit === 'connections' && queue.startedAt.length > 0) break
         queue.waiting.shift()
-        if (admitted > 0) queue.startedAt.push(performance.now())
+        if (admitted > 0) queue.startedAt.push(elapsedMs())
         next.resolve(admitted > 0 ? { is: 'admitted' } : postpone(site, queue, limit, nextAt))
       }
       if (queue.waiting.length === 0 && queue.startedAt.length === 0 && queue.postponedTo < nowMs()) queues.delete(site.key)

@@ -141,6 +141,23 @@ test('pauses are those of the project, in order, each once', async () => {
   expect([await findPauses(w.ctx), await findPauses(other)]).toEqual([[all, site], [all]])
 })
 
+test('while a transaction holds the pauses, none ends; whoever only looks keeps none', async () => {
+  await using w = await world()
+  const all = { scope: 'project' as const, value: '' }
+  await inW(w, (ctx) => insertPause(ctx, all))
+  const endedBeside = (lock?: 'share') =>
+    inW(w, async (ctx) => {
+      await findPauses(ctx, lock)
+      const [row] = await select(
+        w,
+        `select count(*)::int as free from (select 1 from mail_pauses where project_id = $1 for update skip locked) p`,
+        [w.projectId],
+      )
+      return row?.free
+    })
+  expect([await endedBeside('share'), await endedBeside()]).toEqual([0, 1])
+})
+
 test('what waits is counted: all that is due and not held, and bulk of the project that was never tried', async () => {
   await using w = await world()
   const before = (await mailDepth(w.ctx))?.waiting ?? 0
@@ -191,4 +208,13 @@ test('the mail queue is listed by campaign', async () => {
   const [ours] = await queueMail(w, { campaign_id: CAMPAIGN }, {})
   const { body } = await w.get(`/api/client/mail-queue?campaign_id=${CAMPAIGN}`)
   expect(body.results.map(({ message_id }: { message_id: number }) => message_id)).toEqual([ours])
+})
+
+test('an address is erased from the only email that was submitted to it', async () => {
+  await using w = await world()
+  const [id] = await queueMail(w, { to: ['kim@example.org'] })
+  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
+  expect(await select(w, 'select mail_id::int as id, address from mail_recipients where project_id = $1', [w.projectId])).toEqual([
+    { id, address: '' },
+  ])
 })

@@ -84,6 +84,13 @@ describe('what a statement finds changed by another transaction', () => {
     expect(await claim()).toHaveLength(MAILS)
   })
 
+  test('email that a process claims meanwhile is not made due', async () => {
+    await w.db.run(sql`update mail_recipients set due_at = due_at + interval '1 hour' where project_id = ${w.projectId}`)
+    const claimed = sql`update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = ${leaseUntil()}
+                        where project_id = ${w.projectId}`
+    expect(await besides(w, claimed, () => inTx(w.ctx, (ctx) => makeDue(ctx, {}, 10)))).toBe(0)
+  })
+
   test('a lease that is renewed at its end is not released', async () => {
     await claim()
     w.advance('1 minute')

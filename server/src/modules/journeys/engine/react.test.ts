@@ -1,0 +1,97 @@
+/** What facts do to users who are inside, and who may enter by them. */
+import { describe, expect, test } from 'vitest'
+import { enterWith, graphWith, JOURNEY, now, openRound, step, USER, user } from '../../../../test/journey-round.ts'
+import type { Step } from '../schema.ts'
+import { attemptsOf, neededBy } from './entries.ts'
+import type { Fact, Occasion } from './facts.ts'
+import type { Graph } from './graph.ts'
+import { checkExits, noteMatches, wake } from './react.ts'
+import { openRun, type Run } from './run.ts'
+
+const event = (name: string, over: Partial<Extract<Fact, { is: 'event' }>> = {}): Fact => ({
+  ...{ is: 'event', key: '1-0', name, data: {}, createdAt: now, isSystem: false, ofJourney: null, ofEntrance: null },
+  ...{ isImport: false, isInherited: false, starts: true },
+  ...over,
+})
+const occasion = (...facts: Fact[]): Occasion => ({ userId: USER, at: now, depth: 0, facts, timers: [], items: [] })
+
+const waitFor = (key: string, event_name: string, to: string): Step =>
+  step(key, 'wait_until', { conditions: [{ path: 'came', event_name }], timeout: '3d' }, ['came', to], ['timeout', to])
+const out = step('out', 'exit', {})
+
+const noWork = { load: async () => undefined, apply: async () => ({ results: new Map(), followed: [] }) }
+const nobody = { journeyUser: () => ({ entered: 0, lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} }), enteredToday: () => 0 }
+
+/** A run with users who are inside, or may enter. */
+function runOf(live: Graph[], ...entrances: Parameters<typeof openRun>[1]): Run {
+  const { loaded } = openRound()
+  const world = { ...noWork, loaded: { ...loaded, ...nobody, user: () => user, hasEnded: () => false, hasKey: () => false } }
+  const graphs = { live, isHeld: () => false, version: () => undefined, planFor: () => 'stay' as const }
+  return openRun({ world, graphs, now, onFailure: (_, error) => Promise.reject(error) }, entrances)
+}
+
+describe('a user who waits', () => {
+  const isWokenBy = (...facts: Fact[]) => {
+    const entrance = enterWith(openRound(), waitFor('wait', 'opened', 'out'), out)
+    return wake(runOf([], entrance), occasion(...facts)).length > 0
+  }
+
+  test.each<[Fact, boolean]>([
+    [event('opened'), true],
+    [event('clicked'), false],
+    [event('opened', { isInherited: true }), false],
+    [event('opened', { starts: false }), true],
+    [{ is: 'changed', what: [], isNew: true }, true],
+    [{ is: 'changed', what: ['data.plan'], isNew: false }, false],
+  ])('for an event is woken by %o: %s', (fact, expected) => {
+    expect(isWokenBy(fact)).toBe(expected)
+  })
+})
+
+describe('what came to a user by a merge', () => {
+  const inside = () =>
+    enterWith(
+      openRound(),
+      waitFor('first', 'opened', 'second'),
+      waitFor('second', 'clicked', 'out'),
+      out,
+      step('bought', 'exit', { when: [{ event_name: 'purchase' }], reason: 'bought' }),
+    )
+
+  test.each([true, false])('meets no exit criterion: inherited %s', (isInherited) => {
+    const entrance = inside()
+    checkExits(runOf([], entrance), occasion(event('purchase', { isInherited })))
+    expect(entrance.outcome?.reason).toBe(isInherited ? undefined : 'bought')
+  })
+
+  test.each([true, false])('is not counted by later waits: inherited %s', (isInherited) => {
+    const entrance = inside()
+    noteMatches(runOf([], entrance), occasion(event('clicked', { isInherited })))
+    expect(Object.keys(entrance.seen)).toEqual(isInherited ? [] : ['second:0'])
+  })
+
+  test('only what a later wait is about is counted by it', () => {
+    const entrance = inside()
+    noteMatches(runOf([], entrance), occasion(event('opened'), { is: 'changed', what: ['data.plan'], isNew: true }))
+    expect(entrance.seen).toEqual({})
+  })
+})
+
+describe('a user may enter', () => {
+  const graph = graphWith({ trigger: 'event', event_name: 'cart' }, out)
+
+  test.each([true, false])('by an event unless it starts nothing: it starts %s', (starts) => {
+    const attempts = attemptsOf(runOf([graph]), occasion(event('cart', { starts })))
+    expect(attempts.map(({ fact }) => fact.cause)).toEqual(starts ? ['event:1-0'] : [])
+  })
+
+  test('by a request once, whatever became of the entrance: that is looked up, and none of an event', () => {
+    const api = graphWith({ trigger: 'api' }, out)
+    const run = runOf([api])
+    const item = { do: 'enter' as const, journey_id: JOURNEY, cause: 'api:1', entrance: null }
+    const asked = neededBy(attemptsOf(run, { ...occasion(), items: [item] as never }))
+    const happened = neededBy(attemptsOf(runOf([graph]), occasion(event('cart'))))
+    expect(asked.candidates).toMatchObject([{ userId: USER, entranceId: expect.any(Number) }])
+    expect(happened.candidates).toMatchObject([{ userId: USER, entranceId: null }])
+  })
+})
