@@ -1,5 +1,6 @@
 /** The graph of a journey in the editor: what each command makes of it, and how it is told as an outline. */
 import { describe, expect, test } from 'vitest'
+import { copyOf, pasteOf } from '../src/screens/journeys/model/copied.ts'
 import {
   apply,
   type Command,
@@ -190,5 +191,59 @@ describe('the outline', () => {
     expect(neighbours(graph, shown, 'b', KINDS)).toEqual({ up: { from: 'in', path: 'default' }, down: undefined })
     expect(neighbours(graph, shown, 'a', KINDS)).toEqual({ up: undefined, down: { from: 'b', path: 'default' } })
     expect(neighbours(graph, shown, 'in', KINDS)).toEqual({})
+  })
+})
+
+describe('copied steps', () => {
+  const copied = (graph: Graph, ...keys: string[]) => copyOf(graph, new Set(keys), outlineOf(graph, KINDS))
+  const pasted = (graph: Graph, steps: Graph, from?: string, path = 'default') => {
+    const command = pasteOf(graph, steps, KINDS, from === undefined ? undefined : { from, path })
+    return command && told(apply(graph, command))
+  }
+
+  test('lead on where a step between them is left out', () => {
+    expect(told(copied(FORK, 'in', 'm', 'out'))).toEqual(['entrance in default>m', 'action m default>out', 'exit out'])
+    expect(told(copied(FORK, 'm'))).toEqual(['action m'])
+  })
+
+  test('stand in a way under new keys, and what followed there follows the last one', () => {
+    const long = graphOf('entrance in default>d', 'delay d default>delay_1', 'delay delay_1 default>m', 'action m default>out', 'exit out')
+    expect(pasted(long, copied(long, 'delay_1', 'm'), 'm')).toEqual(
+      [
+        ...['entrance in default>d', 'delay d default>delay_1', 'delay delay_1 default>m', 'action m default>action_1', 'exit out'],
+        ...['delay delay_2 default>action_1', 'action action_1 default>out'],
+      ].map((line) => line.replace('action m default>action_1', 'action m default>delay_2')),
+    )
+  })
+
+  test('end a way that was open', () => {
+    const open = graphOf('entrance in default>g', 'gate g yes>out', 'exit out')
+    expect(pasted(open, copied(LINE, 'd', 'out'), 'g', 'no')).toEqual([
+      ...['entrance in default>g', 'gate g yes>out no>delay_1', 'exit out'],
+      ...['delay delay_1 default>exit_1', 'exit exit_1'],
+    ])
+  })
+
+  test('with an entrance stand by themselves', () => {
+    const all = pasted(LINE, copied(LINE, 'in', 'd'))
+    expect(all).toEqual([...told(LINE), 'entrance entrance_1 default>delay_1', 'delay delay_1'])
+    expect(pasted(LINE, copied(LINE, 'in', 'd'), 'd')).toEqual(all)
+  })
+
+  test.each<[string, Graph, string | undefined]>([
+    ['would cut off what follows', copied(LINE, 'd', 'out'), 'in'],
+    ['have no place without a way', copied(LINE, 'd'), undefined],
+    ['are none', {}, 'in'],
+  ])('are not pasted if they %s', (_, steps, from) => {
+    expect(pasted(LINE, steps, from)).toBe(undefined)
+  })
+
+  test('are pasted by one command, which is undone as one, and removed by one', () => {
+    const command = pasteOf(LINE, copied(LINE, 'd'), KINDS, { from: 'd', path: 'default' })
+    if (!command) throw new Error('Nothing is pasted.')
+    const history = give(begin(LINE), command)
+    expect(Object.keys(history.now)).toEqual(['in', 'd', 'out', 'delay_1'])
+    expect(undo(history).now).toEqual(LINE)
+    expect(told(give(history, { do: 'remove-all', keys: ['d', 'delay_1'] }).now)).toEqual(['entrance in default>out', 'exit out'])
   })
 })

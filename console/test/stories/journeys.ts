@@ -104,6 +104,79 @@ const drawing = (site: () => Site) =>
     STORY_MS,
   )
 
+const copying = (site: () => Site) =>
+  test(
+    'steps are marked, copied into another journey, duplicated and removed together, by keys and by the mouse',
+    async () => {
+      const api = site().api
+      const at = { x: 0, y: 0 }
+      const start = { ...at, type: 'entrance', data: { trigger: 'api' } }
+      const to = (external_id: string) => ({ children: [{ path: 'default', external_id }] })
+      const [from, other] = [await api('POST', 'journeys', { name: 'From' }), await api('POST', 'journeys', { name: 'Other' })]
+      await api('PUT', `journeys/${from.id}/steps`, {
+        in: { ...start, ...to('days') },
+        days: { ...at, type: 'delay', data: { days: 2 }, ...to('hours') },
+        hours: { ...at, type: 'delay', data: { hours: 3 }, ...to('out') },
+        out: { ...at, type: 'exit', data: {} },
+      })
+      await api('PUT', `journeys/${other.id}/steps`, { in: { ...start, ...to('out') }, out: { ...at, type: 'exit', data: {} } })
+      const daysOf = async (id: number) =>
+        Object.entries(await api('GET', `journeys/${id}/steps`)).map(([key, { data, children }]: [string, any]) => [
+          key,
+          data.days ?? data.hours,
+          children[0]?.external_id,
+        ])
+      await using opened = await memberPage(site(), `/p/1/journeys/${from.id}`)
+      const { page } = opened
+      const marked = (count: string) => page.getByRole('status').getByText(count, { exact: true })
+
+      await page.getByRole('treeitem', { name: /2 days/ }).focus()
+      await press(page, ' ', 'Shift+ArrowDown')
+      await marked('2 steps marked').waitFor()
+      expect(await page.locator('.nd.marked').count()).toBe(2)
+
+      await press(page, 'Control+c')
+      await page.getByText('2 steps copied.', { exact: false }).waitFor()
+      await press(page, 'Escape')
+      await marked('2 steps marked').waitFor({ state: 'detached' })
+
+      await page.goto(`/p/1/journeys/${other.id}`)
+      await page.getByRole('treeitem', { name: /Enter/ }).focus()
+      await press(page, 'Control+v')
+      await page.getByRole('treeitem', { name: /3 hours/ }).waitFor()
+      await expect
+        .poll(() => daysOf(other.id))
+        .toEqual([
+          ['in', undefined, 'delay_1'],
+          ['out', undefined, undefined],
+          ['delay_1', 2, 'delay_2'],
+          ['delay_2', 3, 'out'],
+        ])
+
+      await page.locator('.react-flow__node').filter({ hasText: '3 hours' }).click()
+      await page.getByRole('button', { name: 'Duplicate' }).click()
+      await expect.poll(() => page.locator('.react-flow__node').filter({ hasText: '3 hours' }).count()).toBe(2)
+      for (const hours of await page.locator('.react-flow__node').filter({ hasText: '3 hours' }).all())
+        await hours.click({ modifiers: ['ControlOrMeta'] })
+      await page.getByRole('status').getByRole('button', { name: 'Remove' }).click()
+      await expect
+        .poll(() => daysOf(other.id))
+        .toEqual([
+          ['in', undefined, 'delay_1'],
+          ['out', undefined, undefined],
+          ['delay_1', 2, 'out'],
+        ])
+
+      await page.getByRole('treeitem', { name: /Enter/ }).focus()
+      await press(page, 'a')
+      await page.getByRole('dialog').getByRole('button', { name: 'Paste the copied steps' }).click()
+      await page.getByRole('treeitem', { name: /3 hours/ }).waitFor()
+      await press(page, 'Control+z')
+      await page.getByRole('treeitem', { name: /3 hours/ }).waitFor({ state: 'detached' })
+    },
+    STORY_MS,
+  )
+
 const byHand = (site: () => Site) =>
   test(
     'a journey gets settings, a user enters by hand, and a backtest says what would have happened',
@@ -151,5 +224,6 @@ const byHand = (site: () => Site) =>
 export const journeys = (site: () => Site) =>
   describe('journeys', () => {
     drawing(site)
+    copying(site)
     byHand(site)
   })

@@ -1,7 +1,9 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Button, Modal, TextInput } from '@mantine/core'
+import { IconClipboard } from '@tabler/icons-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Editing } from './editing.ts'
+import { useCopying } from './marking.tsx'
 import { firstPath, type Place, targetOf } from './model/graph.ts'
 import type { Kind } from './search.ts'
 import { iconOf } from './steps/icons.ts'
@@ -23,6 +25,7 @@ const ROOTS = ['entrance', 'exit']
 export function AddStep({ editing, adding, onDone }: Props) {
   const { t } = useTranslation('journeys')
   const [typed, setTyped] = useState('')
+  const { pasteSteps } = useCopying(editing)
   const done = (key?: string) => {
     setTyped('')
     onDone(key)
@@ -50,6 +53,20 @@ export function AddStep({ editing, adding, onDone }: Props) {
         onChange={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={press}
       />
+      {adding && editing.hasCopies() && (
+        <Button
+          variant="default"
+          size="xs"
+          mt="xs"
+          leftSection={<IconClipboard size={14} aria-hidden />}
+          onClick={() => {
+            pasteSteps(adding.at)
+            done()
+          }}
+        >
+          {t('marked.paste')}
+        </Button>
+      )}
       <ul className="kinds" aria-label={t('add.kinds')}>
         {found.map(([type, { label, description }]) => {
           const [IconOf, tone] = iconOf(type)

@@ -3,6 +3,7 @@ import { useCallback, useMemo, useState } from 'react'
 import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/autosave.ts'
 import { keyOf, useRead } from '../../parts/data.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
+import { copyOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
 import { begin, give, type History, redo, undo } from './model/history.ts'
 import { neighbours, numbersOf, outlineOf, type Row } from './model/outline.ts'
@@ -26,6 +27,13 @@ export type Editing = {
   /** Adds a step of a kind into a way, or at the beginning. Returns its key. */
   add: (type: string, at: Place | undefined) => string
   move: (key: string, to: 'up' | 'down') => void
+  /** Keeps copies of steps in this browser, to be pasted into a journey of the project. */
+  copy: (keys: ReadonlySet<string>) => void
+  hasCopies: () => boolean
+  /** Pastes the copied steps into a way, or at the beginning. Returns whether they have a place there. */
+  paste: (at: Place | undefined) => boolean
+  /** Inserts copies of steps behind the last of them. */
+  duplicate: (keys: ReadonlySet<string>) => boolean
   undo: (() => void) | undefined
   redo: (() => void) | undefined
 }
@@ -57,6 +65,15 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Aut
   return useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload })
 }
 
+const copiesKey = (project: number) => `carillon.copied-steps.${project}`
+
+/** The way into which a step is added after another: its first one. */
+export function afterStep({ graph, paths }: Pick<Editing, 'graph' | 'paths'>, key: string): Place | undefined {
+  const step = graph[key]
+  const path = step && (step.children[0]?.path ?? paths(step)[0])
+  return path === undefined ? undefined : { from: key, path }
+}
+
 /** Settings that a new step begins with: those of the example where it has no ways out without them. */
 function firstSettings(type: string, isRoot: boolean, meta: Meta): Record<string, unknown> {
   const kind = meta.steps[type]
@@ -66,6 +83,7 @@ function firstSettings(type: string, isRoot: boolean, meta: Meta): Record<string
 
 /** Edits the draft of a journey. */
 export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<string, object>>): Editing {
+  const copies = copiesKey(useProject().id)
   const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')
   const autosave = useDraft(journey, steps)
   const [history, setHistory] = useState(() => begin(autosave.draft))
@@ -82,13 +100,19 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
     autosave.change(next.now)
   }
   const command = (given: Command) => to(give(history, given))
+  const paths = (step: Step) => pathsOf(step, meta.steps)
+  const insert = (copied: Graph, at: Place | undefined) => {
+    const pasted = pasteOf(graph, copied, meta.steps, at)
+    if (pasted) command(pasted)
+    return pasted !== undefined
+  }
   return {
     meta,
     graph,
     rows,
     numbers,
     words,
-    paths: (step) => pathsOf(step, meta.steps),
+    paths,
     mayWrite,
     hasDraft: newest?.results[0]?.status === 'draft',
     autosave,
@@ -106,6 +130,17 @@ export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<
       if (!place || !step) return
       const path = firstPath(step.data, step.type, meta.steps)
       if (path !== undefined || targetOf(graph, place) === undefined) command({ do: 'move', key, to: place, path: path ?? 'default' })
+    },
+    copy: (keys) => localStorage.setItem(copies, JSON.stringify(copyOf(graph, keys, rows))),
+    hasCopies: () => localStorage.getItem(copies) !== null,
+    paste: (at) => {
+      const text = localStorage.getItem(copies)
+      return text !== null && insert(JSON.parse(text) as Graph, at)
+    },
+    duplicate: (keys) => {
+      const copied = copyOf(graph, keys, rows)
+      const last = Object.keys(copied).at(-1)
+      return insert(copied, last === undefined ? undefined : afterStep({ graph, paths }, last))
     },
     undo: mayWrite && history.at > 0 ? () => to(undo(history)) : undefined,
     redo: mayWrite && history.at < history.commands.length ? () => to(redo(history)) : undefined,

@@ -13,6 +13,7 @@ import { TabBar } from '../../parts/tabs.tsx'
 import { type Adding, AddStep } from './add-step.tsx'
 import type { Editing } from './editing.ts'
 import './journeys.css'
+import { MarkedBar, useCopyKeys, useMarking } from './marking.tsx'
 import { Outline } from './outline.tsx'
 import { Problems, useProblems } from './problems.tsx'
 import { SHAPES, type Shape, type Statistics } from './search.ts'
@@ -31,19 +32,22 @@ export function Editor({ journeyId, editing, stats }: Props) {
   const [adding, setAdding] = useState<Adding>()
   const panel = useRef<HTMLElement>(null)
   const problems = useProblems(journeyId, editing)
+  const marking = useMarking(editing)
   useUndoKeys(editing)
   const openStep = useOpenStep(panel)
   const back = (key?: string) => requestAnimationFrame(() => focusRow(key))
   const shown = open === undefined ? undefined : editing.graph[open]
+  useCopyKeys(editing, marking.keys, shown && open)
   const hasCanvas = isWide && shape === 'canvas'
   const add = (at: Adding['at']) => setAdding({ at })
-  const shared = { editing, stats, faulty: problems.keys, selected: shown && open, onAdd: add }
+  const shared = { editing, stats, faulty: problems.keys, selected: shown && open, marking, onAdd: add }
   return (
     <>
       <SaveProblem autosave={editing.autosave} />
       <Tools editing={editing} shape={shape} isWide={isWide} onAdd={() => add(undefined)} onFind={(key) => openStep(key, false)} />
       <div className={['jr', hasCanvas && 'with-canvas', shown && 'with-panel'].filter(Boolean).join(' ')}>
         <div className="stack">
+          <MarkedBar editing={editing} marking={marking} />
           <OutlineCard {...shared} onOpen={openStep} />
           <Problems problems={problems} editing={editing} onOpen={openStep} />
         </div>
@@ -105,7 +109,7 @@ function focusRow(key: string | undefined) {
   document.querySelector<HTMLElement>(`.tree ${row}`)?.focus()
 }
 
-type ShownProps = Pick<Parameters<typeof Outline>[0], 'editing' | 'stats' | 'faulty' | 'selected' | 'onAdd' | 'onOpen'>
+type ShownProps = Pick<Parameters<typeof Outline>[0], 'editing' | 'stats' | 'faulty' | 'selected' | 'marking' | 'onAdd' | 'onOpen'>
 
 function OutlineCard(props: ShownProps) {
   const { t } = useTranslation('journeys')

@@ -1,7 +1,8 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Num } from '../../parts/number.tsx'
-import type { Editing } from './editing.ts'
+import { afterStep, type Editing } from './editing.ts'
+import { isMarking, type Marking } from './marking.tsx'
 import type { Place } from './model/graph.ts'
 import type { Row } from './model/outline.ts'
 import type { Statistics } from './search.ts'
@@ -13,12 +14,13 @@ type Props = {
   /** The keys of steps with a problem. */
   faulty: ReadonlySet<string>
   selected: string | undefined
+  marking: Marking
   onOpen: (key: string) => void
   onAdd: (place: Place | undefined) => void
 }
 
 /** The steps as a tree. Everything that the canvas does can be done here by the keyboard. */
-export function Outline({ editing, stats, faulty, selected, onOpen, onAdd }: Props) {
+export function Outline({ editing, stats, faulty, selected, marking, onOpen, onAdd }: Props) {
   const { t } = useTranslation('journeys')
   const { rows, mayWrite } = editing
   const tree = useRef<HTMLUListElement>(null)
@@ -35,11 +37,11 @@ export function Outline({ editing, stats, faulty, selected, onOpen, onAdd }: Pro
   }
   // A step that was added, moved or opened elsewhere is where the keys begin.
   useEffect(() => setCurrent(selected), [selected])
-  const press = useKeys({ editing, at, focus, onOpen, onAdd })
+  const press = useKeys({ editing, marking, at, focus, onOpen, onAdd })
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a tree is made of a list. */}
-      <ul ref={tree} className="tree" role="tree" aria-label={t('outline.label')} onKeyDown={press}>
+      <ul ref={tree} className="tree" role="tree" aria-multiselectable aria-label={t('outline.label')} onKeyDown={press}>
         {rows.map((row, index) => (
           <Item
             key={row.id}
@@ -48,10 +50,13 @@ export function Outline({ editing, stats, faulty, selected, onOpen, onAdd }: Pro
             stats={stats}
             isFaulty={row.is === 'step' && faulty.has(row.key)}
             isSelected={row.is === 'step' && row.key === selected}
+            isMarked={row.is === 'step' && marking.keys.has(row.key)}
             isCurrent={index === at}
-            onClick={() => {
+            onFocus={() => setCurrent(row.id)}
+            onClick={(event) => {
               setCurrent(row.id)
-              if (row.is !== 'end') onOpen(row.key)
+              if (row.is === 'step' && isMarking(event)) marking.toggle(row.key)
+              else if (row.is !== 'end') onOpen(row.key)
               else if (mayWrite) onAdd(row.at)
             }}
           />
@@ -62,10 +67,10 @@ export function Outline({ editing, stats, faulty, selected, onOpen, onAdd }: Pro
   )
 }
 
-type KeysGiven = Pick<Props, 'editing' | 'onOpen' | 'onAdd'> & { at: number; focus: (index: number) => void }
+type KeysGiven = Pick<Props, 'editing' | 'marking' | 'onOpen' | 'onAdd'> & { at: number; focus: (index: number) => void }
 
 /** What the keys do in the tree. */
-function useKeys({ editing, at, focus, onOpen, onAdd }: KeysGiven) {
+function useKeys({ editing, marking, at, focus, onOpen, onAdd }: KeysGiven) {
   const { rows, mayWrite, give, move } = editing
   const row = rows[at]
   const parent = () => rows.slice(0, at).findLastIndex(({ level }) => level < (row?.level ?? 1))
@@ -76,13 +81,18 @@ function useKeys({ editing, at, focus, onOpen, onAdd }: KeysGiven) {
     if (place !== undefined) onAdd(place)
   }
   const remove = () => {
-    if (row?.is !== 'step') return
-    give({ do: 'remove', key: row.key })
+    if (marking.keys.size > 0) give({ do: 'remove-all', keys: [...marking.keys] })
+    else if (row?.is === 'step') give({ do: 'remove', key: row.key })
+    else return
     focus(at - 1)
   }
   const open = () => {
     if (row && row.is !== 'end') onOpen(row.key)
     else if (mayWrite) add()
+  }
+  const extend = (to: number) => {
+    marking.add([rows[at], rows[to]].flatMap((one) => (one?.is === 'step' ? [one.key] : [])))
+    focus(to)
   }
   const writes: [string, () => void][] = [
     ['a', add],
@@ -99,22 +109,20 @@ function useKeys({ editing, at, focus, onOpen, onAdd }: KeysGiven) {
     ['Home', () => focus(0)],
     ['End', () => focus(rows.length - 1)],
     ['Enter', open],
+    [' ', () => row?.is === 'step' && marking.toggle(row.key)],
+    ['Shift ArrowDown', () => extend(at + 1)],
+    ['Shift ArrowUp', () => extend(at - 1)],
+    ['Escape', marking.clear],
     ...(mayWrite ? writes : []),
   ])
   return (event: KeyboardEvent) => {
     const isPlain = !event.ctrlKey && !event.metaKey
-    const run = isPlain ? actions.get(event.altKey ? `Alt ${event.key}` : event.key) : undefined
+    const name = [event.altKey && 'Alt ', event.shiftKey && event.key.startsWith('Arrow') && 'Shift ', event.key].filter(Boolean).join('')
+    const run = isPlain ? actions.get(name) : undefined
     if (!run) return
     event.preventDefault()
     run()
   }
-}
-
-/** The way into which a step is added after another: its first one. */
-function afterStep({ graph, paths }: Editing, key: string): Place | undefined {
-  const step = graph[key]
-  const path = step && (step.children[0]?.path ?? paths(step)[0])
-  return path === undefined ? undefined : { from: key, path }
 }
 
 type ItemProps = {
@@ -123,11 +131,13 @@ type ItemProps = {
   stats: Statistics | undefined
   isFaulty: boolean
   isSelected: boolean
+  isMarked: boolean
   isCurrent: boolean
-  onClick: () => void
+  onFocus: () => void
+  onClick: (event: MouseEvent) => void
 }
 
-function Item({ row, editing: { graph, words, numbers }, stats, isFaulty, isSelected, isCurrent, onClick }: ItemProps) {
+function Item({ row, editing: { graph, words, numbers }, stats, isFaulty, isSelected, isMarked, isCurrent, onFocus, onClick }: ItemProps) {
   const { t } = useTranslation('journeys')
   const step = row.is === 'end' ? undefined : graph[row.key]
   const [IconOf] = iconOf(step?.type ?? '')
@@ -139,11 +149,12 @@ function Item({ row, editing: { graph, words, numbers }, stats, isFaulty, isSele
     <li
       role="treeitem"
       data-row={row.id}
-      className={[row.is, isSelected && 'sel', isFaulty && 'faulty'].filter(Boolean).join(' ')}
+      className={[row.is, isSelected && 'sel', isMarked && 'marked', isFaulty && 'faulty'].filter(Boolean).join(' ')}
       aria-level={row.level}
-      aria-selected={isSelected}
+      aria-selected={isSelected || isMarked}
       tabIndex={isCurrent ? 0 : -1}
       style={{ paddingInlineStart: `${row.level - 0.25}rem` }}
+      onFocus={onFocus}
       onClick={onClick}
     >
       {row.is === 'step' ? <IconOf size={16} stroke={1.5} aria-hidden /> : <span aria-hidden>{row.is === 'jump' ? '↪' : '+'}</span>}
@@ -178,6 +189,9 @@ function Keys() {
     ['A', 'add'],
     ['Alt ↑ ↓', 'move'],
     ['Del', 'remove'],
+    ['Space', 'mark'],
+    ['Ctrl C', 'copy'],
+    ['Ctrl V', 'paste'],
   ] as const
   return (
     <p className="keys xs quiet">

@@ -4,6 +4,7 @@ import { useMantineColorScheme } from '@mantine/core'
 import { useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Editing } from '../editing.ts'
+import { isMarking, type Marking } from '../marking.tsx'
 import { DEFAULT_PATH, type Graph, isRoot, type Place, shownPaths, targetOf, targetsFor, waysOf } from '../model/graph.ts'
 import type { Statistics } from '../search.ts'
 import './canvas.css'
@@ -17,6 +18,7 @@ type Props = {
   stats: Statistics | undefined
   faulty: ReadonlySet<string>
   selected: string | undefined
+  marking: Marking
   onOpen: (key: string) => void
   onAdd: (place: Place | undefined) => void
 }
@@ -35,12 +37,12 @@ export function Canvas(props: Props) {
   )
 }
 
-function Flow({ editing, stats, faulty, selected, onOpen, onAdd }: Props) {
+function Flow({ editing, stats, faulty, selected, marking, onOpen, onAdd }: Props) {
   const { t } = useTranslation('journeys')
   const { colorScheme } = useMantineColorScheme()
   const { graph, meta, mayWrite, give } = editing
   const picture = useMemo(() => pictureOf(graph), [graph])
-  const nodes = nodesOf({ editing, stats, faulty, selected, onAdd, picture })
+  const nodes = nodesOf({ editing, stats, faulty, selected, marking, onAdd, picture })
   const edges = edgesOf({ editing, stats, selected, onAdd, picture })
   const isTarget = (from: string | null, to: string | null) =>
     from !== null && to !== null && targetsFor(graph, from, meta.steps).includes(to)
@@ -64,7 +66,10 @@ function Flow({ editing, stats, faulty, selected, onOpen, onAdd }: Props) {
         onConnect={({ source, target, sourceHandle }) =>
           give({ do: 'connect', at: { from: source, path: sourceHandle ?? DEFAULT_PATH }, to: target })
         }
-        onNodeClick={(_, { id }) => onOpen(id)}
+        onNodeClick={(event, { id }) => (isMarking(event) ? marking.toggle(id) : onOpen(id))}
+        // Steps are marked one by one, which needs no dragging.
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
         proOptions={{ hideAttribution: true }}
       >
         <Background gap={20} />
@@ -99,7 +104,7 @@ function View({ graph, selected }: { graph: Graph; selected: string | undefined 
 
 type Drawn = Omit<Props, 'onOpen'> & { picture: Picture }
 
-function nodesOf({ editing, stats, faulty, selected, onAdd, picture: { steps: places } }: Drawn): Node<StepData>[] {
+function nodesOf({ editing, stats, faulty, selected, marking, onAdd, picture: { steps: places } }: Drawn): Node<StepData>[] {
   const { graph, meta, words, mayWrite } = editing
   const xOf = (key: string | undefined) => (key === undefined ? 0 : (places.get(key)?.x ?? 0))
   return Object.entries(graph).map(([key, step]) => {
@@ -118,6 +123,7 @@ function nodesOf({ editing, stats, faulty, selected, onAdd, picture: { steps: pl
         here: stats?.steps[key]?.active ?? 0,
         isFaulty: faulty.has(key),
         isOpen: key === selected,
+        isMarked: marking.keys.has(key),
         paths: shownPaths(step, meta.steps)
           .map((path) => ({ path, to: targetOf(graph, { from: key, path }) }))
           // From left to right as the steps that they lead to, so that ways do not cross.
@@ -131,7 +137,7 @@ function nodesOf({ editing, stats, faulty, selected, onAdd, picture: { steps: pl
   })
 }
 
-function edgesOf({ editing, stats, selected, onAdd, picture: { ways } }: Omit<Drawn, 'faulty'>): Edge<WayData>[] {
+function edgesOf({ editing, stats, selected, onAdd, picture: { ways } }: Omit<Drawn, 'faulty' | 'marking'>): Edge<WayData>[] {
   const { graph, mayWrite } = editing
   return waysOf(graph)
     .filter(({ to }) => to in graph)

@@ -9,6 +9,7 @@ export type StepData = {
   here: number
   isFaulty: boolean
   isOpen: boolean
+  isMarked: boolean
   /** The ways out, each with whether it leads somewhere. */
   paths: { path: string; isOpen: boolean }[]
   isRoot: boolean

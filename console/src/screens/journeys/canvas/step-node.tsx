@@ -7,11 +7,13 @@ import type { StepData } from './drawn.ts'
 /** A step on the canvas, with the users who are there on its corner. */
 export function StepNode({ data }: NodeProps<Node<StepData>>) {
   const { t } = useTranslation('journeys')
-  const { step, title, about, here, isFaulty, isOpen, paths, isRoot, mayWrite, onAdd } = data
+  const { step, title, about, here, isFaulty, isOpen, isMarked, paths, isRoot, mayWrite, onAdd } = data
   const [IconOf, tone] = iconOf(step.type)
   const open = paths.filter(({ isOpen }) => isOpen)
   return (
-    <div className={['nd', isOpen && 'on', isFaulty && 'faulty', step.type === 'exit' && 'ex'].filter(Boolean).join(' ')}>
+    <div
+      className={['nd', isOpen && 'on', isMarked && 'marked', isFaulty && 'faulty', step.type === 'exit' && 'ex'].filter(Boolean).join(' ')}
+    >
       {!isRoot && <Handle type="target" position={Position.Top} />}
       <span className={`badge ${tone}`}>
         <IconOf size={16} stroke={1.5} aria-hidden />

@@ -28,6 +28,9 @@ export type Command =
   | { do: 'insert'; key: string; type: string; data?: Record<string, unknown>; at?: Place; path?: string }
   /** The ways to the step lead to the one that followed it on its first path. */
   | { do: 'remove'; key: string }
+  | { do: 'remove-all'; keys: string[] }
+  /** Adds steps whose keys are not taken. `first` stands at the place, and what followed there follows on `last`. */
+  | { do: 'paste'; steps: Graph; at?: Place; first?: string; last?: Place }
   /** Takes a step out of its place and inserts it into a way. */
   | { do: 'move'; key: string; to: Place; path: string }
   /** Leads a way to another step, or to none. */
@@ -43,6 +46,10 @@ export function apply(graph: Graph, command: Command): Graph {
       return inserted(graph, command)
     case 'remove':
       return removed(graph, command.key)
+    case 'remove-all':
+      return command.keys.reduce(removed, graph)
+    case 'paste':
+      return pasted(graph, command)
     case 'move':
       return moved(graph, command)
     case 'connect':
@@ -170,6 +177,15 @@ function inserted(graph: Graph, { key, type, data = {}, at, path }: Insert): Gra
   const children = next !== undefined && path !== undefined ? [{ external_id: next, path }] : []
   const step = { type, name: '', x: beside?.x ?? 0, y: beside ? beside.y + STEP_HEIGHT : 0, data, children }
   return at ? connected({ ...graph, [key]: step }, at, key) : { ...graph, [key]: step }
+}
+
+function pasted(graph: Graph, { steps, at, first, last }: Extract<Command, { do: 'paste' }>): Graph {
+  if (Object.keys(steps).some((key) => key in graph) || (at !== undefined && !(at.from in graph))) return graph
+  const all = { ...graph, ...steps }
+  if (at === undefined || first === undefined) return all
+  const next = targetOf(graph, at)
+  const placed = connected(all, at, first)
+  return next === undefined || last === undefined ? placed : connected(placed, last, next)
 }
 
 function removed(graph: Graph, key: string): Graph {

@@ -1,10 +1,11 @@
 import { ActionIcon, Button, Select, TextInput } from '@mantine/core'
-import { IconArrowDown, IconArrowUp, IconTrash, IconX } from '@tabler/icons-react'
+import { IconArrowDown, IconArrowUp, IconCopy, IconCopyPlus, IconTrash, IconX } from '@tabler/icons-react'
 import { type KeyboardEvent, type RefObject, useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Num } from '../../../parts/number.tsx'
 import { Sentence } from '../../../parts/sentence.tsx'
 import type { Editing } from '../editing.ts'
+import { useCopying } from '../marking.tsx'
 import { type Place, type Step, targetOf, targetsFor } from '../model/graph.ts'
 import { neighbours } from '../model/outline.ts'
 import type { Statistics } from '../search.ts'
@@ -145,6 +146,8 @@ function StepNumbers({ stats, stepKey, onShowUsers }: { stats: Statistics | unde
 function Acts({ editing, stepKey, onClose }: Pick<Props, 'editing' | 'stepKey' | 'onClose'>) {
   const { t } = useTranslation('journeys')
   const { graph, rows, meta, give, move } = editing
+  const { copySteps, duplicateSteps } = useCopying(editing)
+  const itself = new Set([stepKey])
   const { up, down } = neighbours(graph, rows, stepKey, meta.steps)
   const remove = () => {
     give({ do: 'remove', key: stepKey })
@@ -169,6 +172,12 @@ function Acts({ editing, stepKey, onClose }: Pick<Props, 'editing' | 'stepKey' |
         onClick={() => move(stepKey, 'down')}
       >
         {t('panel.down')}
+      </Button>
+      <Button variant="default" size="xs" leftSection={<IconCopy size={14} aria-hidden />} onClick={() => copySteps(itself)}>
+        {t('marked.copy')}
+      </Button>
+      <Button variant="default" size="xs" leftSection={<IconCopyPlus size={14} aria-hidden />} onClick={() => duplicateSteps(itself)}>
+        {t('marked.duplicate')}
       </Button>
       <Button variant="outline" color="ember" size="xs" leftSection={<IconTrash size={14} aria-hidden />} onClick={remove}>
         {t('panel.remove')}
