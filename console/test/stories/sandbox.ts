@@ -22,6 +22,19 @@ const emailType = async (site: Site): Promise<number> =>
 
 export const sandbox = (site: () => Site) =>
   describe('the sandbox inbox', () => {
+    test('names addresses that act out a bounce, which the message of one ends with', async () => {
+      await using opened = await memberPage(site(), '/p/1/sandbox')
+      const { page } = opened
+      await page.getByText('Act out a bounce or a complaint').click()
+      const address = (await page.locator('.outcomes code').first().textContent()) ?? ''
+      const { id } = await site().api('POST', 'messages', {
+        user: { external_id: 'bouncing', email: address },
+        subscription_id: await emailType(site()),
+        content: { subject: 'Time for beans', html: HTML },
+      })
+      await expect.poll(async () => (await site().api('GET', `messages/${id}`)).state).toBe('bounced')
+    })
+
     test('shows a message as soon as it is captured, drawn without its scripts', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened

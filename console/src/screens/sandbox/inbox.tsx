@@ -18,6 +18,7 @@ import { useMay, useProject } from '../../session/project.tsx'
 import { Captured } from './captured.tsx'
 import { queryOf } from './grammar.ts'
 import { CapturedMessage } from './message.tsx'
+import { Outcomes } from './outcomes.tsx'
 import { isRead, useReadMarks, withAllRead, withRead } from './read-marks.ts'
 
 const route = getRouteApi('/member/p/$project/sandbox')
@@ -80,6 +81,7 @@ export function Inbox() {
             ) : (
               <Captured messages={data.results} shown={shown} isRead={(id) => isRead(marks, id)} onOpen={open} />
             )}
+            <Outcomes />
             <Pages data={data} onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })} />
           </Card>
           {shown !== undefined && <CapturedMessage id={shown} tab={tab ?? 'preview'} />}
