@@ -7,7 +7,9 @@ import type { Step } from '../src/modules/journeys/schema.ts'
 import type { Input } from '../src/modules/journeys/steps/step.ts'
 import { caseContext } from './journey-context.ts'
 
-export const { user, now, zone } = caseContext({})
+const { user, now, zone } = caseContext({})
+
+export { now, user }
 export const USER = user.id as UserId
 export const JOURNEY = 11 as JourneyId
 

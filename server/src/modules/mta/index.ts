@@ -9,7 +9,7 @@
 
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
-export { createProcessShare, type ProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
+export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
 export { deflateContent, inflateContent, type StoredContent } from './queue/content.ts'
 export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
 export { enqueueMail } from './queue/enqueue.ts'
