@@ -90,8 +90,8 @@ describe('a user may enter', () => {
     const run = runOf([api])
     const item = { do: 'enter' as const, journey_id: JOURNEY, cause: 'api:1', entrance: null }
     const asked = neededBy(attemptsOf(run, { ...occasion(), items: [item] as never }))
-    const happened = neededBy(attemptsOf(runOf([graph]), occasion(event('cart'))))
+    const reading = neededBy(attemptsOf(runOf([graph]), occasion(event('cart'))))
     expect(asked.candidates).toMatchObject([{ userId: USER, entranceId: expect.any(Number) }])
-    expect(happened.candidates).toMatchObject([{ userId: USER, entranceId: null }])
+    expect(reading.candidates).toMatchObject([{ userId: USER, entranceId: null }])
   })
 })
