@@ -36,18 +36,19 @@ test('what does not fit into the memory waits in order, until there is room; mor
       await used
     }
   }
-  /** What began by the time at which others, which share nothing with it, were read. */
-  const begun = async () => {
+  /** Waits until the named ones have begun, and sees that no other begins by the time at which others, which share nothing with it, were read. */
+  const begin = async (...names: string[]) => {
+    await expect.poll(() => log.length).toBeGreaterThanOrEqual(names.length)
     for (let times = 0; times < 3; times++) await textOf(w, createContents(), id)
-    return log.splice(0)
+    expect(log.splice(0)).toEqual(names)
   }
   const [first, second, huge, last] = [hold('100', 100), hold('28', 28), hold('200', 200), hold('1', 1)] as const
-  expect(await begun()).toEqual(['100', '28'])
+  await begin('100', '28')
   await first()
-  expect(await begun()).toEqual([])
+  await begin()
   await second()
-  expect(await begun()).toEqual(['200'])
+  await begin('200')
   await huge()
-  expect(await begun()).toEqual(['1'])
+  await begin('1')
   await last()
 })
