@@ -598,7 +598,8 @@ describe('preview', () => {
     await vi.waitFor(async () => expect(await select(w, waiting)).toEqual([{ count: 2 }]), { timeout: 20_000, interval: 10 })
     await held[Symbol.asyncDispose]()
     expect(await Promise.all([...asked, theirs])).toEqual(asked.map(() => 200).concat(200))
-    expect(order.indexOf('theirs')).toBeLessThan(3)
+    // In one queue for all it would be the last. Which of the two that run ends first is up to the processors.
+    expect(order.at(-1)).not.toBe('theirs')
   })
 
   test('a cancelled preview does not abort the transaction around it', async () => {
