@@ -1,4 +1,4 @@
-/** What becomes of an object, or of a text, that two members have changed. */
+/** What happens to an object, or of a text, that two members have changed. */
 import { describe, expect, test } from 'vitest'
 import { changesOf, comparedLines, mergeTexts } from '../src/parts/lines.ts'
 import { isSame, merge, withAt } from '../src/parts/merge.ts'

@@ -41,3 +41,22 @@ describe.each(folders)('%s', (folder) => {
     expect(missing).toEqual([])
   })
 })
+
+describe('the screens of lists', () => {
+  const OWN = ['title', 'about', 'more', 'empty']
+  const pages = globSync('screens/**/*.tsx', { cwd: SOURCE }).flatMap((path) =>
+    [...readFileSync(join(SOURCE, path), 'utf8').matchAll(/<ListPage\s+texts="([\w-]+)"(\s+hasNoSearch)?/g)].map(
+      ([, area = '', hasNoSearch]) => ({
+        area,
+        needed: hasNoSearch === undefined ? [...OWN, 'search'] : OWN,
+      }),
+    ),
+  )
+
+  test.each(pages)('$area has the texts that it leaves to `ListPage`', ({ area, needed }) => {
+    const texts = read(join('screens', area, 'texts', FIRST))
+    expect(needed.filter((key) => typeof texts[key] !== 'string')).toEqual([])
+  })
+
+  test('are found', () => expect(pages.length).toBeGreaterThan(10))
+})

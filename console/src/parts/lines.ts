@@ -6,7 +6,7 @@ export type Change = { from: number; to: number; lines: string[] }
 /** Above so many pairs of lines, what lies between the first and the last difference is one change. */
 const PAIRS_MAX = 4_000_000
 
-/** What became of the lines of a text, in their order. */
+/** What happened to the lines of a text, in their order. */
 export function changesOf(before: string[], after: string[]): Change[] {
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++

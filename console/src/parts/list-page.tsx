@@ -1,6 +1,7 @@
 import type { CarillonError } from '@carillon/sdk'
 import { Menu } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CopyAs } from './copy-as.tsx'
@@ -93,12 +94,14 @@ export function SearchTable<T extends object, S extends ListSearch>({
   )
 }
 
-type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'columns'> & {
+type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'columns' | 'empty' | 'onSearch' | 'searchLabel'> & {
+  /** The namespace whose `title`, `about`, `more`, `search` and `empty` are the texts of the screen. */
+  texts: string
+  /** For lists that the API cannot search. */
+  hasNoSearch?: boolean
+  /** For screens whose address has more than the search: without it, the search becomes the address. */
+  onSearch?: (search: S, replace: boolean) => void
   columns: SavedColumn<T>[]
-  title: string
-  about: ReactNode
-  /** The name of the menu that shows the request as code. */
-  more: string
   request: Omit<ShownRequest, 'method'>
   /** The button that adds to the list. */
   action?: ReactNode
@@ -108,9 +111,9 @@ type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'colu
 
 /** The screen of a list: its heading, its rows as a file and its request as code, and the table. */
 export function ListPage<T extends { id: string | number }, S extends ListSearch>({
-  title,
-  about,
-  more,
+  texts,
+  hasNoSearch = false,
+  onSearch,
   request,
   action,
   beside,
@@ -118,15 +121,17 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
   ...table
 }: PageProps<T, S>) {
   const { t } = useTranslation()
+  const { t: own } = useTranslation(texts)
+  const navigate = useNavigate()
   const save = useSaveRows(request, columns)
   return (
     <>
       <PageHead
-        title={title}
-        about={about}
+        title={own('title')}
+        about={own('about')}
         actions={
           <>
-            <CopyAs label={more} request={{ method: 'GET', ...request }} isPending={save.isPending}>
+            <CopyAs label={own('more')} request={{ method: 'GET', ...request }} isPending={save.isPending}>
               <Menu.Item onClick={() => save.mutate()}>{t('csv.save')}</Menu.Item>
             </CopyAs>
             {action}
@@ -136,7 +141,14 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
       {save.error && <Failed error={save.error} onRetry={() => save.mutate()} />}
       <div className={beside ? 'beside' : undefined}>
         <Card>
-          <SearchTable label={title} columns={columns} {...table} />
+          <SearchTable
+            label={own('title')}
+            columns={columns}
+            onSearch={onSearch ?? ((search, replace) => void navigate({ to: '.', search: search as never, replace }))}
+            empty={own('empty')}
+            {...(!hasNoSearch && { searchLabel: own('search') })}
+            {...table}
+          />
         </Card>
         {beside}
       </div>

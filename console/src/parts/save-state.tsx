@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Autosave } from './autosave.ts'
 import { Failed } from './failed.tsx'
@@ -20,21 +21,43 @@ export function SaveProblem<T>({ autosave, nameOf = pathOf }: { autosave: Autosa
   if (state === 'failed' && error) return <Failed error={error} kept={t('autosave.kept')} />
   if (state !== 'conflict') return null
   return (
+    <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
+      {clashes.map((clash) => (
+        <ClashOf key={clash.path.join('.')} clash={clash} name={nameOf(clash.path)} onChoose={(side) => choose([clash], side)} />
+      ))}
+    </Conflict>
+  )
+}
+
+const pathOf = (path: string[]) => path.join(' › ')
+
+type Choose = (side: 'mine' | 'theirs') => void
+
+type ConflictProps = {
+  /** Whether one of the two versions can be taken as a whole. */
+  isWhole: boolean
+  onChoose: Choose
+  /** What differs, in both versions. */
+  children?: ReactNode
+}
+
+/** What stands above a form when another member has changed the same. */
+export function Conflict({ isWhole, onChoose, children }: ConflictProps) {
+  const { t } = useTranslation()
+  return (
     <div className="say warn" role="alert">
       <div>
         <p>
           <b>{t('autosave.conflictTitle')}</b>
         </p>
         <p>{t('autosave.conflictAbout')}</p>
-        {clashes.map((clash) => (
-          <ClashOf key={clash.path.join('.')} clash={clash} name={nameOf(clash.path)} onChoose={(side) => choose([clash], side)} />
-        ))}
-        {clashes.length > 1 && (
+        {children}
+        {isWhole && (
           <div className="acts">
-            <Button variant="default" size="xs" onClick={() => choose(clashes, 'mine')}>
+            <Button variant="default" size="xs" onClick={() => onChoose('mine')}>
               {t('autosave.mine')}
             </Button>
-            <Button variant="default" size="xs" onClick={() => choose(clashes, 'theirs')}>
+            <Button variant="default" size="xs" onClick={() => onChoose('theirs')}>
               {t('autosave.theirs')}
             </Button>
           </div>
@@ -44,9 +67,7 @@ export function SaveProblem<T>({ autosave, nameOf = pathOf }: { autosave: Autosa
   )
 }
 
-const pathOf = (path: string[]) => path.join(' › ')
-
-type ClashProps = { clash: Clash; name: string; onChoose: (side: 'mine' | 'theirs') => void }
+type ClashProps = { clash: Clash; name: string; onChoose: Choose }
 
 /** A field in both versions. */
 function ClashOf({ clash: { mine, theirs }, name, onChoose }: ClashProps) {

@@ -20,14 +20,7 @@ export function ProjectFrame() {
   const project = projectOf(session, Number(id))
   useEffect(() => rememberProject(Number(id)), [id])
   if (!project) return null
-  return (
-    // A new key for each project: nothing of one is shown in another.
-    <ProjectProvider key={project.id} project={project}>
-      <Frame project={project}>
-        <Outlet />
-      </Frame>
-    </ProjectProvider>
-  )
+  return <Framed project={project} />
 }
 
 /** The frame around the screens of the member, which lead back to the project that was open last. */
@@ -35,14 +28,17 @@ export function AccountFrame() {
   const session = useSession()
   const project = firstProject(session)
   if (!project) return <Outlet />
-  return (
-    <ProjectProvider key={project.id} project={project}>
-      <Frame project={project}>
-        <Outlet />
-      </Frame>
-    </ProjectProvider>
-  )
+  return <Framed project={project} />
 }
+
+/** A new key for each project: nothing of one is shown in another. */
+const Framed = ({ project }: { project: SessionProject }) => (
+  <ProjectProvider key={project.id} project={project}>
+    <Frame project={project}>
+      <Outlet />
+    </Frame>
+  </ProjectProvider>
+)
 
 function Frame({ project, children }: { project: SessionProject; children: ReactNode }) {
   const { t } = useTranslation()

@@ -2,6 +2,7 @@ import { Menu } from '@mantine/core'
 import { IconHelp, IconLogout, IconSearch, IconUser } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { initialsOf } from '../parts/initials.ts'
 import type { SessionProject } from '../session/api.ts'
 import { useSession } from '../session/index.ts'
 import { queryClient } from '../session/query-client.ts'
@@ -34,14 +35,6 @@ export function TopBar({ project }: { project: SessionProject }) {
   )
 }
 
-const initials = (name: string) =>
-  name
-    .split(' ')
-    .flatMap((word) => [...word].slice(0, 1))
-    .slice(0, 2)
-    .join('')
-    .toUpperCase()
-
 function AccountMenu() {
   const { t, i18n } = useTranslation()
   const { member, organisation } = useSession()
@@ -55,7 +48,12 @@ function AccountMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <button className="me" type="button" aria-label={t('account.menu', { name: member.name })} data-initials={initials(member.name)} />
+        <button
+          className="me"
+          type="button"
+          aria-label={t('account.menu', { name: member.name })}
+          data-initials={initialsOf(member.name)}
+        />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>

@@ -5,6 +5,8 @@ import { memberPage } from './member-page.ts'
 export const apiLog = (site: () => Site) =>
   describe('the API log', () => {
     test('shows a request as soon as it was made, without what is personal, and runs it again', async () => {
+      // One that is among the latest, however many requests other stories made.
+      await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'bean_picked' }])
       await using opened = await memberPage(site(), '/p/1/api-log')
       const { page } = opened
       const events = page.getByRole('link', { name: 'POST /api/client/events' })

@@ -1,7 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Code } from '../../parts/code.tsx'
 import { useConsoleRead } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -12,6 +11,7 @@ import { call } from '../../session/api.ts'
 import { addPasskey, type Passkey } from '../../session/passkeys.ts'
 import { browserName } from './browser-name.ts'
 import { PasswordProof } from './password-proof.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
 
 /** What is open in the card. */
 type Step = { is: 'closed' } | { is: 'adding' } | { is: 'removing'; passkey: Passkey } | { is: 'recovery'; codes: string[] }
@@ -47,15 +47,7 @@ export function Passkeys() {
             onCancel={close}
           />
         )}
-        {step.is === 'recovery' && (
-          <>
-            <p className="sm">{t('passkeys.recovery')}</p>
-            <Code text={step.codes.join('\n')} />
-            <div>
-              <Button onClick={close}>{t('totp.kept')}</Button>
-            </div>
-          </>
-        )}
+        {step.is === 'recovery' && <RecoveryCodes about={t('passkeys.recovery')} codes={step.codes} onKept={close} />}
       </div>
     </Card>
   )

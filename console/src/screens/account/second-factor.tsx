@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { Code } from '../../parts/code.tsx'
 import { useConsoleRead } from '../../parts/console-data.ts'
 import { Card } from '../../parts/page.tsx'
 import { call } from '../../session/api.ts'
 import { PasswordProof } from './password-proof.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
 import { type TotpSecret, TotpSetUp } from './totp-set-up.tsx'
 
 type Profile = { has_totp: boolean; recovery_codes_left: number }
@@ -49,15 +49,7 @@ export function SecondFactor() {
           />
         )}
         {step.is === 'secret' && <TotpSetUp secret={step.secret} onDone={(codes) => setStep({ is: 'recovery', codes })} />}
-        {step.is === 'recovery' && (
-          <>
-            <p className="sm">{t('totp.recovery')}</p>
-            <Code text={step.codes.join('\n')} />
-            <div>
-              <Button onClick={close}>{t('totp.kept')}</Button>
-            </div>
-          </>
-        )}
+        {step.is === 'recovery' && <RecoveryCodes about={t('totp.recovery')} codes={step.codes} onKept={close} />}
       </div>
     </Card>
   )

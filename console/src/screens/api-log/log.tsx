@@ -35,19 +35,14 @@ export function ApiLog() {
   }
   return (
     <ListPage
-      title={t('title')}
-      about={t('about')}
-      more={t('more')}
+      texts="api-log"
       request={{ path: PATH, query }}
       columns={useColumns(request !== undefined)}
       rows={requests}
       search={shown}
-      onSearch={(search, replace) => void navigate({ search, replace })}
-      searchLabel={t('search')}
       searchExample={t('searchExample')}
       filters={useFilters(shown)}
       selected={id}
-      empty={t('empty')}
       beside={request && <RequestDrawer key={request.id} request={request} onClose={close} />}
     />
   )

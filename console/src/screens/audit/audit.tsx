@@ -20,7 +20,6 @@ const linkId = (id: number) => `entry-${id}`
 
 /** Who changed what of the configuration, and when. */
 export function AuditLog() {
-  const { t } = useTranslation('audit')
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/audit' })
   const { entry: id, ...shown } = search
@@ -35,17 +34,14 @@ export function AuditLog() {
   }
   return (
     <ListPage
-      title={t('title')}
-      about={t('about')}
-      more={t('more')}
+      texts="audit"
+      hasNoSearch
       request={{ path: PATH, query }}
       columns={useColumns(entry !== undefined)}
       rows={entries}
       search={shown}
-      onSearch={(search, replace) => void navigate({ search, replace })}
       filters={useFilters(shown)}
       selected={id}
-      empty={t('empty')}
       action={<CheckChain />}
       beside={entry && <EntryDrawer key={entry.id} entry={entry} onClose={close} />}
     />

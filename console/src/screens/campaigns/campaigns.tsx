@@ -44,23 +44,17 @@ export function Campaigns() {
 }
 
 function CampaignList({ search, create }: { search: ListSearch; create: ReactNode }) {
-  const { t } = useTranslation('campaigns')
   const navigate = useNavigate({ from: '/p/$project/campaigns' })
   const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const campaigns = useRead(CAMPAIGNS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   return (
     <ListPage
-      title={t('title')}
-      about={t('about')}
-      more={t('more')}
+      texts="campaigns"
       request={{ path: CAMPAIGNS, query }}
       columns={useColumns()}
       rows={campaigns}
       search={search}
-      onSearch={(search, replace) => void navigate({ search, replace })}
-      searchLabel={t('search')}
       tools={<ViewSwitch view="list" onView={() => void navigate({ search: { view: 'calendar' } })} />}
-      empty={t('empty')}
       action={create}
       emptyActions={create}
     />

@@ -7,10 +7,11 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { SearchTable } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
+import { MESSAGE_STATES } from '../../parts/message-states.ts'
 import { Card } from '../../parts/page.tsx'
 import { type SavedColumn, useSaveRows } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
-import { type Campaign, MESSAGE_STATES } from './search.ts'
+import type { Campaign } from './search.ts'
 
 type Recipient = components['schemas']['CampaignRecipient']
 

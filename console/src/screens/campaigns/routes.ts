@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { MESSAGE_STATES } from '../../parts/message-states.ts'
 import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
 import { monthOf } from './months.ts'
-import { type CampaignSearch, type CampaignsSearch, MESSAGE_STATES, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
+import { type CampaignSearch, type CampaignsSearch, STEPS, type TemplateSearch, type WizardSearch } from './search.ts'
 
 type Given = Record<string, unknown>
 

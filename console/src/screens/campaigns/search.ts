@@ -1,29 +1,14 @@
 import type { components } from '@carillon/sdk'
+import type { MessageState } from '../../parts/message-states.ts'
 import type { ListSearch } from '../../parts/paging.ts'
 
 export type Campaign = components['schemas']['Campaign']
-export type MessageState = components['schemas']['CampaignRecipient']['state']
 
 export const CAMPAIGNS = '/api/client/campaigns'
 export const CAMPAIGN = '/api/client/campaigns/{campaignId}'
 
 /** The address of the list, or of the calendar and its month. */
 export type CampaignsSearch = ListSearch & { view?: 'calendar'; month?: string }
-
-/** The states of messages, in the order in which a filter offers them. */
-export const MESSAGE_STATES = [
-  'queued',
-  'claimed',
-  'deferred',
-  'sent',
-  'delivered',
-  'bounced',
-  'complained',
-  'unknown',
-  'skipped',
-  'failed',
-  'aborted',
-] as const satisfies readonly MessageState[]
 
 /** The address of a campaign: what its table of recipients shows, and the recipient whose message is explained. */
 export type CampaignSearch = ListSearch & { state?: MessageState; user?: string }

@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -17,7 +17,6 @@ const route = getRouteApi('/member/p/$project/domains')
 export function Domains() {
   const { t } = useTranslation('domains')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/domains' })
   const mayAdd = useMay('admin')
   const [isAdding, setAdding] = useState(false)
   const query = { ...search, limit: 50 }
@@ -25,16 +24,11 @@ export function Domains() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="domains"
         request={{ path: DOMAINS, query }}
         columns={useColumns()}
         rows={domains}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={mayAdd && <AddButton onClick={() => setAdding(true)}>{t('add.open')}</AddButton>}
       />
       <AddDomain isOpen={isAdding} onClose={() => setAdding(false)} />

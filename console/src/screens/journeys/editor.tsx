@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconArrowBackUp, IconArrowForwardUp, IconPlus } from '@tabler/icons-react'
+import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,11 +10,12 @@ import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { SaveProblem } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
+import { UndoButtons } from '../../parts/undo-buttons.tsx'
 import { type Adding, AddStep } from './add-step.tsx'
 import type { Editing } from './editing.ts'
 import './journeys.css'
 import { MarkedBar, useCopyKeys, useMarking } from './marking.tsx'
-import { Outline } from './outline.tsx'
+import { Outline, type ShownSteps } from './outline.tsx'
 import { Problems, useProblems } from './problems.tsx'
 import { SHAPES, type Shape, type Statistics } from './search.ts'
 import { StepPanel } from './steps/panel.tsx'
@@ -109,9 +110,7 @@ function focusRow(key: string | undefined) {
   document.querySelector<HTMLElement>(`.tree ${row}`)?.focus()
 }
 
-type ShownProps = Pick<Parameters<typeof Outline>[0], 'editing' | 'stats' | 'faulty' | 'selected' | 'marking' | 'onAdd' | 'onOpen'>
-
-function OutlineCard(props: ShownProps) {
+function OutlineCard(props: ShownSteps) {
   const { t } = useTranslation('journeys')
   const { editing, onAdd } = props
   const add = editing.mayWrite && <Button onClick={() => onAdd(undefined)}>{t('outline.begin')}</Button>
@@ -151,12 +150,7 @@ function Tools({ editing, shape, isWide, onAdd, onFind }: ToolsProps) {
       <SearchBox label={t('find')} value="" onChange={find} />
       {mayWrite && (
         <div className="acts end">
-          <Button variant="default" size="xs" disabled={!undo} leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={undo}>
-            {t('undo')}
-          </Button>
-          <Button variant="default" size="xs" disabled={!redo} leftSection={<IconArrowForwardUp size={14} aria-hidden />} onClick={redo}>
-            {t('redo')}
-          </Button>
+          <UndoButtons undo={undo} redo={redo} />
           <Button variant="default" size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={onAdd}>
             {t('addRoot')}
           </Button>

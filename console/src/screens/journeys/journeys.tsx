@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -19,7 +19,6 @@ const route = getRouteApi('/member/p/$project/journeys')
 export function Journeys() {
   const { t } = useTranslation('journeys')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/journeys' })
   const mayWrite = useMay('editor')
   const [isCreating, setCreating] = useState(false)
   const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
@@ -28,16 +27,11 @@ export function Journeys() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="journeys"
         request={{ path: JOURNEYS, query }}
         columns={useColumns()}
         rows={journeys}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={create}
         emptyActions={create}
       />

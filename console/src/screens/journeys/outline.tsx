@@ -8,7 +8,8 @@ import type { Row } from './model/outline.ts'
 import type { Statistics } from './search.ts'
 import { iconOf } from './steps/icons.ts'
 
-type Props = {
+/** The steps, what is chosen of them, and what can be done to them. */
+export type ShownSteps = {
   editing: Editing
   stats: Statistics | undefined
   /** The keys of steps with a problem. */
@@ -20,7 +21,7 @@ type Props = {
 }
 
 /** The steps as a tree. Everything that the canvas does can be done here by the keyboard. */
-export function Outline({ editing, stats, faulty, selected, marking, onOpen, onAdd }: Props) {
+export function Outline({ editing, stats, faulty, selected, marking, onOpen, onAdd }: ShownSteps) {
   const { t } = useTranslation('journeys')
   const { rows, mayWrite } = editing
   const tree = useRef<HTMLUListElement>(null)
@@ -67,7 +68,7 @@ export function Outline({ editing, stats, faulty, selected, marking, onOpen, onA
   )
 }
 
-type KeysGiven = Pick<Props, 'editing' | 'marking' | 'onOpen' | 'onAdd'> & { at: number; focus: (index: number) => void }
+type KeysGiven = Pick<ShownSteps, 'editing' | 'marking' | 'onOpen' | 'onAdd'> & { at: number; focus: (index: number) => void }
 
 /** What the keys do in the tree. */
 function useKeys({ editing, marking, at, focus, onOpen, onAdd }: KeysGiven) {

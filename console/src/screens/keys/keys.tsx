@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Button, Group } from '@mantine/core'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -22,7 +22,6 @@ const PATH = '/api/client/keys'
 export function Keys() {
   const { t } = useTranslation('keys')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/keys' })
   const [isCreating, setCreating] = useState(false)
   const [editing, setEditing] = useState<Key | null>(null)
   const [archiving, setArchiving] = useState<Key | null>(null)
@@ -31,16 +30,11 @@ export function Keys() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="keys"
         request={{ path: PATH, query }}
         columns={useColumns(setEditing, setArchiving)}
         rows={keys}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={<AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateKey isOpen={isCreating} onClose={() => setCreating(false)} />

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -21,7 +21,6 @@ const PATH = '/api/client/lists'
 export function Lists() {
   const { t } = useTranslation('lists')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/lists' })
   const [isCreating, setCreating] = useState(false)
   const mayCreate = useMay('editor')
   const query = { ...search, limit: 50 }
@@ -29,16 +28,11 @@ export function Lists() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="lists"
         request={{ path: PATH, query }}
         columns={useColumns()}
         rows={lists}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateList isOpen={isCreating} onClose={() => setCreating(false)} />

@@ -6,6 +6,7 @@ import { versionOf } from '../../parts/autosave.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
+import { Conflict } from '../../parts/save-state.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { Builder } from './builder.tsx'
 import { TestUser } from './test-user.tsx'
@@ -35,7 +36,9 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   return (
     <>
       {save.error && !isConflict && <Failed error={save.error} />}
-      {isConflict && <Conflict onMine={() => save.mutate({ next: rule, before: stored, version: ANY })} onTheirs={discard} />}
+      {isConflict && (
+        <Conflict isWhole onChoose={(side) => (side === 'mine' ? save.mutate({ next: rule, before: stored, version: ANY }) : discard())} />
+      )}
       <Builder rule={rule} onChange={(next) => setChanged({ rule: next, version: changed ? changed.version : versionOf(list) })}>
         {mayChange && (
           <div className="saving">
@@ -80,27 +83,4 @@ function useSave(list: List, onSaved: () => void) {
     },
   )
   return save
-}
-
-/** What stands above the rule when another member has changed the list. */
-function Conflict({ onMine, onTheirs }: { onMine: () => void; onTheirs: () => void }) {
-  const { t } = useTranslation()
-  return (
-    <div className="say warn" role="alert">
-      <div>
-        <p>
-          <b>{t('autosave.conflictTitle')}</b>
-        </p>
-        <p>{t('autosave.conflictAbout')}</p>
-        <div className="acts">
-          <Button variant="default" size="xs" onClick={onMine}>
-            {t('autosave.mine')}
-          </Button>
-          <Button variant="default" size="xs" onClick={onTheirs}>
-            {t('autosave.theirs')}
-          </Button>
-        </div>
-      </div>
-    </div>
-  )
 }

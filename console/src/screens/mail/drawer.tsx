@@ -3,13 +3,12 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { Code } from '../../parts/code.tsx'
-import { useWrite } from '../../parts/data.ts'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { instant } from '../../parts/time.tsx'
-import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
-import { QUEUE, type Recipient } from './search.ts'
+import { useQueueActions } from './queue-actions.ts'
+import type { Recipient } from './search.ts'
 
 type Props = { recipient: Recipient; onClose: () => void }
 
@@ -18,16 +17,7 @@ export function RecipientDrawer({ recipient, onClose }: Props) {
   const { t } = useTranslation('mail')
   const mayAct = useMay('publisher') && ['waiting', 'paused'].includes(recipient.state)
   const body = { message_ids: [recipient.message_id] }
-  const retry = useWrite(
-    (api) => api.post('/api/client/mail-queue/retry', { body }),
-    [QUEUE],
-    ({ recipients }) => said(t('retry.done', { count: recipients })),
-  )
-  const cancel = useWrite(
-    (api) => api.post('/api/client/mail-queue/cancel', { body }),
-    [QUEUE],
-    ({ recipients }) => said(t('cancelled.done', { count: recipients })),
-  )
+  const { retry, cancel } = useQueueActions(body)
   const error = retry.error ?? cancel.error
   return (
     <Drawer

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useRead } from '../../parts/data.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import type { Filter } from '../../parts/filters.tsx'
@@ -13,9 +13,9 @@ import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
-import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import { RecipientDrawer } from './drawer.tsx'
+import { useQueueActions } from './queue-actions.ts'
 import { keyOf, QUEUE, type QueueSearch, type Recipient, SITES, STATES } from './search.ts'
 
 /** Where the focus returns when the drawer closes. */
@@ -110,19 +110,7 @@ function ForAll({ search: { site, domain, campaign_id } }: { search: QueueSearch
   const mayAct = useMay('publisher')
   const [isCancelling, setCancelling] = useState(false)
   const body = { ...(site && { site }), ...(domain && { domain }), ...(campaign_id && { campaign_id: Number(campaign_id) }) }
-  const retry = useWrite(
-    (api) => api.post('/api/client/mail-queue/retry', { body }),
-    [QUEUE],
-    ({ recipients }) => said(t('retry.done', { count: recipients })),
-  )
-  const cancel = useWrite(
-    (api) => api.post('/api/client/mail-queue/cancel', { body }),
-    [QUEUE],
-    ({ recipients }) => {
-      setCancelling(false)
-      said(t('cancelled.done', { count: recipients }))
-    },
-  )
+  const { retry, cancel } = useQueueActions(body, () => setCancelling(false))
   if (!mayAct || Object.keys(body).length === 0) return null
   const what = Object.values(body).join(', ')
   return (

@@ -1,18 +1,20 @@
 import type { components } from '@carillon/sdk'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { CHANNELS } from '../../parts/channels.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
+import { MESSAGE_STATES } from '../../parts/message-states.ts'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
 import './messages.css'
-import { CHANNELS, type Filters, FREE, STATES } from './search.ts'
+import { type Filters, FREE } from './search.ts'
 import { type Sources, sourceName, useSourceFilters, useSources } from './sources.ts'
 
 type Message = components['schemas']['MessageSummary']
@@ -42,19 +44,14 @@ export function MessageLog() {
   }
   return (
     <ListPage
-      title={t('title')}
-      about={t('about')}
-      more={t('more')}
+      texts="messages"
       request={{ path: PATH, query }}
       columns={useColumns(sources, message !== undefined)}
       rows={messages}
       search={shown}
-      onSearch={(search, replace) => void navigate({ search, replace })}
-      searchLabel={t('search')}
       searchExample={t('searchExample')}
       filters={useFilters(sources, shown)}
       selected={message}
-      empty={t('empty')}
       beside={message !== undefined && <MessageDrawer key={message} id={message} onClose={close} />}
     />
   )
@@ -66,7 +63,7 @@ function useFilters(sources: Sources, chosen: Filters): Filter[] {
   const ofSources = useSourceFilters(sources)
   const period = usePeriodFilter()
   const offered: Filter[] = [
-    { id: 'state', label: t('filter.state'), values: STATES.map((value) => ({ value, label: value })) },
+    { id: 'state', label: t('filter.state'), values: MESSAGE_STATES.map((value) => ({ value, label: value })) },
     { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
     ...ofSources,
     period,

@@ -1,26 +1,13 @@
+import { CHANNELS, type Channel } from '../../parts/channels.ts'
+import { MESSAGE_STATES, type MessageState } from '../../parts/message-states.ts'
 import { type Paging, textOf } from '../../parts/paging.ts'
 import { type Period, periodOf } from '../../parts/period.ts'
-
-export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
-export const STATES = [
-  'queued',
-  'claimed',
-  'deferred',
-  'sent',
-  'delivered',
-  'bounced',
-  'complained',
-  'unknown',
-  'skipped',
-  'failed',
-  'aborted',
-] as const
 
 /** The filters, which are members of the address. */
 export type Filters = {
   q?: string
-  channel?: (typeof CHANNELS)[number]
-  state?: (typeof STATES)[number]
+  channel?: Channel
+  state?: MessageState
   period?: Period
   /** An external id. */
   user?: string
@@ -41,7 +28,7 @@ export const FREE = ['user', 'campaign_id', 'journey_id', 'provider', 'reason', 
 /** The filters of an address. */
 export function filtersOf(search: Record<string, unknown>): Filters {
   const channel = CHANNELS.find((name) => name === search.channel)
-  const state = STATES.find((name) => name === search.state)
+  const state = MESSAGE_STATES.find((name) => name === search.state)
   const period = periodOf(search.period)
   const free = (['q', ...FREE] as const).flatMap((name) => {
     const value = textOf(search[name])

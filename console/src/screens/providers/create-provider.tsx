@@ -3,13 +3,14 @@ import { Modal, Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { CHANNELS } from '../../parts/channels.ts'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { SchemaForm, type Values } from '../../parts/schema-form.tsx'
 import { useProject } from '../../session/project.tsx'
-import { CHANNELS, KINDS, type Kind, PROVIDERS, type Provider } from './search.ts'
+import { KINDS, type Kind, PROVIDERS, type Provider } from './search.ts'
 
 type Input = components['schemas']['ProviderInput']
 

@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -17,23 +17,17 @@ const route = getRouteApi('/member/p/$project/providers')
 export function Providers() {
   const { t } = useTranslation('providers')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/providers' })
   const [isCreating, setCreating] = useState(false)
   const query = { ...search, limit: 50, sort: 'channel' as const, direction: 'asc' as const }
   const providers = useRead(PROVIDERS, { query }, { keepsPrevious: true })
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="providers"
         request={{ path: PROVIDERS, query }}
         columns={useColumns()}
         rows={providers}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={<AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateProvider isOpen={isCreating} onClose={() => setCreating(false)} />

@@ -7,5 +7,3 @@ export type Kind = Omit<components['schemas']['ProviderMeta'], 'settings'> & { s
 export const PROVIDERS = '/api/client/providers'
 export const PROVIDER = '/api/client/providers/{providerId}'
 export const KINDS = '/api/client/providers/meta'
-
-export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const satisfies readonly Provider['channel'][]

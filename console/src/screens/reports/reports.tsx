@@ -14,7 +14,8 @@ import { useProject } from '../../session/project.tsx'
 import { ByCampaign, ByChannel, ByJourney, Links } from './breakdown.tsx'
 import { DaysChart } from './chart.tsx'
 import './reports.css'
-import { CHANNELS, queryOf, RANGES, REPORT, type Report, type ReportSearch, reportSearchOf } from './search.ts'
+import { CHANNELS } from '../../parts/channels.ts'
+import { queryOf, RANGES, REPORT, type Report, type ReportSearch, reportSearchOf } from './search.ts'
 import { Totals } from './totals.tsx'
 
 const route = getRouteApi('/member/p/$project/reports')

@@ -1,4 +1,5 @@
 import type { components } from '@carillon/sdk'
+import { CHANNELS, type Channel } from '../../parts/channels.ts'
 import { DAY_MS, dayOf } from '../../parts/days.ts'
 
 export type Report = components['schemas']['MessageReport']
@@ -19,10 +20,6 @@ export const wholeOf = (figure: Figure, counts: Counts): number =>
 
 export const RANGES = [7, 30, 90, 365] as const
 const RANGE_DEFAULT = 30
-
-const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const satisfies readonly Report['channels'][number]['channel'][]
-export type Channel = (typeof CHANNELS)[number]
-export { CHANNELS }
 
 /** The address: a number of days up to today, or a first and a last day; the filters; and the figure of the chart. */
 export type ReportSearch = {

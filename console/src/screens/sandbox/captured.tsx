@@ -1,17 +1,9 @@
 import type { components } from '@carillon/sdk'
-import { type Icon, IconAppWindow, IconBell, IconMail, IconMessage, IconWebhook } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
 import { Time } from '../../parts/time.tsx'
 
 type Message = components['schemas']['SandboxMessage']
-
-const ICONS: Record<Message['channel'], Icon> = {
-  email: IconMail,
-  text: IconMessage,
-  push: IconBell,
-  webhook: IconWebhook,
-  in_app: IconAppWindow,
-}
 
 type Props = { messages: Message[]; shown: number | undefined; isRead: (id: number) => boolean; onOpen: (id: number) => void }
 
@@ -21,7 +13,7 @@ export function Captured({ messages, shown, isRead, onOpen }: Props) {
   return (
     <ul className="mails">
       {messages.map(({ id, channel, recipient, summary, campaign_id, created_at }) => {
-        const IconOf = ICONS[channel]
+        const IconOf = CHANNEL_ICONS[channel]
         return (
           <li key={id}>
             <button type="button" aria-pressed={id === shown} onClick={() => onOpen(id)}>

@@ -1,13 +1,12 @@
 /** The search of the inbox: `to:ana subject:"Time for beans" has:attachment -has:link coffee`. */
-
-export const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
+import { CHANNELS, type Channel } from '../../parts/channels.ts'
 
 /** What the API filters by. */
 export type InboxQuery = {
   q?: string
   to?: string
   subject?: string
-  channel?: (typeof CHANNELS)[number]
+  channel?: Channel
   has_attachment?: 'true' | 'false'
   has_link?: 'true' | 'false'
 }

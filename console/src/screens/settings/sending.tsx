@@ -1,16 +1,16 @@
 import { Button, MultiSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { CHANNELS } from '../../parts/channels.ts'
+import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
-import { undoable } from '../../parts/toast.ts'
+import { useUndoableWrite } from '../../parts/undoable-write.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { type Cap, NEW_CAP, NEW_QUIET_HOURS, type QuietHours } from './fields.ts'
 import { POLICY, type Policy } from './search.ts'
 
-const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
 type Channels = Cap['channels']
 
 /** Quiet hours and frequency caps. */
@@ -25,16 +25,10 @@ function Form({ stored }: { stored: Policy }) {
   const { t } = useTranslation('settings')
   const isFixed = !useMay('admin')
   const [draft, setDraft] = useState(stored)
-  const save = useWrite(
-    (api, { policy }: { policy: Policy; before?: Policy }) => api.put(POLICY, { body: policy }),
-    [POLICY],
-    (_, { before }) => {
-      if (before) undoable(t('saved'), () => save.mutate({ policy: before }))
-    },
-  )
+  const save = useUndoableWrite((api, policy: Policy) => api.put(POLICY, { body: policy }), [POLICY], t('saved'))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ policy: draft, before: stored })
+    save.mutate({ value: draft, before: stored })
   }
   return (
     <form className="stack" onSubmit={submit}>

@@ -2,6 +2,7 @@ import type { components } from '@carillon/sdk'
 import { Modal, Radio, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { CHANNELS } from '../../parts/channels.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
@@ -12,7 +13,6 @@ type Input = components['schemas']['SubscriptionInput']
 type Changes = components['schemas']['SubscriptionChanges']
 
 const PATH = '/api/client/subscriptions'
-const CHANNELS = ['email', 'text', 'push', 'webhook', 'in_app'] as const
 const FLAGS = ['is_public', 'requires_confirmation', 'is_transactional'] as const
 const EMPTY: Input = {
   name: '',

@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { keyOf, useRead, useWrite } from '../../parts/data.ts'
+import { keyOf, useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { PreviewFrame } from '../../parts/preview-frame.tsx'
-import { undoable } from '../../parts/toast.ts'
+import { useUndoableWrite } from '../../parts/undoable-write.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 
 const THEME = '/api/client/page-theme'
@@ -57,16 +57,10 @@ function ThemeForm({ stored, draft, onChange }: FormProps) {
   const isFixed = !useMay('admin')
   const { name } = useProject()
   const set = (changes: Partial<Theme>) => onChange({ ...draft, ...changes })
-  const save = useWrite(
-    (api, { theme }: { theme: Theme; before?: Theme }) => api.put(THEME, { body: theme }),
-    [THEME],
-    (_, { before }) => {
-      if (before) undoable(t('page.saved'), () => save.mutate({ theme: before }))
-    },
-  )
+  const save = useUndoableWrite((api, theme: Theme) => api.put(THEME, { body: theme }), [THEME], t('page.saved'))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ theme: draft, before: stored })
+    save.mutate({ value: draft, before: stored })
   }
   return (
     <Card title={t('page.theme')}>

@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Button } from '@mantine/core'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -20,7 +20,6 @@ const PATH = '/api/client/subscriptions'
 export function SubscriptionTypes() {
   const { t } = useTranslation('subscriptions')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/subscriptions' })
   const mayChange = useMay('admin')
   const [edited, setEdited] = useState<Subscription | 'new' | null>(null)
   const query = { ...search, limit: 50 }
@@ -28,16 +27,11 @@ export function SubscriptionTypes() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="subscriptions"
         request={{ path: PATH, query }}
         columns={useColumns(mayChange, setEdited)}
         rows={types}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={mayChange && <AddButton onClick={() => setEdited('new')}>{t('create.open')}</AddButton>}
       />
       <SubscriptionForm edited={edited} onClose={() => setEdited(null)} />

@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Button } from '@mantine/core'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -22,7 +22,6 @@ const PATH = '/api/client/suppressions'
 export function Suppressions() {
   const { t } = useTranslation('suppressions')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/suppressions' })
   const mayAdd = useMay('editor')
   const [isAdding, setAdding] = useState(false)
   const [lifted, setLifted] = useState<Suppression | null>(null)
@@ -31,16 +30,11 @@ export function Suppressions() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="suppressions"
         request={{ path: PATH, query }}
         columns={useColumns(setLifted)}
         rows={suppressions}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={mayAdd && <AddButton onClick={() => setAdding(true)}>{t('add.open')}</AddButton>}
       />
       <AddSuppressions isOpen={isAdding} onClose={() => setAdding(false)} />

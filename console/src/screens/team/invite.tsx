@@ -8,7 +8,7 @@ import { FormButtons } from '../../parts/form-buttons.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { call } from '../../session/api.ts'
 import type { Invitation, Member } from './member.ts'
-import { type Given, RoleFields, rolesOf } from './role-fields.tsx'
+import { type Given, NameField, RoleFields, rolesOf } from './role-fields.tsx'
 
 /** Invites a member, and shows the link once. */
 export function Invite({ onClose }: { onClose: () => void }) {
@@ -82,13 +82,7 @@ function Form({ onInvited, onClose }: { onInvited: (invitation: Invitation) => v
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
-      <TextInput
-        label={t('column.name')}
-        autoComplete="off"
-        required
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
+      <NameField name={name} onChange={setName} />
       <RoleFields given={given} onChange={setGiven} />
       <FormButtons onCancel={onClose} isPending={invite.isPending}>
         {t('invite.submit')}

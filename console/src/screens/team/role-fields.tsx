@@ -1,4 +1,4 @@
-import { Radio, Select } from '@mantine/core'
+import { Radio, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationRole } from '../../session/api.ts'
 import { useSession } from '../../session/index.ts'
@@ -8,6 +8,20 @@ import { type Member, type MemberRole, PROJECT_ROLES, rolesToGive } from './memb
 export type Given = { role: OrganisationRole; projects: Member['projects'] }
 
 type Props = { given: Given; onChange: (given: Given) => void }
+
+/** The name of a member. */
+export function NameField({ name, onChange }: { name: string; onChange: (name: string) => void }) {
+  const { t } = useTranslation('team')
+  return (
+    <TextInput
+      label={t('column.name')}
+      autoComplete="off"
+      required
+      value={name}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
 
 /** Chooses the role in the organisation, and for a `member` the role in each project. */
 export function RoleFields({ given, onChange }: Props) {

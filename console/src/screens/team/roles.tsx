@@ -1,4 +1,4 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -9,7 +9,7 @@ import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession } from '../../session/index.ts'
 import type { Member } from './member.ts'
-import { type Given, RoleFields, rolesOf } from './role-fields.tsx'
+import { type Given, NameField, RoleFields, rolesOf } from './role-fields.tsx'
 
 type Props = { member: Member; onClose: () => void }
 
@@ -35,13 +35,7 @@ export function ChangeMember({ member, onClose }: Props) {
     <Modal opened onClose={onClose} title={t('change.of', { name: member.name })} closeButtonProps={{ 'aria-label': t('close') }} size="lg">
       <form className="form" onSubmit={submit}>
         {change.error && <Failed error={change.error} />}
-        <TextInput
-          label={t('column.name')}
-          autoComplete="off"
-          required
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
+        <NameField name={name} onChange={setName} />
         <RoleFields given={given} onChange={setGiven} />
         <FormButtons onCancel={onClose} isPending={change.isPending}>
           {t('save')}

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
+import { CHANNELS } from '../../parts/channels.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -13,7 +14,7 @@ import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Archive } from './archive.tsx'
 import { Picture } from './picture.tsx'
-import { CHANNELS, type ListedTemplate, TEMPLATES } from './search.ts'
+import { type ListedTemplate, TEMPLATES } from './search.ts'
 import './templates.css'
 
 const route = getRouteApi('/member/p/$project/templates')
@@ -47,15 +48,12 @@ export function Templates() {
     <>
       {copy.error && <Failed error={copy.error} />}
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="templates"
         request={{ path: TEMPLATES, query }}
         columns={useColumns(mayWrite ? copy : null, view === 'pictures')}
         rows={templates}
         search={search}
         onSearch={(search, replace) => void navigate({ search: { ...search, ...shown }, replace })}
-        searchLabel={t('search')}
         filters={[
           { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
           { id: 'locale', label: t('column.locale'), values: locales.sort().map((value) => ({ value, label: value })) },
@@ -69,7 +67,6 @@ export function Templates() {
             onChange={(id) => void navigate({ search: { ...search, ...(id === 'pictures' && { view: 'pictures' }) } })}
           />
         }
-        empty={t('empty')}
         action={create}
         emptyActions={create}
       />

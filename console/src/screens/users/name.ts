@@ -7,12 +7,3 @@ export function nameOf({ data, email, phone, external_id }: Named): string {
   const whole = text(data.name) || [text(data.first_name), text(data.last_name)].filter(Boolean).join(' ')
   return whole || email || phone || external_id
 }
-
-/** Up to two letters for a round mark. */
-export const initialsOf = (name: string): string =>
-  name
-    .split(' ')
-    .flatMap((word) => [...word].slice(0, 1))
-    .slice(0, 2)
-    .join('')
-    .toUpperCase()

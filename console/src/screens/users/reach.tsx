@@ -1,32 +1,25 @@
 import type { components } from '@carillon/sdk'
-import { type Icon, IconAppWindow, IconBell, IconCheck, IconMail, IconMessage, IconWebhook, IconX } from '@tabler/icons-react'
+import { IconCheck, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
+import type { Channel } from '../../parts/channels.ts'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { REACHABILITY } from './subscription.ts'
 
 type User = components['schemas']['UserReply']
-type Reached = components['schemas']['ReachabilityOfChannel']
-
-const ICONS: Record<Reached['channel'], Icon> = {
-  email: IconMail,
-  text: IconMessage,
-  push: IconBell,
-  webhook: IconWebhook,
-  in_app: IconAppWindow,
-}
 
 /** Which channels reach the user, and why the others do not. */
 export function Reach({ user }: { user: User }) {
   const { t } = useTranslation('users')
   const { data, error } = useRead(REACHABILITY, { path: { userId: user.external_id } })
-  const addresses: Partial<Record<Reached['channel'], string | null>> = { email: user.email, text: user.phone }
+  const addresses: Partial<Record<Channel, string | null>> = { email: user.email, text: user.phone }
   if (error) return <Failed error={error} />
   return (
     <Card className="reach">
       {(data?.results ?? []).map(({ channel, is_reachable, reason, detail, subscribed, subscriptions }) => {
-        const IconOf = ICONS[channel]
+        const IconOf = CHANNEL_ICONS[channel]
         return (
           <div key={channel}>
             <h2>

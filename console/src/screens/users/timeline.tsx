@@ -1,8 +1,9 @@
 import type { components } from '@carillon/sdk'
-import { type Icon, IconAppWindow, IconBell, IconBolt, IconMail, IconMessage, IconWebhook } from '@tabler/icons-react'
+import { IconBolt } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { useTranslation } from 'react-i18next'
+import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
@@ -92,18 +93,10 @@ const dayOf = (language: string, at: string, zone: string) =>
     new Date(at),
   )
 
-const ICONS: Record<Message['channel'], Icon> = {
-  email: IconMail,
-  text: IconMessage,
-  push: IconBell,
-  webhook: IconWebhook,
-  in_app: IconAppWindow,
-}
-
 function EntryLine({ entry, zone }: { entry: Entry; zone: string }) {
   const { i18n } = useTranslation()
   const { at } = entry
-  const IconOf = entry.kind === 'event' ? IconBolt : ICONS[entry.message.channel]
+  const IconOf = entry.kind === 'event' ? IconBolt : CHANNEL_ICONS[entry.message.channel]
   return (
     <li>
       <time dateTime={at} title={instant(i18n.language, { at, zone })}>

@@ -1,4 +1,4 @@
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
@@ -19,7 +19,6 @@ const PAGE = 50
 export function Users() {
   const { t } = useTranslation('users')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/users' })
   const query = { ...search, limit: PAGE, sort: 'updated_at' as const, direction: 'desc' as const }
   const users = useRead(PATH, { query }, { keepsPrevious: true })
   const shown = users.data?.results ?? []
@@ -27,18 +26,13 @@ export function Users() {
   const selection = useSelection(shown)
   return (
     <ListPage
-      title={t('title')}
-      about={t('about')}
-      more={t('more')}
+      texts="users"
       request={{ path: PATH, query }}
       columns={useColumns(columns)}
       rows={users}
       search={search}
-      onSearch={(search, replace) => void navigate({ search, replace })}
-      searchLabel={t('search')}
       tools={<ColumnsMenu chosen={columns} onChoose={choose} users={shown} />}
       selection={selection}
-      empty={t('empty')}
       searchExample={t('searchExample')}
     />
   )

@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
@@ -18,7 +18,6 @@ const route = getRouteApi('/member/p/$project/webhooks')
 export function Webhooks() {
   const { t } = useTranslation('webhooks')
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/p/$project/webhooks' })
   const mayCreate = useMay('admin')
   const [isCreating, setCreating] = useState(false)
   const query = { ...search, limit: 50 }
@@ -26,16 +25,11 @@ export function Webhooks() {
   return (
     <>
       <ListPage
-        title={t('title')}
-        about={t('about')}
-        more={t('more')}
+        texts="webhooks"
         request={{ path: ENDPOINTS, query }}
         columns={useColumns()}
         rows={endpoints}
         search={search}
-        onSearch={(search, replace) => void navigate({ search, replace })}
-        searchLabel={t('search')}
-        empty={t('empty')}
         action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateEndpoint isOpen={isCreating} onClose={() => setCreating(false)} />

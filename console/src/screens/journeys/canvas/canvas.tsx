@@ -3,25 +3,14 @@ import '@xyflow/react/dist/base.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Editing } from '../editing.ts'
-import { isMarking, type Marking } from '../marking.tsx'
-import { DEFAULT_PATH, type Graph, isRoot, type Place, shownPaths, targetOf, targetsFor, waysOf } from '../model/graph.ts'
-import type { Statistics } from '../search.ts'
+import { isMarking } from '../marking.tsx'
+import { DEFAULT_PATH, type Graph, isRoot, shownPaths, targetOf, targetsFor, waysOf } from '../model/graph.ts'
+import type { ShownSteps } from '../outline.tsx'
 import './canvas.css'
 import type { StepData, WayData } from './drawn.ts'
 import { lineThrough, NODE_HEIGHT, NODE_WIDTH, type Picture, type Point, pictureOf, wayId } from './layout.ts'
 import { StepNode } from './step-node.tsx'
 import { WayEdge } from './way-edge.tsx'
-
-type Props = {
-  editing: Editing
-  stats: Statistics | undefined
-  faulty: ReadonlySet<string>
-  selected: string | undefined
-  marking: Marking
-  onOpen: (key: string) => void
-  onAdd: (place: Place | undefined) => void
-}
 
 const NODES = { step: StepNode }
 const EDGES = { way: WayEdge }
@@ -29,7 +18,7 @@ const MAP = { width: 90, height: 120 }
 const FIT = { maxZoom: 1, padding: 0.15 }
 
 /** The steps as a picture. It is arranged by itself: steps are put into ways, not onto places. */
-export function Canvas(props: Props) {
+export function Canvas(props: ShownSteps) {
   return (
     <ReactFlowProvider>
       <Flow {...props} />
@@ -37,7 +26,7 @@ export function Canvas(props: Props) {
   )
 }
 
-function Flow({ editing, stats, faulty, selected, marking, onOpen, onAdd }: Props) {
+function Flow({ editing, stats, faulty, selected, marking, onOpen, onAdd }: ShownSteps) {
   const { t } = useTranslation('journeys')
   const { colorScheme } = useMantineColorScheme()
   const { graph, meta, mayWrite, give } = editing
@@ -102,7 +91,7 @@ function View({ graph, selected }: { graph: Graph; selected: string | undefined 
   return null
 }
 
-type Drawn = Omit<Props, 'onOpen'> & { picture: Picture }
+type Drawn = Omit<ShownSteps, 'onOpen'> & { picture: Picture }
 
 function nodesOf({ editing, stats, faulty, selected, marking, onAdd, picture: { steps: places } }: Drawn): Node<StepData>[] {
   const { graph, meta, words, mayWrite } = editing

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import { IconArrowBackUp, IconArrowForwardUp } from '@tabler/icons-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { UndoButtons } from '../../../../parts/undo-buttons.tsx'
 import { BlockList } from './block-list.tsx'
 import type { Block } from './document.ts'
 import { type Command, nextIdOf } from './edit.ts'
@@ -53,12 +53,7 @@ export function BlockEditor({ mjml, onChange, onStart }: Props) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would draw and announce a form.
     <div ref={root} className="blocks" role="group" aria-label={t('blocks.label')} tabIndex={-1} onKeyDown={press}>
       <div className="acts">
-        <Button variant="default" size="xs" disabled={!undo} leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={undo}>
-          {t('blocks.undo')}
-        </Button>
-        <Button variant="default" size="xs" disabled={!redo} leftSection={<IconArrowForwardUp size={14} aria-hidden />} onClick={redo}>
-          {t('blocks.redo')}
-        </Button>
+        <UndoButtons undo={undo} redo={redo} />
       </div>
       <BlockList blocks={blocks} place={undefined} onCommand={command} />
       <output className="vh" aria-live="polite">
