@@ -82,6 +82,20 @@ export async function emailType(call: Call): Promise<number> {
   return results.find(({ channel }: { channel: string }) => channel === 'email').id
 }
 
+/** A running trigger campaign, whose emails have the number of their event in the subject. */
+export async function receiptCampaign(call: Call, sink: Sink): Promise<void> {
+  const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: 10 }
+  const { id: provider_id } = await call('POST', '/api/client/providers', { name: 'Sink', kind: 'smtp', channel: 'email', settings })
+  const campaign = { type: 'trigger', name: 'Receipt', subscription_id: await emailType(call), event_name: 'order', provider_id }
+  const { id } = await call('POST', '/api/client/campaigns', campaign)
+  await call('PUT', `/api/client/campaigns/${id}/templates/en`, {
+    from: 'shop@example.com',
+    subject: 'Order #{{ event.data.number }}#',
+    html: '<p>Thank you, {{ user.data.first_name }}.</p>',
+  })
+  await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
+}
+
 /** Creates a blast of the large email to a list, which starts when it is scheduled. Returns its path. */
 export async function heavyBlast(call: Call, list: number, provider_id: number): Promise<string> {
   const { id } = await call('POST', '/api/client/campaigns', {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { request } from 'undici'
-import { caller, emailType, makeUsers, openSink, pause, type Sink } from './sending.ts'
+import { caller, makeUsers, openSink, pause, receiptCampaign, type Sink } from './sending.ts'
 import { type BenchServer, report, startServer } from './support.ts'
 
 const COUNTS = (process.env.BENCH_TENANTS ?? '1000,5000').split(',').map(Number)
@@ -51,27 +51,12 @@ async function measureAll(count: number): Promise<void> {
 /** A project with a trigger campaign, and copies of it. */
 export async function setUpProjects(server: BenchServer, sink: Sink, db: pg.Client, count: number): Promise<void> {
   await makeUsers(db, USERS)
-  await setUpFirstProject(server, sink)
+  await receiptCampaign(caller(server), sink)
   await copyProject(db, count)
   await db.query('analyze')
 }
 
 const details = ({ sent, expected }: Times, rate: number) => `${sent} of ${expected} emails at ${rate} events/s`
-
-/** A trigger campaign over the sink in the first project. */
-async function setUpFirstProject(server: BenchServer, sink: Sink): Promise<void> {
-  const call = caller(server)
-  const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: 10 }
-  const { id: provider_id } = await call('POST', '/api/client/providers', { name: 'Sink', kind: 'smtp', channel: 'email', settings })
-  const campaign = { type: 'trigger', name: 'Receipt', subscription_id: await emailType(call), event_name: 'order', provider_id }
-  const { id } = await call('POST', '/api/client/campaigns', campaign)
-  await call('PUT', `/api/client/campaigns/${id}/templates/en`, {
-    from: 'shop@example.com',
-    subject: 'Order #{{ event.data.number }}#',
-    html: '<p>Thank you, {{ user.data.first_name }}.</p>',
-  })
-  await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
-}
 
 /** The key of a project. The copies begin with 2. */
 export const keyOf = (project: number) => `sk_bench${String(project).padStart(32, '0')}`

@@ -1,6 +1,6 @@
 /** The time from the 204 of an event to the email that it triggers, at a hundred events per second. */
 import pg from 'pg'
-import { caller, emailType, makeUsers, openSink, pause, peakMemory } from './sending.ts'
+import { caller, makeUsers, openSink, pause, peakMemory, receiptCampaign } from './sending.ts'
 import { report, startServer } from './support.ts'
 
 const USERS = 10_000
@@ -16,16 +16,7 @@ export async function trigger(): Promise<void> {
   await db.connect()
   await makeUsers(db, USERS)
   const call = caller(server)
-  const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: 10 }
-  const { id: provider_id } = await call('POST', '/api/client/providers', { name: 'Sink', kind: 'smtp', channel: 'email', settings })
-  const campaign = { type: 'trigger', name: 'Receipt', subscription_id: await emailType(call), event_name: 'order', provider_id }
-  const { id } = await call('POST', '/api/client/campaigns', campaign)
-  await call('PUT', `/api/client/campaigns/${id}/templates/en`, {
-    from: 'shop@example.com',
-    subject: 'Order #{{ event.data.number }}#',
-    html: '<p>Thank you, {{ user.data.first_name }}.</p>',
-  })
-  await call('PATCH', `/api/client/campaigns/${id}`, { state: 'running' })
+  await receiptCampaign(call, sink)
 
   const accepted = new Map<number, number>()
   const took: number[] = []

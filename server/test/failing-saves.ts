@@ -1,5 +1,6 @@
 /** Statements that fail, by triggers: as they do while the database is away, or for rows that cannot be saved. */
-import { raw } from '../src/infra/postgres/db.ts'
+import { type Db, raw, type TxDb } from '../src/infra/postgres/db.ts'
+import type { Ctx } from '../src/infra/runtime/ctx.ts'
 import type { TestClock } from './test-clock.ts'
 import type { World } from './world.ts'
 
@@ -42,6 +43,25 @@ export async function failSaves({ db, projectId }: Pick<World, 'db' | 'projectId
       await db.run(raw(`drop sequence ${name}`))
     },
   }
+}
+
+/** A context with a database whose transactions fail after this many statements. */
+export function failingAfter(ctx: Ctx, statements: number, error: Error): Ctx {
+  let left = statements
+  const counted = (db: TxDb): TxDb =>
+    new Proxy(db, {
+      get(target, name: keyof TxDb) {
+        const member = target[name] as unknown
+        if (typeof member !== 'function') return member
+        if (name === 'transaction') return (work: (db: TxDb) => unknown) => work(counted(target))
+        return (...parameters: unknown[]) => {
+          if (--left < 0) throw error
+          return member(...parameters)
+        }
+      },
+    })
+  const db: Db = { ...ctx.db, transaction: (work) => ctx.db.transaction((db) => work(counted(db))) }
+  return { ...ctx, db }
 }
 
 const TICK_MS = 20

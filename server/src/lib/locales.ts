@@ -1,3 +1,5 @@
+import { knownTexts } from './known-texts.ts'
+
 /** The locale with `-` between its parts, otherwise as supplied: the canonical form would turn `iw` into `he` (D-F-4). */
 export const normaliseLocale = (text: string) => text.replaceAll('_', '-')
 
@@ -8,50 +10,32 @@ export const isLocale = (text: string) => parse(text) !== null
 export const regionOf = (locale: string): string | undefined => parse(locale)?.region
 
 const LENGTH_MAX = 255
-const CACHE_ENTRIES_MAX = 2000
 
-// `Intl` takes about 10 µs, and an import needs it for every row.
-const known = new Map<string, Intl.Locale | null>()
+const parse = (text: string): Intl.Locale | null => (text.length > LENGTH_MAX ? null : parseWithIntl(text))
 
-function parse(text: string): Intl.Locale | null {
-  if (text.length > LENGTH_MAX) return null
-  const cached = known.get(text)
-  if (cached !== undefined) return cached
-  if (known.size >= CACHE_ENTRIES_MAX) known.clear()
-  const found = parseWithIntl(text)
-  known.set(text, found)
-  return found
-}
-
-function parseWithIntl(text: string): Intl.Locale | null {
+// `Intl` takes about 10 µs.
+const parseWithIntl = knownTexts((text): Intl.Locale | null => {
   try {
     return new Intl.Locale(normaliseLocale(text))
   } catch {
     return null
   }
-}
+})
 
 /** The language, script and region of a locale, those that it leaves out being the likely ones: `zh-TW` is `zh-Hant-TW`. */
 export type LocaleParts = { language: string; script: string; region: string; hasRegion: boolean }
 
-const knownParts = new Map<string, LocaleParts>()
-
 /** The parts of a locale. A text that is no locale is a language of its own. */
-export function partsOf(text: string): LocaleParts {
-  const cached = knownParts.get(text)
-  if (cached) return cached
-  if (knownParts.size >= CACHE_ENTRIES_MAX) knownParts.clear()
+export const partsOf = knownTexts((text): LocaleParts => {
   const locale = parse(text)
   const likely = locale?.maximize()
-  const parts = {
+  return {
     language: likely?.language ?? text.toLowerCase(),
     script: likely?.script ?? '',
     region: likely?.region ?? '',
     hasRegion: locale?.region !== undefined,
   }
-  knownParts.set(text, parts)
-  return parts
-}
+})
 
 const RIGHT_TO_LEFT = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Samr', 'Syrc', 'Thaa'])
 

@@ -1,9 +1,7 @@
+import { knownTexts } from './known-texts.ts'
+
 // Names only: Node 24 also accepts offsets such as `+10:00`, which PostgreSQL does not understand (D-F-3).
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,49}$/
-const CACHE_ENTRIES_MAX = 2000
-
-// `Intl` takes about 50 µs, and an import needs it for every row.
-const known = new Map<string, string | null>()
 
 /** Is this the name of a time zone (D-F-3)? Letter case does not matter. */
 export const isTimeZone = (text: string) => find(text) !== null
@@ -14,21 +12,14 @@ export const isTimeZone = (text: string) => find(text) !== null
  */
 export const canonicalTimeZone = (text: string) => find(text) ?? text
 
-function find(text: string): string | null {
-  if (!ZONE_NAME.test(text)) return null
-  const cached = known.get(text)
-  if (cached !== undefined) return cached
-  if (known.size >= CACHE_ENTRIES_MAX) known.clear()
-  const found = resolve(text)
-  known.set(text, found)
-  return found
-}
+const find = (text: string): string | null => (ZONE_NAME.test(text) ? resolve(text) : null)
 
-function resolve(text: string): string | null {
+// `Intl` takes about 50 µs.
+const resolve = knownTexts((text): string | null => {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions()
     return timeZone.toLowerCase() === text.toLowerCase() ? timeZone : text
   } catch {
     return null
   }
-}
+})

@@ -4,6 +4,7 @@
  */
 import type { LogRequest, ServedRequest } from '../../infra/http/served-request.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { flushEvery } from '../../infra/runtime/flushed.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { insertRequests, type NewRequest, trimRequests } from './queries.ts'
 import { redactedBody, redactedParam, redactedParams, redactedQuery } from './redact.ts'
@@ -29,12 +30,10 @@ type OfProject = { succeeded: number; failed: number; leftOut: number }
 export function openApiLog(ctx: Ctx): ApiLog {
   const { API_LOG_MAX: keep } = ctx.config
   if (keep === 0) return { put: () => undefined, flush: async () => undefined, [Symbol.asyncDispose]: async () => undefined }
-  const stop = new AbortController()
   const counts = new Map<ProjectId, OfProject>()
   /** Rows of each project that were written since it was trimmed. */
   const untrimmed = new Map<ProjectId, number>()
   let waiting: NewRequest[] = []
-  let flushing = Promise.resolve()
 
   const flushOnce = async () => {
     const requests = waiting
@@ -59,18 +58,8 @@ export function openApiLog(ctx: Ctx): ApiLog {
     }
     if (due.length > 0) await trimRequests(ctx, due, keep)
   }
-  const flush = () => {
-    flushing = flushing.then(flushOnce)
-    return flushing
-  }
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      await ctx.clock.sleep(FLUSH_EVERY_MS, stop.signal)
-      await flush()
-    }
-  }
-  const running = loop()
   return {
+    ...flushEvery(ctx.clock, FLUSH_EVERY_MS, flushOnce),
     put(request) {
       if (!isLogged(request)) return
       const count = counts.get(request.projectId) ?? { succeeded: 0, failed: 0, leftOut: 0 }
@@ -83,12 +72,6 @@ export function openApiLog(ctx: Ctx): ApiLog {
       count[kind]++
       waiting.push(keptOf(ctx, request, count.leftOut))
       count.leftOut = 0
-    },
-    flush,
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running
-      await flush()
     },
   }
 }

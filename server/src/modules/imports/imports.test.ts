@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
+import { failingAfter } from '../../../test/failing-saves.ts'
 import { select } from '../../../test/select.ts'
 import type { Tenant, World } from '../../../test/world.ts'
 import { world } from '../../../test/world.ts'
 import { importUsers } from '../../import-batches.ts'
-import type { Db, TxDb } from '../../infra/postgres/db.ts'
-import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { nextImportAt } from './index.ts'
 
 const staticList = async (w: World, { keys }: Pick<Tenant, 'keys'> = w): Promise<number> =>
@@ -549,31 +548,12 @@ describe('a dry run', () => {
 describe('interruptions', () => {
   const LARGE = `external_id,email\n${Array.from({ length: 2500 }, (_, index) => `k${index},k${index}@example.com`).join('\n')}\n`
 
-  /** A context with a database whose transactions fail after this many statements. */
-  function failing(ctx: Ctx, after: number, error: Error): Ctx {
-    let left = after
-    const counted = (db: TxDb): TxDb =>
-      new Proxy(db, {
-        get(target, name: keyof TxDb) {
-          const member = target[name] as unknown
-          if (typeof member !== 'function') return member
-          if (name === 'transaction') return (work: (db: TxDb) => unknown) => work(counted(target))
-          return (...parameters: unknown[]) => {
-            if (--left < 0) throw error
-            return member(...parameters)
-          }
-        },
-      })
-    const db: Db = { ...ctx.db, transaction: (work) => ctx.db.transaction((db) => work(counted(db))) }
-    return { ...ctx, db }
-  }
-
   test('at any statement repeat nothing and lose nothing', async () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, LARGE)
     for (const after of [1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
-      await importUsers(failing(w.ctx, after, new Error('Connection terminated unexpectedly'))).catch(() => undefined)
+      await importUsers(failingAfter(w.ctx, after, new Error('Connection terminated unexpectedly'))).catch(() => undefined)
     }
     const midway = (await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body
     expect(midway.rows % 500).toBe(0)
@@ -587,7 +567,7 @@ describe('interruptions', () => {
     await using w = await world()
     const list = await staticList(w)
     const { body } = await send(w, list, FILE)
-    for (let attempt = 0; attempt < 5; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
+    for (let attempt = 0; attempt < 5; attempt++) await importUsers(failingAfter(w.ctx, 3, new Error('a bug')))
     expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
       state: 'failed',
       reason: expect.stringContaining('An internal error'),
@@ -600,7 +580,7 @@ describe('interruptions', () => {
     const list = await staticList(w)
     const { body } = await send(w, list, LARGE)
     for (let batch = 1; batch <= 5; batch++) {
-      for (let attempt = 0; attempt < 4; attempt++) await importUsers(failing(w.ctx, 3, new Error('a bug')))
+      for (let attempt = 0; attempt < 4; attempt++) await importUsers(failingAfter(w.ctx, 3, new Error('a bug')))
       expect(await importUsers(w.ctx)).toBe(1)
       expect((await w.get(`/api/client/lists/${list}/imports/${body.id}`)).body).toMatchObject({
         state: batch < 5 ? 'running' : 'finished',

@@ -1,4 +1,4 @@
-/** What becomes of the rows of a batch. */
+/** What happens to the rows of a batch. */
 import type { Fault } from '../../lib/errors.ts'
 import type { Profile, UserRecord } from '../users/index.ts'
 import type { Row } from './rows.ts'

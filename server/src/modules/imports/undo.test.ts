@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { failingAfter } from '../../../test/failing-saves.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { undoImports } from '../../import-batches.ts'
-import type { Db, TxDb } from '../../infra/postgres/db.ts'
-import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { nextUndoAt } from './index.ts'
 
 const BATCH = '/api/client/users/batch'
@@ -221,25 +220,6 @@ describe('undoing an import', () => {
 })
 
 describe('an undo that is interrupted', () => {
-  /** A context with a database whose transactions fail after this many statements. */
-  function failing(ctx: Ctx, after: number): Ctx {
-    let left = after
-    const counted = (db: TxDb): TxDb =>
-      new Proxy(db, {
-        get(target, name: keyof TxDb) {
-          const member = target[name] as unknown
-          if (typeof member !== 'function') return member
-          if (name === 'transaction') return (work: (db: TxDb) => unknown) => work(counted(target))
-          return (...parameters: unknown[]) => {
-            if (--left < 0) throw new Error('The process died.')
-            return member(...parameters)
-          }
-        },
-      })
-    const db: Db = { ...ctx.db, transaction: (work) => ctx.db.transaction((db) => work(counted(db))) }
-    return { ...ctx, db }
-  }
-
   test('at any statement is continued, and its result is exact', async () => {
     await using w = await world()
     const list = await staticList(w)
@@ -249,7 +229,8 @@ describe('an undo that is interrupted', () => {
     const rows = [...known.map(({ external_id }) => `${external_id},x`), ...Array.from({ length: count }, (_, index) => `new${index},x`)]
     const path = await imported(w, list, `external_id,plan\n${rows.join('\n')}\n`)
     await w.post(`${path}/undo`)
-    for (let statements = 0; statements < 60; statements += 4) await undoImports(failing(w.ctx, statements))
+    for (let statements = 0; statements < 60; statements += 4)
+      await undoImports(failingAfter(w.ctx, statements, new Error('The process died.')))
     await w.drain()
     expect((await w.get(path)).body).toMatchObject({ state: 'undone', removed: count, restored: 20 })
     expect((await names(w)).length).toBe(20)

@@ -17,7 +17,7 @@ import type { Graph } from '../engine/graph.ts'
 import { type Needed, neededBy, simulatedUsers } from '../simulation/facts.ts'
 import type { Given, MessagePlan } from '../simulation/given.ts'
 import { graphFor, linkedGraphs } from '../simulation/graphs.ts'
-import { answerOf, graphsOf, pauseAfter, reasonFor, renderIn } from '../simulation/service.ts'
+import { answerOf, givenOf, graphsOf, pauseAfter, reasonFor, renderIn } from '../simulation/service.ts'
 import { simulateUser } from '../simulation/simulate.ts'
 import { historyOf, type Stored } from './history.ts'
 import * as queries from './queries.ts'
@@ -197,13 +197,8 @@ function givenFor(
   rates: SharedRates,
   suppressed: ReadonlyMap<string, Date>,
 ): Given {
-  const { lists, subscriptionIds } = needed
   return {
-    zone: ctx.project.timezone,
-    locale: ctx.project.locale,
-    projectId: ctx.projectId,
-    lists,
-    subscriptionIds: new Set(subscriptionIds),
+    ...givenOf(ctx, needed),
     evaluates: false,
     planMessage({ entrance, visit, at }, campaignId, user): MessagePlan | null {
       const isSuppressed = (name: string) => (suppressed.get(name)?.getTime() ?? Number.POSITIVE_INFINITY) <= at.getTime()

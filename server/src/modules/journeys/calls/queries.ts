@@ -3,17 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant } from '../../../lib/shapes.ts'
-import type { HeaderValue } from '../steps/step.ts'
-
-/** What a step asked for, as it is stored. */
-export type CallRequest = {
-  method: string
-  url: string
-  headers: Record<string, HeaderValue>
-  body: string | null
-  timeoutMs: number
-  retries: number
-}
+import type { CallRequest } from '../steps/step.ts'
 
 const CallRow = Type.Object({
   project_id: IdOf<ProjectId>(),

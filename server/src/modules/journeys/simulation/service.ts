@@ -136,14 +136,18 @@ export function reasonFor(
   return { reason: reasonAgainst(found, user, state, suppressed.has(`${id} ${address}`)), campaign }
 }
 
+/** What is given of the project. */
+export const givenOf = ({ project, projectId }: ProjectCtx, { lists, subscriptionIds }: Needed) => ({
+  zone: project.timezone,
+  locale: project.locale,
+  projectId,
+  lists,
+  subscriptionIds: new Set(subscriptionIds),
+})
+
 function givenFor(ctx: ProjectCtx, needed: Needed, { answers = {}, outcomes = {} }: SimulationInput, suppressed: Set<string>): Given {
-  const { lists, subscriptionIds } = needed
   return {
-    zone: ctx.project.timezone,
-    locale: ctx.project.locale,
-    projectId: ctx.projectId,
-    lists,
-    subscriptionIds: new Set(subscriptionIds),
+    ...givenOf(ctx, needed),
     evaluates: true,
     planMessage({ step, at }, id, user): MessagePlan | null {
       const found = reasonFor(needed, id, user, suppressed)

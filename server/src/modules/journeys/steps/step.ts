@@ -107,6 +107,16 @@ export type StepContext = {
 /** A header of a webhook call. A secret is sealed as it is stored, and opened by the job that calls. */
 export type HeaderValue = string | { secret: string }
 
+/** What a step of the type `webhook` asks for. */
+export type CallRequest = {
+  method: string
+  url: string
+  headers: Record<string, HeaderValue>
+  body: string | null
+  timeoutMs: number
+  retries: number
+}
+
 /** What the engine does for a step. Its result comes back as the input `done`, in the same transaction. */
 export type Effect =
   | { is: 'message'; campaignId: CampaignId }
@@ -116,15 +126,7 @@ export type Effect =
   | { is: 'subscription'; subscriptionId: SubscriptionId; state: 0 | 1 }
   /** Reserves a place in the rate that all users of the step share. */
   | { is: 'reserve'; limit: number; intervalMs: number; maxWaitMs: number | null }
-  | {
-      is: 'call'
-      method: string
-      url: string
-      headers: Record<string, HeaderValue>
-      body: string | null
-      timeoutMs: number
-      retries: number
-    }
+  | ({ is: 'call' } & CallRequest)
   | { is: 'enter'; journeyId: JourneyId; entrance: string | null }
 
 /** What came of an effect. `refused` has the reason in a word of the API, such as `campaign_stopped` or `list_gone`. */
@@ -139,7 +141,7 @@ export type EffectResult =
 /** Values that a decision depended on, at most 200 bytes as JSON, kept in the trail. */
 export type Seen = Record<string, unknown>
 
-/** What becomes of a user at a step. */
+/** What happens to a user at a step. */
 export type Decision =
   /** Leaves by a path. `reason` is a word of the API, such as `rule`, `timeout`, `elapsed`. */
   | { is: 'go'; path: string; reason: string; seen?: Seen }

@@ -4,6 +4,7 @@
  */
 import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
+import { flushEvery } from '../../../infra/runtime/flushed.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
@@ -37,11 +38,9 @@ type Waiting = { projectId: ProjectId; engagement: Engagement; attempts: number 
 
 /** Creates a buffer, which is written once a second. Disposing of it writes everything. */
 export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): EngagementBuffer {
-  const stop = new AbortController()
   const bursts = createBursts()
   let waiting: Waiting[] = []
   let lost = 0
-  let flushing = Promise.resolve()
 
   const requeue = (failed: Waiting[]) => {
     const kept = failed.filter(({ attempts }) => attempts < ATTEMPTS_MAX)
@@ -59,18 +58,8 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
     if (lost > 0) ctx.log.error({ engagements: lost }, 'engagement was lost')
     lost = 0
   }
-  const flush = (isLast = false) => {
-    flushing = flushing.then(() => flushOnce(isLast))
-    return flushing
-  }
-  const loop = async () => {
-    while (!stop.signal.aborted) {
-      await ctx.clock.sleep(FLUSH_EVERY_MS, stop.signal)
-      await flush()
-    }
-  }
-  const running = loop()
   return {
+    ...flushEvery(ctx.clock, FLUSH_EVERY_MS, flushOnce),
     put(projectId, engagement) {
       if (waiting.length >= WAITING_MAX) {
         lost++
@@ -78,12 +67,6 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
       }
       if (engagement.kind === 'click') bursts.add(engagement)
       waiting.push({ projectId, engagement, attempts: 0 })
-    },
-    flush: () => flush(),
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running
-      await flush(true)
     },
   }
 }
