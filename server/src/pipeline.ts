@@ -3,133 +3,60 @@
  * function is one transaction, or runs in that of its caller. Its steps return their results, which later steps use.
  */
 
-import { consumeDue } from './infra/queue/consume-due.ts'
-import type { Consumer } from './infra/queue/consumer.ts'
-import type { Started } from './infra/queue/jobs.ts'
-import { TIMERS, UNDIVIDED } from './infra/queue/partitions.ts'
-import { oldestEntryAt, type ParkedItem } from './infra/queue/queue.ts'
+import { TIMERS } from './infra/queue/partitions.ts'
+import type { ParkedItem } from './infra/queue/queue.ts'
 import { afterCommit, type Ctx, type InTx } from './infra/runtime/ctx.ts'
-import type { Tracing } from './infra/runtime/tracing.ts'
-import type { UserId } from './lib/ids.ts'
 import { recordActivity } from './modules/activity/index.ts'
 import { findTriggers, matchTriggers, type TriggersOf } from './modules/campaigns/index.ts'
-import { requireEventMonths, type StoredEvent, storeEvents } from './modules/events/index.ts'
+import { type StoredEvent, storeEvents } from './modules/events/index.ts'
 import {
-  concernedUsers,
   type Item,
   itemsOfKept,
   type KnownUsers,
   newEventsOf,
   parkedOf,
   queuedChangesOf,
-  requestReader,
   updatesOf,
   usersOfItems,
-  wavesOf,
 } from './modules/ingest/index.ts'
 import {
   type Applied,
   appendListChanges,
   applyOccasions,
-  applyTimers,
-  applyTimersBefore,
+  type applyTimersBefore,
   eraseJourneys,
-  findDueTimers,
   mergeJourneys,
-  nextTimerAt,
   occasionsOf,
   type Place,
   type Published,
-  parkTimer,
-  projectsWithDueTimers,
-  publishedGraphs,
-  publishedGraphsAhead,
-  type UserItem,
 } from './modules/journeys/index.ts'
 import {
-  dependenciesThrough,
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
-  listsAhead,
   lockLists,
-  lockListsShared,
   membershipEventsOf,
   mergeMemberships,
   projectsWithDueMemberships,
-  tryLockListsShared,
 } from './modules/lists/index.ts'
 import { enqueueMessages } from './modules/messages/index.ts'
-import { contextOf, inEachProject } from './modules/projects/index.ts'
+import { inEachProject } from './modules/projects/index.ts'
 import { recordSignUps } from './modules/subscriptions/index.ts'
-import {
-  type IdentifiedUser,
-  identifyUsers,
-  joinChanges,
-  knownIdsAhead,
-  requireSameErasures,
-  systemEventsOf,
-} from './modules/users/index.ts'
+import { identifyUsers, joinChanges, requireSameErasures, systemEventsOf } from './modules/users/index.ts'
 import { mergeUserData } from './user-changes.ts'
-
-/** Applies accepted requests, and timers of journeys that are due: one batch for each project that has some. */
-export async function applyAcceptedRequests(ctx: Ctx): Promise<Started> {
-  await requireEventMonths(ctx)
-  return consumeDue(ctx, consumerOf(ctx))
-}
-
-/** How batches are applied. `outside` is the context in which no transaction has begun. */
-const consumerOf = (outside: Ctx): Consumer<Item, KnownUsers, TimerOfUser> => ({
-  ...requestReader,
-  contextOf,
-  tryLock: tryLockListsShared,
-  async readAhead(tx, projectId) {
-    const ctx = { ...tx, projectId } as InTx
-    await Promise.all([publishedGraphsAhead(ctx), knownIdsAhead(ctx), listsAhead(ctx)])
-  },
-  projectsDue: projectsWithDueTimers,
-  findDue: async (ctx, upTo, max) => (await findDueTimers(ctx, upTo, max)).map((timer) => ({ userId: timer.user_id, timer })),
-  apply: (ctx, items, known, partition, due) => applyBatch(ctx, { outside: outside.db, partition }, items, known, due),
-  async parkDue(ctx, { timer }, reason) {
-    const published = await publishedGraphs(ctx)
-    if (published) await parkTimer(ctx, { outside: outside.db, partition: UNDIVIDED }, published, timer, reason)
-  },
-})
-
-type TimerOfUser = { userId: UserId; timer: Parameters<typeof parkTimer>[3] }
-
-/** When the oldest entry was accepted, or the next timer is due. */
-export async function nextWorkAt(ctx: Ctx): Promise<Date | null> {
-  const [entry, timer] = [await oldestEntryAt(ctx), await nextTimerAt(ctx)]
-  return entry !== null && (timer === null || entry < timer) ? entry : timer
-}
-
-/**
- * A batch: its waves one after the other, and then the timers that are due up to it. Without journeys there is one wave. Of the items of a
- * user that journeys depend on, each is in a wave of its own.
- */
-async function applyBatch(ctx: InTx, place: Place, items: Item[], known: KnownUsers, due: TimerOfUser[]): Promise<ParkedItem[]> {
-  await lockListsShared(ctx)
-  const published = await publishedGraphs(ctx)
-  if (published === null) return applyWave(ctx, place, items, known, null)
-  const watches = await dependenciesThrough(ctx, published.watches)
-  const parked: ParkedItem[] = []
-  for (const [number, wave] of wavesOf(items, known, watches).entries()) {
-    const current = number === 0 ? known : await requestReader.lookUp(ctx, wave, false)
-    const before = await applyTimersBefore(ctx, place, published, concernedUsers(wave, current, watches))
-    await finishWave(ctx, [], before.applied)
-    parked.push(...(await applyWave(ctx, place, wave, current, { published, rows: before.rows })))
-  }
-  const timers = due.map(({ timer }) => timer)
-  if (timers.length > 0) await finishWave(ctx, [], await applyTimers(ctx, place, published, timers))
-  return parked
-}
+import { itemsOfUsers, type RequestOf, requestsOfIntents, traceItems, withRequest } from './wave-items.ts'
 
 /** The journeys that a wave is applied to, and the entrances of its users that were read. */
 type Journeys = { published: Published; rows: Awaited<ReturnType<typeof applyTimersBefore>>['rows'] }
 
 /** The order of a wave: users, what other modules store about them, events, memberships, journeys, messages. */
-async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: KnownUsers, journeys: Journeys | null): Promise<ParkedItem[]> {
+export async function applyWave(
+  ctx: InTx,
+  place: Place,
+  accepted: Item[],
+  known: KnownUsers,
+  journeys: Journeys | null,
+): Promise<ParkedItem[]> {
   const items = itemsOfKept(accepted, known)
   if (items.length === 0) return []
   const startedAt = ctx.clock.now()
@@ -173,7 +100,7 @@ async function applyWave(ctx: InTx, place: Place, accepted: Item[], known: Known
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }
 
 /** Records what users did, and creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
-async function finishWave(
+export async function finishWave(
   ctx: InTx,
   events: StoredEvent[],
   { events: ofSteps, intents }: Applied,
@@ -182,41 +109,6 @@ async function finishWave(
   await recordActivity(ctx, [...events, ...ofSteps])
   const all = [...(await matchTriggers(ctx, [...events, ...ofSteps], triggers)), ...intents]
   await enqueueMessages(ctx, requestOf ? all.map((intent) => withRequest(intent, requestOf(intent))) : all)
-}
-
-type RequestOf = (intent: { user_id: UserId; cause: string }) => string | undefined
-
-const withRequest = <I extends object>(intent: I, requestId: string | undefined) => ({ ...intent, ...(requestId && { requestId }) })
-
-/** Which request an intent of a wave came from: that of the event that caused it, or the last one about its user. */
-function requestsOfIntents(items: Item[], owners: Map<Item, UserId>) {
-  const byEvent = new Map(items.flatMap((item) => ('event' in item && item.event ? [[item.event.key, item.source.request_id]] : [])))
-  const byUser = new Map(items.map((item) => [owners.get(item), item.source.request_id]))
-  return ({ user_id, cause }: { user_id: UserId; cause: string }) =>
-    byEvent.get(cause.slice(cause.indexOf('event:') + 'event:'.length)) || byUser.get(user_id) || undefined
-}
-
-/** A span for each request of a wave. */
-function traceItems({ clock }: InTx, tracing: Tracing, items: Item[], startedAt: Date): void {
-  const elapsedMs = clock.now().getTime() - startedAt.getTime()
-  const byRequest = Map.groupBy(items, ({ source }) => source.request_id)
-  for (const [requestId, { length }] of byRequest)
-    if (requestId !== '')
-      tracing.record(
-        { name: 'apply', kind: 'consumer', requestId, startedAt, attributes: { 'carillon.items': length } },
-        { elapsedMs, failed: false },
-      )
-}
-
-/** The items of a wave with their users, as journeys read them. */
-function itemsOfUsers(items: Item[], users: IdentifiedUser[], known: KnownUsers): UserItem[] {
-  const owners = usersOfItems(items, users, known)
-  return items.flatMap((item): UserItem[] => {
-    const userId = owners.get(item)
-    if (userId === undefined) return []
-    const own = 'journey' in item ? (item.journey as UserItem['item']) : null
-    return [{ userId, key: item.key, at: item.source.received_at, item: own }]
-  })
 }
 
 /** Evaluates memberships whose time has come: one batch for each project. */

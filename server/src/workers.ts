@@ -1,5 +1,6 @@
 /** All jobs, one line for each module. */
 
+import { applyAcceptedRequests, nextWorkAt } from './batches.ts'
 import { eraseUsers, forgetErased } from './erasures.ts'
 import { importUsers, undoImports } from './import-batches.ts'
 import { purgeIdempotencyRecords } from './infra/http/idempotency-records.ts'
@@ -25,7 +26,7 @@ import { countWaiting, positionJobs } from './modules/positions/index.ts'
 import { ERASE_PROJECTS, nextErasureAt } from './modules/projects/index.ts'
 import { ERASE, userJobs } from './modules/users/index.ts'
 import { countEndpoints, webhookJobs } from './modules/webhooks/index.ts'
-import { applyAcceptedRequests, applyDueTimers, nextWorkAt } from './pipeline.ts'
+import { applyDueTimers } from './pipeline.ts'
 import { eraseProjects } from './project-deletion.ts'
 import { queueDepthsOf } from './queue-depths.ts'
 import { removeOld } from './retention.ts'

@@ -1,10 +1,10 @@
 /** How often an event waits for the database on its way to its email: what does not depend on an answer is sent without waiting for it. */
 import { expect, test } from 'vitest'
+import { applyAcceptedRequests } from '../../src/batches.ts'
 import { openDatabase } from '../../src/infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../src/modules/campaigns/index.ts'
 import { createInboxStreams } from '../../src/modules/inbox/index.ts'
 import { createSender, sendDueMessages, TRANSACTIONAL } from '../../src/modules/messages/index.ts'
-import { applyAcceptedRequests } from '../../src/pipeline.ts'
 import { openHeldAnswers } from '../held-answers.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../mailing.ts'
 import { openRelay } from '../relay.ts'

@@ -42,6 +42,18 @@ describe('ARCHITECTURE.md', () => {
     expect(namedIn(page).filter((name) => !isThere(name))).toEqual([])
   })
 
+  test('names every folder', () => {
+    const folders = new Set(
+      files.flatMap((path) => {
+        const [, folder] = /^((?:server\/src\/(?:modules\/[\w-]+(?:\/[\w-]+)?|(?:infra|lib)\/[\w-]+|[\w-]+)|[\w-]+))\/[^/]/.exec(path) ?? []
+        return folder === undefined ? [] : [folder]
+      }),
+    )
+    const named = new Set([...page.matchAll(/`([\w./-]+)`/g)].flatMap(([, name = '']) => name.split('/')))
+    expect([...folders].filter((folder) => !named.has(folder.split('/').at(-1) as string))).toEqual([])
+    expect(folders.size).toBeGreaterThan(80)
+  })
+
   test('names functions where they are', () => {
     expect(placedIn(page).filter((place) => !isDeclared(place))).toEqual([])
     expect(placedIn(page).length).toBeGreaterThan(15)

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
-import { applyAcceptedRequests } from '../../pipeline.ts'
+import { applyAcceptedRequests } from '../../batches.ts'
 import { type Database, openDatabase, sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import { type AcceptedRequest, appendAll } from './append.ts'
