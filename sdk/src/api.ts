@@ -2613,8 +2613,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report what became of messages, by day, channel, campaign and journey
-         * @description A message counts on the day (UTC) on which it was created, with all that became of it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.
+         * Report what happened to messages, by day, channel, campaign and journey
+         * @description A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.
          */
         get: operations["listReportMessages"];
         put?: never;
@@ -3088,7 +3088,7 @@ export interface paths {
         put?: never;
         /**
          * Check the DNS records of a custom domain
-         * @description The reply contains the result and, if it failed, the problem. A verified domain whose records are gone is not used any more. The checks in the background do that when three in a row have failed.
+         * @description The reply contains the result and, if it failed, the problem. A verified domain whose records are missing is no longer used. The background checks stop using it only after three failures in a row.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -4272,7 +4272,7 @@ export interface components {
                 /** @description The trigger campaign to send. */
                 campaign_id?: number;
                 /**
-                 * @description What users wait for before they go on: `none`, until the message is `sent` (default), or until it is `delivered`.
+                 * @description What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.
                  * @enum {string}
                  */
                 wait?: "none" | "sent" | "delivered";
@@ -4633,7 +4633,7 @@ export interface components {
             /** @description Page size used. */
             limit: number;
         };
-        /** @description Lets only so many users pass in each interval. The others wait until there is room for them. */
+        /** @description Lets a limited number of users pass in each interval. The others wait until there is room for them. */
         BalancerStep: {
             /**
              * @description The kind of step.
@@ -10872,7 +10872,7 @@ export interface components {
         JourneyUserMoveInput: {
             /** @description The key of the step, in the version that the user is on. */
             to: string;
-            /** @description The entrance. Default: all that the user is in. */
+            /** @description The entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         JourneyUserPage: {
@@ -10887,7 +10887,7 @@ export interface components {
         };
         /** @example {} */
         JourneyUserSkipInput: {
-            /** @description The entrance. Default: all that the user is in. */
+            /** @description The entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         /**
@@ -16717,7 +16717,7 @@ export interface components {
              */
             policy: "tlsa" | "sts" | "no-policy-found";
             /**
-             * @description `success`, or why TLS failed, in the words of RFC 8460.
+             * @description `success`, or the failure type of RFC 8460.
              * @enum {string}
              */
             result: "success" | "starttls-not-supported" | "certificate-host-mismatch" | "certificate-expired" | "certificate-not-trusted" | "validation-failure";
@@ -28357,7 +28357,7 @@ export interface operations {
     deleteJourneyUser: {
         parameters: {
             query?: {
-                /** @description The entrance. Default: all that the user is in. */
+                /** @description The entrance. Default: all entrances of the user. */
                 entrance_id?: string;
             };
             header?: {

@@ -1,6 +1,6 @@
 /**
  * Deleting a project. The request stops what it does: its keys, its campaigns and journeys, its mail queue and its webhooks. A job then deletes
- * its rows, in batches that are each a transaction, until a pass over all tables has found none: whatever ends the process, the next one goes on.
+ * its rows, in batches that are each a transaction, until a pass over all tables has found none: if the process ends, the next one continues.
  */
 import { deleteRecordsOf } from './infra/http/idempotency-records.ts'
 import { deleteRows } from './infra/postgres/project-rows.ts'

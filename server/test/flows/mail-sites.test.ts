@@ -1,4 +1,4 @@
-/** Limits of mail sites hold for what mail hosts get, and projects see what became of it. Observed at the hosts. */
+/** Limits of mail sites hold for what mail hosts get, and projects see what happened to it. Observed at the hosts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 

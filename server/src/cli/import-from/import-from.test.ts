@@ -60,7 +60,7 @@ describe('Customer.io', () => {
     const args = ['customerio', 'users', exported('customerio-users.csv'), '--topics', `topic_1=${first},topic_2=${second}`]
     const options = ['--types', 'seats:number,created_at:date', '--list', String(list)]
     expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
-      'Row 3: The value "x" of seats is no number.',
+      'Row 3: The value "x" of seats is not a number.',
       'Would save 2 users, 2 states of subscriptions and 2 suppressed addresses.',
       'Refused 1 rows.',
     ])

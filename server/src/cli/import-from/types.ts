@@ -33,7 +33,7 @@ export function converted(data: Record<string, unknown>, types: Types): { data: 
     const value = data[name]
     if (typeof value !== 'string') continue
     const read = CONVERSIONS[type](value.trim())
-    if (read === undefined) return { problem: `The value ${JSON.stringify(value)} of ${name} is no ${type}.` }
+    if (read === undefined) return { problem: `The value ${JSON.stringify(value)} of ${name} is not a ${type}.` }
     result[name] = read
   }
   return { data: result }

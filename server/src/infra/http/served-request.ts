@@ -6,7 +6,7 @@ import type { Route } from './route.ts'
 /** Passed in by `app.ts`, because infra must not import the log of requests. Called after each request of a project; returns at once. */
 export type LogRequest = (request: ServedRequest) => void
 
-/** A request of a project, as it came in and what became of it. It has secrets and personal data; what is kept must have none. */
+/** A request of a project, as it came in and what happened to it. It has secrets and personal data; what is kept must have none. */
 export type ServedRequest = {
   route: Route
   projectId: ProjectId

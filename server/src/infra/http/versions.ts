@@ -1,6 +1,6 @@
 /**
  * Versions of objects (D-HTTP-11): replies carry an `ETag`, and a write with `If-Match` or `If-None-Match` takes effect only on the version
- * that they name, so that nobody overwrites what they have not seen.
+ * that they name, so that no client overwrites what it has not seen.
  */
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * Writes a database to a folder: all rows as one transaction sees them, while others go on writing. It needs no programs of PostgreSQL, which
+ * Writes a database to a folder: all rows as one transaction sees them, while others keep writing. It needs no programs of PostgreSQL, which
  * the embedded one does not have, and no rights beyond those of the owner of the tables (D-OPS-3).
  */
 import { createHash } from 'node:crypto'

@@ -60,7 +60,7 @@ const count = (db: Db) => db.value(Type.Integer(), sql`select count(*) from numb
 const waiting = () =>
   db.value(Type.Integer(), sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
 
-/** What has become of each promise: its value, or the message or SQLSTATE of its error. */
+/** What happened to each promise: its value, or the message or SQLSTATE of its error. */
 const outcomesOf = async (promises: Promise<unknown>[]) =>
   (await Promise.allSettled(promises)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message))
 

@@ -116,7 +116,7 @@ async function takeNext<I extends QueuedItem, K, D extends DueWork>(
   return taken
 }
 
-/** The partition is still to be applied, by whoever takes it next. */
+/** The partition is still to be applied, by the process that takes it next. */
 const isLeftInPlace = (error: unknown): boolean => isConflict(error) || isDatabaseAway(error) || error instanceof OtherItems
 
 /** Applies a partition, after any other process that does. After it `failed`, each item by itself. */

@@ -51,7 +51,7 @@ export const settings = {
   ),
   DATABASE_READ_URL: databaseUrl(
     undefined,
-    'A replica of the database. Lists are read there when it has all that was written before the request, and from DATABASE_URL otherwise. Several hosts need `?target_session_attrs=any`.',
+    'A replica of the database. Lists are read there when it has every write that was committed before the request, and from DATABASE_URL otherwise. Several hosts need `?target_session_attrs=any`.',
     true,
   ),
   DATABASE_PREPARE: flag(
@@ -177,7 +177,10 @@ export const settings = {
     {},
     'Roles of these groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. They are given at every sign-in, and a member of no such group is refused. Without it, roles are given in the console, and only members sign in.',
   ),
-  OIDC_EMAIL_DOMAINS: list([], 'Domains of the email addresses that may sign in with the provider. Default: all that it has verified.'),
+  OIDC_EMAIL_DOMAINS: list(
+    [],
+    'Domains of the email addresses that may sign in with the provider. Default: every address that it has verified.',
+  ),
   OIDC_NAME: words('single sign-on', 'Name of the provider on the button of the sign-in.'),
   SYSTEM_SMTP_URL: smtpUrl(
     undefined,
@@ -346,7 +349,8 @@ function missingInProduction(config: Config): string[] {
 }
 
 function providerProblems({ OIDC_ISSUER, OIDC_CLIENT_ID, LOCAL_SIGN_IN, production }: Config): string[] {
-  if (OIDC_ISSUER === undefined) return LOCAL_SIGN_IN ? [] : ['LOCAL_SIGN_IN may be false with OIDC_ISSUER only: nobody could sign in.']
+  if (OIDC_ISSUER === undefined)
+    return LOCAL_SIGN_IN ? [] : ['LOCAL_SIGN_IN can be false only if OIDC_ISSUER is set. Otherwise no member could sign in.']
   return [
     ...(OIDC_CLIENT_ID === undefined ? ['OIDC_ISSUER needs OIDC_CLIENT_ID.'] : []),
     ...(production && !OIDC_ISSUER.startsWith('https:') ? ['OIDC_ISSUER must be an https: URL.'] : []),

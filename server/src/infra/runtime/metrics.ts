@@ -173,7 +173,7 @@ function journeyMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
   const users = counter(
     'app_journey_users_total',
-    'Users of journeys by what became of them. Alert when more than 100 are parked within 10 minutes.',
+    'Users of journeys by what happened to them. Alert when more than 100 are parked within 10 minutes.',
     ['what'],
   )
   const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])

@@ -15,7 +15,7 @@ export async function orWhileAway<T>({ clock }: Pick<Ctx, 'clock'>, ask: () => P
     return await Promise.race([answer, clock.sleep(ANSWERS_WITHIN_MS, answered.signal).then(otherwise)])
   } finally {
     answered.abort()
-    // After the time is up, nobody waits for it.
+    // After the time is up, nothing waits for it.
     answer.catch(() => undefined)
   }
 }

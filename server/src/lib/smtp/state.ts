@@ -36,7 +36,7 @@ export type RecipientReports = { notify: readonly string[]; original: string | n
 /** The replies to the commands of a mail so far: those to RCPT in the order of the recipients, and `data` if it asked for no content. */
 export type Replies = { mail?: Reply; recipients: readonly Reply[]; data?: Reply; content?: Reply }
 
-/** What became of a mail: the reply about the main recipient counts. For the others, there are all replies. */
+/** What happened to a mail: the reply about the main recipient counts. For the others, there are all replies. */
 export type MailResult = ({ is: 'accepted'; reply: Reply } | { is: 'refused'; stage: Stage; reply: Reply }) & { replies: Replies }
 
 /** What the caller has to do, in order. */

@@ -1,4 +1,4 @@
-/** What would become of messages of campaigns that nothing sends, for simulations of journeys. */
+/** What would happen to messages of campaigns that nothing sends, for simulations of journeys. */
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { CampaignId, UserId } from '../../lib/ids.ts'

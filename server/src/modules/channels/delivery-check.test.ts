@@ -86,7 +86,7 @@ describe('the name of the server, in production', () => {
     const problems: [name: string, problem: string][] = [
       ['[127.0.0.1]', 'This server has no public host name. '],
       ['none.example.com', 'The host name `none.example.com` of this server cannot be resolved: '],
-      ['mail.example.com', 'The host name `mail.example.com` of this server resolves to 192.0.2.1, which is no public address. '],
+      ['mail.example.com', 'The host name `mail.example.com` of this server resolves to 192.0.2.1, which is not a public address. '],
     ]
     for (const [name, problem] of problems) {
       expect(await said(name)).toEqual({ works: false, message: expect.stringContaining(problem) })

@@ -39,7 +39,7 @@ async function nameProblem(mail: ProviderTools['mail'], policy: EgressPolicy): P
   if (found.is !== 'addresses') return `The host name \`${name}\` of this server cannot be resolved: ${found.reason} ${todo}`
   const usable = found.addresses.filter((address) => isAllowedAddress(policy, address))
   if (usable.length === 0)
-    return `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is no public address. ${todo}`
+    return `The host name \`${name}\` of this server resolves to ${found.addresses.join(', ')}, which is not a public address. ${todo}`
   const reverse = await Promise.all((addresses.length > 0 ? addresses : usable).map((address) => reverseProblem(mail, address)))
   return reverse.find((problem) => problem !== null) ?? null
 }

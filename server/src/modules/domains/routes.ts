@@ -80,7 +80,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     path: '/api/client/domains/{domainId}/verify',
     summary: 'Check the DNS records of a custom domain.',
     description:
-      'The reply contains the result and, if it failed, the problem. A verified domain whose records are gone is not used any more. The checks in the background do that when three in a row have failed.',
+      'The reply contains the result and, if it failed, the problem. A verified domain whose records are missing is no longer used. The background checks stop using it only after three failures in a row.',
     access: { secret: 'admin' },
     audit: { none: 'it stores what the DNS says' },
     params,

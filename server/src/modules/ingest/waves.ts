@@ -1,6 +1,6 @@
 /**
  * Dividing a batch into waves, which are applied one after the other. Of the items of a user that journeys depend on, each is in a wave of
- * its own, so that what becomes of the user does not depend on how the queue was cut. Pure.
+ * its own, so that what happens to the user does not depend on how the queue was cut. Pure.
  */
 
 import { groupsOf } from '../../lib/groups.ts'

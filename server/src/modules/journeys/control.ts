@@ -43,7 +43,7 @@ export const holdJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
     return shown(ctx, id)
   })
 
-/** Users who were held go on. Throws 404, 422. */
+/** Users who were held continue. Throws 404, 422. */
 export const resumeJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
   inTx(ctx, async (ctx) => {
     const { is_held } = await lockStarted(ctx, id)

@@ -26,7 +26,7 @@ const SENDING: Translations = {
   Send: 'Senden',
   'Sends a message of a trigger campaign to the user.': 'Sendet der Person eine Nachricht einer ausgelösten Kampagne.',
   'The trigger campaign to send.': 'Die ausgelöste Kampagne, die gesendet wird.',
-  'What users wait for before they go on: `none`, until the message is `sent` (default), or until it is `delivered`.':
+  'What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.':
     'Worauf gewartet wird, bevor es weitergeht: auf nichts (`none`), bis die Nachricht gesendet ist (`sent`, Vorgabe), oder bis sie zugestellt ist (`delivered`).',
   'How long to wait for the delivery of a sent message before going on as sent. Default 72.':
     'Wie lange auf die Zustellung einer gesendeten Nachricht gewartet wird, bevor es wie nach dem Senden weitergeht. Vorgabe 72.',
@@ -49,7 +49,7 @@ const SENDING: Translations = {
 
 const WAITING: Translations = {
   'Limit the rate': 'Tempo begrenzen',
-  'Lets only so many users pass in each interval. The others wait until there is room for them.':
+  'Lets a limited number of users pass in each interval. The others wait until there is room for them.':
     'Lässt in jedem Zeitraum nur so viele durch. Die anderen warten, bis Platz ist.',
   'The number of users who pass in each interval.': 'Wie viele in jedem Zeitraum durchkommen.',
   'The length of the interval.': 'Die Länge des Zeitraums.',

@@ -16,7 +16,7 @@ type Branch = { path: string; weight: number }
 
 /**
  * The path of an experiment for a user, by weighted rendezvous hashing: the highest of `weight / -ln(share)` wins. It stays the same over
- * re-entries and versions. A changed weight moves only the users whom it has to; a weight of 0 gets none. Undefined if no path has a weight.
+ * re-entries and versions. A changed weight moves only the users that it has to; a weight of 0 gets none. Undefined if no path has a weight.
  */
 export function armOf(journeyId: JourneyId, step: string, userId: number, branches: readonly Branch[]): string | undefined {
   let best: { path: string; score: number } | undefined

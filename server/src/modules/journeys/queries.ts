@@ -87,7 +87,7 @@ export const switchOff = (ctx: InTx, id: JourneyId, drainUntil: Date | null) =>
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-/** Holds a locked journey, or lets it go on. */
+/** Holds a locked journey, or resumes it. */
 export const setHeld = (ctx: InTx, id: JourneyId, isHeld: boolean) =>
   ctx.db.run(
     sql`update journeys set is_held = ${isHeld}, updated_at = ${ctx.clock.now()}

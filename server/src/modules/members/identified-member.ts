@@ -1,4 +1,4 @@
-/** The member whom a provider names (D-CON-12): found by the identity, linked by the address, or created where the mapping gives a role. */
+/** The member that a provider names (D-CON-12): found by the identity, linked by the address, or created where the mapping gives a role. */
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { OrganisationId, ProjectId } from '../../lib/ids.ts'
@@ -21,7 +21,7 @@ const bySystem = (ctx: InTx<Ctx>, requestId: string, organisationId: Organisatio
   origin: { via: 'system', requestId, organisationId },
 })
 
-/** Finds, links or creates the member, and gives the roles of the mapping. Undefined for a stranger to whom no mapping gives a role. */
+/** Finds, links or creates the member, and gives the roles of the mapping. Undefined if there is no member and no mapping gives a role. */
 export const identifiedMember = (ctx: Ctx, identified: Identified, requestId: string): Promise<MemberRow | undefined> =>
   inTx(ctx, async (ctx) => {
     const known = await useIdentity(ctx, identified.identity)

@@ -50,7 +50,7 @@ export const giveHandle = async (ctx: MemberCtx, handle: string): Promise<string
 
 export type NewPasskey = { credentialId: string; publicKey: string; signCount: number; transports: string[]; name: string }
 
-/** Undefined when the credential is known already, whoever has it. */
+/** Undefined when the credential is known already, of any member. */
 export const insertPasskey = (
   ctx: InTx<Ctx>,
   { id, organization_id }: Holder,
@@ -116,7 +116,7 @@ export const useChallenge = (ctx: Ctx, challengeHash: string, memberId: MemberId
 
 const PURGE_BATCH = 10_000
 
-/** Deletes challenges that nobody answered. Returns how many. */
+/** Deletes challenges that were not answered. Returns how many. */
 export const purgeChallenges = (ctx: Ctx): Promise<number> =>
   ctx.db.run(
     sql`delete from member_challenges

@@ -12,10 +12,10 @@ const PastOutcome = Type.Object({
   reason: Nullable(Type.String()),
   at: Instant,
 })
-/** What became of a message of a journey, and when. */
+/** What happened to a message of a journey, and when. */
 export type PastOutcome = Static<typeof PastOutcome>
 
-/** What became of the messages that users got by a journey, as far as it is known. */
+/** What happened to the messages that users got by a journey, as far as it is known. */
 export const outcomesOf = (ctx: ProjectCtx, journeyId: JourneyId, ids: UserId[]) =>
   ctx.db.many(
     PastOutcome,

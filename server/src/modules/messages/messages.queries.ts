@@ -104,7 +104,7 @@ const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
 /** The result of a chunk: how many messages were changed, and the last of them, after which the next chunk starts. */
 const Chunk = Type.Object({ changed: Type.Integer(), last: Nullable(IdOf<MessageId>()) })
 
-/** What became of a chunk: how many messages were changed, and up to which; the next one begins after that. */
+/** What happened to a chunk: how many messages were changed, and up to which; the next one begins after that. */
 export type Chunk = Static<typeof Chunk>
 
 /** Where the next chunk of a campaign’s messages starts, and how large it is. */

@@ -54,7 +54,7 @@ export function webhookEventsOf(
 
 type About = ReturnType<typeof aboutMessage>
 
-/** The server delivers the email itself, and the mail queue reports what became of it. Only blasts have no event from the time they were made. */
+/** The server delivers the email itself, and the mail queue reports what happened to it. Only blasts have no event from the time they were made. */
 function enqueued(
   { attempt: _, attempt_id: __, ...about }: About,
   { cause, campaign_id }: ClaimedMessage,

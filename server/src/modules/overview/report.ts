@@ -1,4 +1,4 @@
-/** What became of the messages of some days, beside the days before. */
+/** What happened to the messages of some days, beside the days before. */
 import { type Static, Type } from 'typebox'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { CHANNELS } from '../../lib/channels.ts'

@@ -26,9 +26,9 @@ export const overviewRoutes = [
   route({
     method: 'GET',
     path: '/api/client/reports/messages',
-    summary: 'Report what became of messages, by day, channel, campaign and journey.',
+    summary: 'Report what happened to messages, by day, channel, campaign and journey.',
     description:
-      'A message counts on the day (UTC) on which it was created, with all that became of it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.',
+      'A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.',
     access: { secret: 'support' },
     query: ReportQuery,
     reply: MessageReport,

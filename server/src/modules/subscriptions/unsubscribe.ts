@@ -7,7 +7,7 @@ import { findSubscription } from './queries.ts'
 /** An opt-out with its evidence. `address` is where the message went; by default it is the present address of the user. */
 export type Unsubscription = { userId: UserId; subscriptionId: SubscriptionId; address?: string | undefined } & Evidence
 
-/** What became of an opt-out. Nothing changes for a transactional type, and for an erased user. */
+/** What happened to an opt-out. Nothing changes for a transactional type, and for an erased user. */
 export type Unsubscribed = 'unsubscribed' | 'transactional' | 'no_user'
 
 /**

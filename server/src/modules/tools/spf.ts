@@ -18,7 +18,7 @@ export const WARNINGS = {
   loop: 'An `include` or `redirect` leads back to a domain that was already visited.',
   targetless: 'An `include` or `redirect` names a domain without an SPF record; receivers answer with a permanent error.',
   endless: 'The record ends without `all` or `redirect`, so that senders it does not name are treated as neutral.',
-  passAll: 'The record ends with `+all`, which lets anybody send for this domain.',
+  passAll: 'The record ends with `+all`, which lets any server send for this domain.',
   neutralAll: 'The record ends with `?all`, which says nothing about senders it does not name.',
   ptr: 'The record uses `ptr`, which is slow and unreliable and should not be used.',
   afterAll: 'Mechanisms after `all` are never evaluated.',

@@ -10,7 +10,7 @@ import { openSigner } from './signers.ts'
 
 const ATTEMPTS_MAX = 50
 
-/** A delivery with its request and what became of each attempt. */
+/** A delivery with its request and what happened to each attempt. */
 export async function readDelivery(ctx: ProjectCtx, endpointId: EndpointId, id: DeliveryId): Promise<DeliveryWhole> {
   const row = await deliveryQueries.findDelivery(ctx, endpointId, id)
   if (!row) throw missing('delivery')

@@ -43,7 +43,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'if-match',
     title: 'Changes by others',
-    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if somebody else has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. Read the object again then, and repeat the change on it. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
+    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. Read the object again then, and repeat the change on it. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
   },
   {
     id: 'lists',

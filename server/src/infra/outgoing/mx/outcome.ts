@@ -1,4 +1,4 @@
-/** What is delivered to the mail hosts of a domain, over which route, and what became of it, recipient by recipient. Types only. */
+/** What is delivered to the mail hosts of a domain, over which route, and what happened to it, recipient by recipient. Types only. */
 import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
 import type { FailedStage, Peer } from '../smtp/connection.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
@@ -29,7 +29,7 @@ export type DeliveryStep =
       uncertain?: true
     }
 
-/** What became of one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. */
+/** What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. */
 export type RecipientOutcome =
   | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
   | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }

@@ -27,7 +27,7 @@ export function outcomesOf(to: readonly string[], transcript: Transcript): Outco
   return { steps: stepsOf(to, transcript, hasRecipients, isLost), recipients: new Map(recipients) }
 }
 
-/** What became of a recipient: the first refusal counts. `rcpt` is the reply about the recipient. */
+/** What happened to a recipient: the first refusal counts. `rcpt` is the reply about the recipient. */
 function outcomeOf({ host, peer, replies, broken }: Transcript, rcpt: Reply | undefined, hasRecipients: boolean): RecipientOutcome {
   const lost: RecipientOutcome = { is: 'temporary', reason: broken?.reason ?? 'The host sent no reply.', host, scope: 'site' }
   if (!replies.mail) return lost

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => internet[Symbol.asyncDispose]())
 
-/** Delivers one mail to a domain, and returns what became of it and of the steps. */
+/** Delivers one mail to a domain, and returns what happened to it and of the steps. */
 async function deliver(domain: string, isSecure = false): Promise<string[]> {
   const clock = createTestClock()
   const ca = [internet.certificates.ca]

@@ -2,7 +2,7 @@
 import type { MtaStsPolicy, MxAnswer, MxHost } from '../dns/mail-resolver.ts'
 import type { DeliveryStep, RecipientOutcome, Route } from './outcome.ts'
 
-/** Where the mail of a domain goes, or what becomes of it without a connection. */
+/** Where the mail of a domain goes, or what happens to it without a connection. */
 export type Routing = { is: 'route'; route: Route } | { is: 'unroutable'; steps: DeliveryStep[]; outcome: RecipientOutcome }
 
 /** The facts about a domain. `siteOf` returns the site that its hosts belong to. */

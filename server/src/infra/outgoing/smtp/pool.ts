@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { Envelope, MailResult } from '../../../lib/smtp/session.ts'
 import { type Connection, type ConnectionOptions, type FailedStage, type Failure, openConnection, type Peer } from './connection.ts'
 
-/** What became of a mail: the reply of the relay, or why there is none. `uncertain`: the relay may have it. */
+/** What happened to a mail: the reply of the relay, or why there is none. `uncertain`: the relay may have it. */
 export type PoolResult = (MailResult & { peer: Peer }) | Failure | { is: 'uncertain'; peer: Peer }
 
 /** A mail without a result. `losses`: how often its connection was lost. */

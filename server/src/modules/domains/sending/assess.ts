@@ -8,7 +8,7 @@ import type { Answer, SpfFinding } from './look-up.ts'
 const FOUND_MAX = 5
 const FOUND_LENGTH_MAX = 1000
 
-/** What was found, within limits: anybody can publish long records. */
+/** What was found, within limits: any domain can publish long records. */
 const shown = (values: readonly string[]): string[] => values.slice(0, FOUND_MAX).map((value) => value.slice(0, FOUND_LENGTH_MAX))
 
 const state = (status: RecordState['status'], found: readonly string[], note: string | null = null): RecordState => ({

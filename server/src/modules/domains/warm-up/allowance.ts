@@ -77,7 +77,7 @@ async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, numbe
   })
 }
 
-/** What became of emails at a destination. */
+/** What happened to emails at a destination. */
 export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number }
 
 /** Counts bounces and deferrals, on which the ceilings depend. */

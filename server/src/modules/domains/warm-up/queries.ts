@@ -80,7 +80,7 @@ export function takeFromSite(
 /** More than a destination gets in a day. */
 const NO_CEILING = 1_000_000_000
 
-/** Counts what became of emails of the day. */
+/** Counts what happened to emails of the day. */
 export const countAtSites = (ctx: AnyCtx, day: string, changes: readonly (SiteKey & { bounced: number; deferred: number })[]) =>
   ctx.db.run(
     sql`update warm_up_sites w set bounced = w.bounced + c.bounced, deferred = w.deferred + c.deferred

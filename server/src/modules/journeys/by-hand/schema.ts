@@ -33,7 +33,7 @@ export type EntranceInput = Static<typeof EntranceInput>
 const EntranceId = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'The entrance. Default: all that the user is in.',
+  description: 'The entrance. Default: all entrances of the user.',
 })
 
 export const Entered = Exact(
@@ -55,7 +55,7 @@ export type MoveInput = Static<typeof MoveInput>
 export const OptionalEntrance = Exact({ entrance_id: Type.Optional(EntranceId) }, { optionalBody: true })
 
 export const EntranceQuery = Exact({
-  entrance_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'The entrance. Default: all that the user is in.' })),
+  entrance_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'The entrance. Default: all entrances of the user.' })),
 })
 
 export const DrainInput = Exact(

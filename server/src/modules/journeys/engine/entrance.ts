@@ -16,7 +16,7 @@ export type Outcome = { as: 'completed' | 'exited'; reason: string; at: Date }
 /** What is stored of an entrance, to see what has changed. */
 export type Stored = Pick<Entrance, 'dueAt' | 'visit' | 'event' | 'answers' | 'seen'> & { type: CompiledStep['type'] }
 
-/** One run of a user through a journey. It is changed in place; whoever loads it saves it. */
+/** One run of a user through a journey. It is changed in place; the code that loads it saves it. */
 export type Entrance = {
   readonly id: number
   readonly userId: UserId

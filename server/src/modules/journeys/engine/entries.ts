@@ -92,7 +92,7 @@ function keyHashOf({ settings: { entry_key, multiple } }: EntranceStep, fact: En
 /** Decides about an attempt. Returns what the user decides about first, or why there is nothing. */
 export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): { tasks: Task[]; result: EffectResult } {
   const nothing = (reason: string) => ({ tasks: [], result: { is: 'refused' as const, reason } })
-  // A cause begins one entrance, whatever became of it.
+  // A cause begins one entrance, whatever happened to it.
   const id = entranceId(graph.journeyId, fact.cause, userId)
   if (run.entrances.get(userId)?.some((entrance) => entrance.id === id) || run.world.loaded.hasEnded(userId, id)) return nothing('repeated')
   const entry = decideEntry(graph.entrances, fact, stateOf(run, graph, userId, at))

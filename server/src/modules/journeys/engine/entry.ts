@@ -186,7 +186,7 @@ function placeOf({ settings: { entry_key, multiple, concurrent } }: EntranceStep
   return { key, slot }
 }
 
-/** Why a user whom an entrance is for does not enter, or what happens to the entrance in the slot instead; null to enter. */
+/** Why a user does not enter by an entrance that is for them, or what happens to the entrance in the slot instead; null to enter. */
 function refusalOf(
   { settings: { multiple = false, on_repeat = 'ignore', reenter_after } }: EntranceStep,
   key: string | null,

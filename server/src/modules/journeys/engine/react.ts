@@ -186,7 +186,7 @@ function moveByHand(run: Run, entrance: Entrance, to: string, at: Date, reason =
   return step === undefined ? [] : jump(run.round, entrance, step, reason, at)
 }
 
-/** Moves a user to another version. At a step of the same key and type the visit goes on, and the step decides again. */
+/** Moves a user to another version. At a step of the same key and type the visit continues, and the step decides again. */
 function moveByPlan(run: Run, entrance: Entrance, version: number, at: Date): Task[] {
   const graph = run.graphs.version(entrance.journeyId, version)
   if (!graph || entrance.graph.version === version) return []

@@ -66,7 +66,7 @@ export type Graphs = {
   isHeld(journeyId: JourneyId): boolean
   /** A published version. */
   version(journeyId: JourneyId, version: number): Graph | undefined
-  /** What becomes of users at a step of an earlier version. */
+  /** What happens to users at a step of an earlier version. */
   planFor(journeyId: JourneyId, version: number, step: string): 'stay' | 'exit' | { move: string }
 }
 

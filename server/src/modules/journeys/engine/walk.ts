@@ -75,7 +75,7 @@ async function checkNew(run: Run, places: Pick<Task, 'entrance' | 'at'>[]): Prom
   for (const { entrance, at } of places) checkCriteria(run, entrance, [], at)
 }
 
-/** Applies effects. What follows from them comes first: a user whom it makes leave is not decided about any more. */
+/** Applies effects. What follows from them comes first: no more is decided about a user that it makes leave. */
 async function applyEffects(run: Run, asked: Asked[]): Promise<Task[]> {
   if (asked.length === 0) return []
   const links = asked.filter(({ effect }) => effect.is === 'enter')
@@ -92,7 +92,7 @@ async function applyEffects(run: Run, asked: Asked[]): Promise<Task[]> {
   return [...done, ...reacted, ...linked.tasks]
 }
 
-/** Users go on to other journeys, by their entry rules. */
+/** Users continue in other journeys, by their entry rules. */
 async function enterLinked(run: Run, links: Asked[]): Promise<{ tasks: Task[]; results: Map<Asked, EffectResult> }> {
   const results = new Map<Asked, EffectResult>()
   const attempts: [Asked, Attempt][] = []

@@ -30,7 +30,7 @@ const findVersions = jointMany(
         order by q.call, v.journey_id, v.version`,
 )
 
-/** What becomes of users in earlier versions. */
+/** What happens to users in earlier versions. */
 export type VersionPlan = { default?: unknown; steps?: Record<string, unknown> }
 
 const GraphRow = Type.Object({

@@ -11,7 +11,7 @@ const Settings = Exact({
   campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The trigger campaign to send.' })),
   wait: Type.Optional(
     OneOf(['none', 'sent', 'delivered'], {
-      description: 'What users wait for before they go on: `none`, until the message is `sent` (default), or until it is `delivered`.',
+      description: 'What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.',
     }),
   ),
   wait_hours: Type.Optional(
@@ -24,7 +24,7 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
-/** The paths for states in which a message stays, or from which users go on. */
+/** The paths for states in which a message stays, or from which users continue. */
 const STATES = ['sent', 'delivered', 'bounced', 'complained', 'failed', 'skipped', 'aborted', 'unknown']
 const PENDING = ['queued', 'claimed', 'deferred']
 /** How long after its deadline a message without an outcome is looked at, and how often from then on. */

@@ -94,7 +94,7 @@ const CASES: Case<Settings>[] = [
 
 export const balancer = step({
   label: 'Limit the rate',
-  description: 'Lets only so many users pass in each interval. The others wait until there is room for them.',
+  description: 'Lets a limited number of users pass in each interval. The others wait until there is room for them.',
   also: ['rate limit', 'throttle', 'batch', 'drip', 'pacing'],
   settings: Settings,
   example: { rate_limit: 100, rate_interval: 'minute' },

@@ -1,7 +1,7 @@
 /** What the kinds that change something have in common. Pure. */
 import { DEFAULT_PATH, type Decision, type EffectResult, type Path } from './step.ts'
 
-/** Users go on by the default path, or by `failed` if the effect was refused. */
+/** Users take the default path, or by `failed` if the effect was refused. */
 export const EFFECT_PATHS: Path[] = [
   { path: DEFAULT_PATH, isRequired: false },
   { path: 'failed', isRequired: false },

@@ -176,7 +176,9 @@ export const wait_until = step({
   decide,
   tell: ({ timeout = '' }, { path, left_at }) => {
     if (left_at === null || path === null) return 'Waiting for a condition.'
-    return path === TIMEOUT ? `Waited for ${inWords(timeout)} in vain.` : `Waited until the condition of the path ${path} was met.`
+    return path === TIMEOUT
+      ? `Waited for ${inWords(timeout)}, and no condition was met.`
+      : `Waited until the condition of the path ${path} was met.`
   },
   cases: WAIT_CASES as Case<WaitSettings>[],
 })

@@ -16,7 +16,7 @@ const entrancesWith = (steps: readonly Step[], trigger: string): { step: string;
 
 type Published = { version: number; steps: readonly Step[]; former: readonly Step[] }
 
-/** Starts the sweeps of a published version. A schedule that did not change goes on; one that is not in it ends. */
+/** Starts the sweeps of a published version. A schedule that did not change continues; one that is not in it ends. */
 export async function startEntranceSweeps(ctx: InTx, id: JourneyId, published: Published): Promise<void> {
   await startSchedules(ctx, id, published.steps)
   await startExisting(ctx, id, published)

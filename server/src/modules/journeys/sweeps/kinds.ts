@@ -17,7 +17,7 @@ export type SweepWork =
   | { kind: 'publish'; params: { version: number } }
   /** Users who entered up to an instant exit. */
   | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true } }
-  /** Users whom the held journey stopped go on. */
+  /** Users that the held journey stopped continue. */
   | { kind: 'resume'; params: Record<string, never> }
   /** The members of a list enter at a publication. */
   | { kind: 'existing'; params: { step: string; list_id: ListId; version: number } }

@@ -1,4 +1,4 @@
-/** What becomes of the users inside when a version is published. Pure. */
+/** What happens to the users inside when a version is published. Pure. */
 import type { Fault } from '../../../lib/errors.ts'
 import type { Step } from '../schema.ts'
 import type { Plan, PlanEntry } from './schema.ts'
@@ -6,7 +6,7 @@ import type { Plan, PlanEntry } from './schema.ts'
 /** Users at a step of an earlier version. `type` is that of the step there. */
 export type UsersAtStep = { external_id: string; version: number; type: string; users: number }
 
-/** The same with what becomes of them: `move` names the step. */
+/** The same with what happens to them: `move` names the step. */
 export type Planned = UsersAtStep & { plan: 'stay' | 'exit' | { move: string }; in_place: boolean }
 
 const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
@@ -43,7 +43,7 @@ export function targetFaults(param: string, key: string, target: Step | undefine
   return []
 }
 
-/** What becomes of the users at each step, and the faults of steps for which the plan says nothing that is possible. */
+/** What happens to the users at each step, and the faults of steps for which the plan says nothing that is possible. */
 export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: readonly Step[]): { planned: Planned[]; faults: Fault[] } {
   const targets = new Map(graph.map((step) => [step.external_id, step]))
   const faults: Fault[] = []
@@ -56,7 +56,7 @@ export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: rea
     const target = targets.get(to)
     if (entry === 'move' && target?.type !== type) {
       const what = target ? `has another type now` : `does not exist any more`
-      const message = `${users} users are at \`${key}\`, which ${what}. Say in \`plan.steps.${key}\` what becomes of them.`
+      const message = `${users} users are at \`${key}\`, which ${what}. Set \`plan.steps.${key}\` to what happens to them.`
       faults.push(broken(`plan.steps.${key}`, message))
     }
     return { ...group, plan: { move: to }, in_place: to === key && target?.type === type }

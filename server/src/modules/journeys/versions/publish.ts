@@ -15,7 +15,7 @@ import * as queries from './queries.ts'
 import { type FindReferenceFaults, type Graph, readinessOf } from './readiness.ts'
 import type { Plan, Publication, PublishInput } from './schema.ts'
 
-/** What would be published, with the faults and the users whom it concerns. */
+/** What would be published, with the faults and the users that it concerns. */
 type Prepared = { graph: Graph; version: number; planned: Planned[]; faults: Fault[]; warnings: Fault[] }
 
 /** Publishes the draft, or a copy of an earlier version. Throws 403, 404, and 422 with all faults. */

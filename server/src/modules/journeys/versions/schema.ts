@@ -7,7 +7,7 @@ import { JourneySettings } from '../settings.ts'
 
 const NOTE_LENGTH_MAX = 500
 
-/** What becomes of the users at a step of an earlier version. */
+/** What happens to the users at a step of an earlier version. */
 export type PlanEntry = 'stay' | 'exit' | 'move' | { move: string }
 export type Plan = { default?: 'stay' | 'exit' | 'move'; steps?: Record<string, PlanEntry> }
 

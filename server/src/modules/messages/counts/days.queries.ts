@@ -1,4 +1,4 @@
-/** What became of the messages of each day. Rows of `message_counts` move to `message_days` when they are added up. */
+/** What happened to the messages of each day. Rows of `message_counts` move to `message_days` when they are added up. */
 import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'

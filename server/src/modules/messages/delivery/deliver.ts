@@ -1,5 +1,5 @@
 /**
- * Delivers email: claims recipients, with an equal share for each project, looks up their mail hosts, delivers, and saves what became of them.
+ * Delivers email: claims recipients, with an equal share for each project, looks up their mail hosts, delivers, and saves what happened to them.
  * After a crash the leases end and other processes continue. An email whose host did not reply is delivered again, and so is one whose process
  * died before the result was saved: those are the only duplicates.
  */

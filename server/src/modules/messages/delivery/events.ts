@@ -30,7 +30,7 @@ export type Known = {
   suppressed: ReadonlySet<string>
 }
 
-/** The events of an attempt: its start, its steps, what became of each recipient, and its end. */
+/** The events of an attempt: its start, its steps, what happened to each recipient, and its end. */
 export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): WebhookEvent[] {
   const { mail, startedAt, elapsedMs, steps, decided } = attempt
   const [first] = decided

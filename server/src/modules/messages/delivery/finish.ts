@@ -1,4 +1,4 @@
-/** Saves what became of recipients of emails, and everything that follows from it, in one transaction. */
+/** Saves what happened to recipients of emails, and everything that follows from it, in one transaction. */
 import { APPLY } from '../../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
@@ -110,7 +110,7 @@ async function applyToMessages(
   )
 }
 
-/** The state of a message after what became of its user’s email; null if that changes nothing. */
+/** The state of a message after what happened to its user’s email; null if that changes nothing. */
 function stateAfter({ id, state }: ReportedMessage, { outcome, classification, recipient }: Decided): ReportedState | null {
   switch (outcome.is) {
     case 'delivered': {

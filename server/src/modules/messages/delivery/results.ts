@@ -25,7 +25,7 @@ export type Unattempted =
   | { is: 'postponed'; until: Date; limit: string | null }
   | { is: 'held' }
 
-/** What became of a recipient: the outcome of an attempt, or a decision against one. */
+/** What happened to a recipient: the outcome of an attempt, or a decision against one. */
 export type Outcome = RecipientOutcome | Unattempted
 
 /** A recipient with its outcome, and what follows from it. */

@@ -1,4 +1,4 @@
-/** Reading messages and what became of them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
+/** Reading messages and what happened to them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'

@@ -100,7 +100,7 @@ async function contentOf(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampa
   return hasAddresses(channel) ? { ...again.content, to: recipient ?? again.recipient } : again.content
 }
 
-/** What became of a message, in order: made, the states it left, the state it is in, opened and clicked. */
+/** What happened to a message, in order: made, the states it left, the state it is in, opened and clicked. */
 function timelineOf(row: MessageRow, left: (Omit<Moment, 'what'> & { state: Moment['what'] })[]): Moment[] {
   const { state, reason, detail, created_at, acted_at, settled_at, opened_at, clicked_at } = row
   const now = { what: state, reason, detail, at: acted_at ?? settled_at ?? created_at }

@@ -30,7 +30,7 @@ import { applyMailReport } from './reports.ts'
 /** An email that came to this server, with the addresses that it came to. */
 export type IncomingMail = { recipients: readonly string[]; content: Uint8Array }
 
-/** What became of an incoming email. `unmatched` reports are of no email of this server. */
+/** What happened to an incoming email. `unmatched` reports are of no email of this server. */
 export type ReportOutcome = 'applied' | 'unmatched' | 'auto-reply' | 'challenge' | 'other' | 'unreadable'
 
 /** Reports are read for no project, because which one they concern is in them. */

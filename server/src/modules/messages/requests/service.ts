@@ -9,7 +9,7 @@ import * as queries from './queries.ts'
 import { joined } from './redact.ts'
 import type { AskedMessage, KeyedMessage, MessageRequest, RequestedMessage } from './schema.ts'
 
-/** What became of a message that was asked for. A repetition within the same call is that of an earlier item. */
+/** What happened to a message that was asked for. A repetition within the same call is that of an earlier item. */
 export type AskedOutcome =
   | { is: 'new'; id: MessageId }
   | { is: 'repeated'; message: KeyedMessage }

@@ -1,5 +1,5 @@
 /**
- * What the streams of this process watch. For each project there is one look at a time, however many watch, and none while nobody does. A
+ * What the streams of this process watch. For each project there is one look at a time, however many streams watch, and none while none does. A
  * state is sent when it has changed; a stream that is slow gets the latest state of each topic, so that nothing accumulates.
  */
 import type { Db } from '../../../infra/postgres/db.ts'

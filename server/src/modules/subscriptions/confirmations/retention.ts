@@ -1,4 +1,4 @@
-/** How long requests for confirmations are kept: longer than their links are valid, so that these say for a while what became of them. */
+/** How long requests for confirmations are kept: longer than their links are valid, so that these say for a while what happened to them. */
 import { removedFrom, type Store, store } from '../../../infra/queue/retention.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import * as queries from './queries.ts'

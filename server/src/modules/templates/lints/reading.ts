@@ -41,7 +41,7 @@ const elementOf = (param: string, { unmask }: MaskedText, { name, attributes }: 
   },
 })
 
-/** Elements that somebody can press, in HTML and MJML. */
+/** Elements that a reader can press, in HTML and MJML. */
 export const LINKS = new Set(['a', 'area', 'mj-button', 'mj-image', 'mj-navbar-link', 'mj-social-element', 'mj-carousel-image'])
 
 /** Of a member that is an address as a whole, and not markup. */
