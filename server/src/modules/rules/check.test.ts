@@ -34,6 +34,8 @@ describe('checkRule', () => {
     ['of a campaign', { campaign: 9, did: 'opened', within: '7d' }],
     ['of a device', { device: 'os', one_of: ['iOS', 'Android'] }],
     ['of a bucket', { bucket: 'spring', less_than: 10 }],
+    ['of a bucket whose seed is a letter', { bucket: 's', less_than: 10 }],
+    ['of several buckets', { bucket: 'spring', one_of: [1, 2] }],
   ])('accepts a rule %s', (_, rule) => expect(checkRule(rule, 'rule')).toEqual([]))
 
   test.each<[unknown, [code: string, param: string][]]>([

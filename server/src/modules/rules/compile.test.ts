@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '../../lib/times.ts'
 import { matches } from '../../lib/validate.ts'
-import { compileRule, referencesOf, type UserFacts } from './compile.ts'
+import { compileRule, matchesTracker, referencesOf, type UserFacts } from './compile.ts'
 import { Explanation, explainRule } from './explain.ts'
 import type { Rule } from './rule.ts'
 
@@ -147,6 +147,22 @@ test.each<[Rule, number, boolean]>([
   expect(nextChangeAt(kim, NOW_MS)).toBe(NOW_MS + inMs)
   expect(holds(kim, NOW_MS + inMs - 1)).toBe(before)
   expect(holds(kim, NOW_MS + inMs)).toBe(!before)
+})
+
+test('a campaign counts once, and only the number of its events', () => {
+  const { trackers, holds } = compileRule({ campaign: 9, did: 'opened' })
+  expect(trackers).toMatchObject([{ count: 1, needsTime: false }])
+  expect([[NOW_MS - DAY_MS], []].map((times) => holds({ ...kim, times: () => times }, NOW_MS))).toEqual([true, false])
+})
+
+test.each([
+  ['2025-12-31', true],
+  ['2026-06-01', false],
+  ['soon', false],
+])('a date of an event, %s, is compared with the instant of the rule', (ends, passes) => {
+  const [tracker] = compileRule({ event: 'trial', where: [{ attribute: 'data.ends', as: 'date', before: '2026-01-01' }] }).trackers
+  const event = { name: 'trial', source: 'api' as const, data: { ends }, createdAtMs: NOW_MS }
+  expect(tracker && matchesTracker(tracker, event, NOW_MS)).toBe(passes)
 })
 
 test('a rule that does not depend on time has no next change', () => {

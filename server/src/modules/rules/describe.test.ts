@@ -63,6 +63,8 @@ test.each<[Rule, string]>([
   [{ not: { subscription: 5, is: 'confirmed' } }, 'not confirmed for 5'],
   [{ campaign: 9, did: 'opened', within: '7d' }, 'opened the campaign “Spring” within 7 days'],
   [{ campaign: 8, did: 'bounced' }, 'bounced on the campaign 8'],
+  [{ journey: 5, is: 'inside', step: 'wait_1' }, 'is inside the journey 5 at the step `wait_1`'],
+  [{ journey: 5, is: 'completed', within: '7d' }, 'completed the journey 5 within 7 days'],
   [{ device: 'os', is: 'iOS' }, 'has a device whose operating system is “iOS”'],
   [{ bucket: 'spring', less_than: 10 }, 'bucket “spring” is less than 10'],
 ])('%j is described as: %s', (rule, sentence) => {

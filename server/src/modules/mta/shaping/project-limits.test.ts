@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { matches } from '../../../lib/validate.ts'
+import { SomeLimits } from './limits.ts'
 import { createProjectLimiter } from './project-limits.ts'
 
 const NOW = Date.parse('2026-11-20T02:00:00.000Z')
@@ -13,6 +15,13 @@ function limiter(processes = 1) {
   }
   return { at, limits, ask }
 }
+
+test.each([
+  [0.5, true],
+  [0, false],
+])('a limit may be %s a minute: %s', (connections_per_minute, isAllowed) => {
+  expect(matches(SomeLimits)({ connections_per_minute }) === null).toBe(isAllowed)
+})
 
 test('emails at the same time are limited until one is finished', () => {
   const { limits, ask } = limiter()
