@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Config } from './infra/runtime/config.ts'
 import { type Ctx, type InTx, inTx } from './infra/runtime/ctx.ts'
 import type { OrganisationId, ProjectId } from './lib/ids.ts'
@@ -136,7 +136,7 @@ export function storedOwnerUrl(dataDir: string) {
 /** Throws if files cannot be created in `DATA_DIR`. Creates it. */
 export async function requireWritable(dataDir: string): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true })
+    await createFolder(resolve(dataDir))
     const probe = await mkdtemp(join(dataDir, 'probe-'))
     await rm(probe, { recursive: true })
   } catch (error) {
@@ -145,6 +145,22 @@ export async function requireWritable(dataDir: string): Promise<void> {
     throw new StartError(
       `DATA_DIR ${resolve(dataDir)} cannot be written (${code}). Let this user write there, or set DATA_DIR to another directory.`,
     )
+  }
+}
+
+/**
+ * Creates a folder and those above it. The option `recursive` of `mkdir` never returns where the system creates no folders, such as in /proc
+ * or a mount whose server is gone.
+ */
+async function createFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error
+    await createFolder(dirname(path))
+    await createFolder(path)
   }
 }
 

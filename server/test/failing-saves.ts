@@ -6,10 +6,12 @@ import type { World } from './world.ts'
 
 /** What PostgreSQL says while it is being stopped. */
 export const AWAY = '57P01'
+/** What it says while its disk is full. */
+export const DISK_FULL = '53100'
 
 type Failing = {
   table: string
-  on?: 'update' | 'delete'
+  on?: 'insert' | 'update' | 'delete'
   /** Which rows fail, as a condition on `old` and `new`. */
   when: string
   /** The SQLSTATE. The default is one that no repetition mends. */
@@ -20,10 +22,10 @@ type Failing = {
 
 let triggers = 0
 
-/** Has updates or deletions of rows of this project fail until it is disposed of. */
+/** Has insertions, updates or deletions of rows of this project fail until it is disposed of. */
 export async function failSaves({ db, projectId }: Pick<World, 'db' | 'projectId'>, failing: Failing): Promise<AsyncDisposable> {
   const { table, on = 'update', when, code = '22000', times = 1_000_000 } = failing
-  const row = on === 'update' ? 'new' : 'old'
+  const row = on === 'delete' ? 'old' : 'new'
   const name = `fails_${++triggers}`
   await db.run(raw(`create sequence ${name}`))
   await db.run(

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
@@ -74,10 +74,15 @@ describe('a start that fails says in one sentence what to do', () => {
     expectSentence(await startHere(env), /^192\.0\.2\.1 is not an address of this machine\. Correct HOST\.$/m)
   })
 
-  test.each(['file/data', 'file'])('when DATA_DIR cannot be written: %s', async (path) => {
+  test.each([
+    ['file/data', 'ENOTDIR'],
+    ['file', 'ENOTDIR'],
+    ['/proc/data', 'ENOENT'],
+  ])('when DATA_DIR cannot be written: %s', async (path, code) => {
     await using place = await temporaryDir()
     await writeFile(join(place.path, 'file'), '')
-    expectSentence(await startHere({ DATA_DIR: join(place.path, path) }), /^DATA_DIR \S+ cannot be written \((ENOTDIR|EEXIST)\)\. /)
+    const failed = await startHere({ DATA_DIR: resolve(place.path, path) })
+    expectSentence(failed, new RegExp(`^DATA_DIR \\S+ cannot be written \\(${code}\\)\\. `))
   })
 
   test.each([

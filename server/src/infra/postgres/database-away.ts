@@ -3,10 +3,15 @@ import { UnusableServer } from './hosts.ts'
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 
+/** It is being stopped or started, ended the connection or the transaction, or has no connection left. */
+const UNAVAILABLE = ['57P01', '57P02', '57P03', '25P03', '53300', '08000', '08003', '08006']
+/** Its disk is full, or reads and writes fail: what is wrong is the machine and not the statement. */
+const OUT_OF_ROOM = ['53000', '53100', '58030']
+
 /** Did this fail because the database is unavailable? If so, the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   if (isReadOnly(error) || error instanceof UnusableServer) return true
-  if (isSqlState(error, '57P01', '57P02', '57P03', '25P03', '53300', '08000', '08003', '08006')) return true
+  if (isSqlState(error, ...UNAVAILABLE, ...OUT_OF_ROOM)) return true
   if (!(error instanceof Error)) return false
   const { code } = error as { code?: string }
   if (code && UNREACHABLE.has(code)) return true

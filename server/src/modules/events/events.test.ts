@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { DISK_FULL, failSaves } from '../../../test/failing-saves.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 
@@ -205,6 +206,20 @@ describe('disasters', () => {
     expect(await w.db.many(Parked, sql`select request_id, reason from parked_items where project_id = ${w.projectId}`)).toEqual([
       { request_id: 'req_poison', reason: expect.stringContaining('name') },
     ])
+  })
+
+  test('while the disk of the database is full, what was accepted waits, and other writes get 503', async () => {
+    await using w = await world()
+    await post(w, [{ name: 'accepted', external_id: 'kim' }])
+    {
+      await using _ = await failSaves(w, { table: 'events', on: 'insert', when: 'true', code: DISK_FULL })
+      await using __ = await failSaves(w, { table: 'lists', on: 'insert', when: 'true', code: DISK_FULL })
+      await expect(w.drain()).rejects.toThrow('It fails.')
+      const refused = await w.post('/api/client/lists', { name: 'Pro', type: 'static' })
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5'])
+    }
+    await w.drain()
+    expect((await stored(w)).map(({ name }) => name)).toEqual(['accepted'])
   })
 
   test('an item that makes the whole batch fail is the only one parked', async () => {
