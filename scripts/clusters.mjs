@@ -1,6 +1,6 @@
 // Runs the server against PostgreSQL as people run it, on loopback, and says what it found: `node scripts/clusters.mjs pgbouncer|failover|replica|upgrade|nats|citus`.
 // Needs Node 24, root and, for the first, Debian's package `pgbouncer`; for `nats`, `nats-server`; for the last, the extension Citus, without which it is skipped. PostgreSQL is the one that the server comes with, or that in the folder
-// POSTGRES. For the time before a release; not part of the tests.
+// POSTGRES; another PgBouncer is named by PGBOUNCER. For the time before a release; not part of the tests.
 import { citus } from './clusters/citus.mjs'
 import { failover } from './clusters/failover.mjs'
 import { nats } from './clusters/nats.mjs'

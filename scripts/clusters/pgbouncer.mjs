@@ -1,6 +1,6 @@
 // PgBouncer in transaction mode with few connections to PostgreSQL, whose time zone is not UTC.
 import { execFileSync } from 'node:child_process'
-import { compare, openCluster, until, urlOf } from './programs.mjs'
+import { compare, openCluster, PGBOUNCER, until, urlOf } from './programs.mjs'
 import { callerOf, KEY, openRelay, startBlast, welcomeKim } from './stories.mjs'
 
 const [DATABASE, POOLER] = [25432, 26432]
@@ -9,7 +9,7 @@ const USERS = 2000
 const KEEPS_STATEMENTS = 1.21
 
 export async function pgbouncer() {
-  const [, version] = /PgBouncer (\d+\.\d+)/.exec(execFileSync('/usr/sbin/pgbouncer', ['--version'], { encoding: 'utf8' }))
+  const [, version] = /PgBouncer (\d+\.\d+)/.exec(execFileSync(PGBOUNCER, ['--version'], { encoding: 'utf8' }))
   const keeps = Number(version) >= KEEPS_STATEMENTS
   process.stdout.write(`PgBouncer ${version}, ${keeps ? 'with' : 'without'} prepared statements\n`)
   await using cluster = await openCluster()

@@ -16,10 +16,13 @@ import {
 } from '../../server/src/infra/postgres/embedded-postgres-programs.ts'
 
 const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+/** Debian's, unless another one is named. */
+export const PGBOUNCER = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
 const USER = 'carillon'
-const TRIES_MAX = 300
+const TRIES_MAX = 1200
 const TRY_AGAIN_MS = 100
 const END_WAIT_MS = 10_000
+const CONNECT_WAIT_MS = 30_000
 const NATS_ROUTES = 1000
 
 /** Says what was expected and what happened. A difference fails the run. */
@@ -58,7 +61,7 @@ function start({ dir, children }, program, args, options) {
 
 /** Runs a statement. Returns the values of the first column. */
 async function query(port, statement, database) {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: USER, database, connectionTimeoutMillis: TRY_AGAIN_MS * 10 })
+  const client = new pg.Client({ host: '127.0.0.1', port, user: USER, database, connectionTimeoutMillis: CONNECT_WAIT_MS })
   client.on('error', () => undefined)
   await client.connect()
   const { rows } = await client.query({ text: statement, rowMode: 'array' }).finally(() => client.end())
@@ -118,7 +121,7 @@ async function startPgbouncer(cluster, port, database, more) {
   const lines = Object.entries({ pool_mode: 'transaction', default_pool_size: 8, ...settings }).map(([key, value]) => `${key} = ${value}`)
   await writeFile(join(path, 'ini'), `[databases]\ncarillon = host=127.0.0.1 port=${database}\n[pgbouncer]\n${lines.join('\n')}\n`)
   await writeFile(join(path, 'users'), `"${USER}" ""\n`)
-  start(cluster, '/usr/sbin/pgbouncer', [join(path, 'ini')], cluster.owner)
+  start(cluster, PGBOUNCER, [join(path, 'ini')], cluster.owner)
   await until('PgBouncer', () => answers(port, 'carillon'))
 }
 
