@@ -26,6 +26,7 @@ describe('POST /events', () => {
   test.each<[string, unknown, number, string, string | undefined]>([
     ['a single object', { name: 'x', external_id: 'kim' }, 400, 'parameter_invalid_format', 'body'],
     ['an empty array', [], 400, 'parameter_invalid_empty', 'body'],
+    ['null as an event', [null], 400, 'parameter_invalid_format', '[0]'],
     ['no name', [{ external_id: 'kim' }], 400, 'parameter_missing', '[0].name'],
     ['a blank name', [{ external_id: 'kim', name: '  ' }], 400, 'parameter_invalid_empty', '[0].name'],
     ['no id', [{ name: 'x' }], 400, 'parameter_missing', '[0]'],

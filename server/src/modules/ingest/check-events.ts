@@ -11,8 +11,9 @@ const checkEventShape = checker(EventInput, { errorsMax: ITEM_ERRORS_MAX })
 
 function checkShape(item: unknown): ReturnType<typeof checkEventShape> {
   const checked = checkEventShape(item)
+  if (checked.faults.length > 0) return checked
   const { user } = checked.value
-  return checked.faults.length > 0 || user === undefined ? checked : { ...checked, faults: pathFaults(user).map(ofUser) }
+  return user === undefined ? checked : { ...checked, faults: pathFaults(user).map(ofUser) }
 }
 
 /** The fault of a member of `user`, as one of the event. */
