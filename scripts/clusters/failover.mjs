@@ -1,6 +1,6 @@
 // A standby is promoted and the primary is killed, while clients send events and a blast runs.
 import { compare, openCluster, until, urlOf } from './programs.mjs'
-import { callerOf, KEY, openRelay, startBlast, startClients } from './stories.mjs'
+import { callerOf, compareKept, KEY, openRelay, startBlast, startClients } from './stories.mjs'
 
 const [FIRST, SECOND] = [25433, 25434]
 const USERS = 4000
@@ -31,16 +31,6 @@ export async function failover() {
   await cluster.sql(SECOND, 'select pg_reload_conf()')
   await until('events after the fail-over', () => clients.acknowledged.length >= before + EVENTS)
   await clients.stop()
-  await until('the queue', async () => (await cluster.sql(SECOND, 'select 1 from queue_entries limit 1', 'carillon')).length === 0)
-  await until('the blast', async () => (await call('GET', `/campaigns/${campaign}`)).state === 'finished')
-  const kept = await cluster.sql(SECOND, `select data->>'id' from events where name = 'counted'`, 'carillon')
-  const stored = new Set(kept)
-  process.stdout.write(`     ${clients.acknowledged.length} events were acknowledged, ${clients.refused()} requests refused meanwhile\n`)
-  compare('acknowledged events that are lost', 0, clients.acknowledged.filter((id) => !stored.has(id)).length)
-  compare('events that are stored twice', 0, kept.length - stored.size)
-  compare('users that the blast reached twice', 0, relay.twice())
-  const { delivery } = await call('GET', `/campaigns/${campaign}`)
-  process.stdout.write(`     the blast: ${JSON.stringify(delivery)}, ${relay.taken.size} users at the relay\n`)
-  compare('the blast has a state for every user', USERS, delivery.total)
+  await compareKept({ call, clients, campaign, users: USERS, relay, sql: (statement) => cluster.sql(SECOND, statement, 'carillon') })
   compare('the server is the one that was started', null, child.exitCode)
 }

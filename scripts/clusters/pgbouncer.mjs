@@ -26,7 +26,8 @@ export async function pgbouncer() {
   await until('the blast', async () => (await call('GET', `/campaigns/${campaign}`)).state === 'finished')
   compare('users that a blast reached', USERS, relay.taken.size)
   compare('users that it reached twice', 0, relay.twice())
-  const locks = `select objid from pg_locks where locktype = 'advisory'`
+  // A job that runs may have one in its transaction.
+  const locks = `select objid from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory' and state = 'idle'`
   compare('locks that stayed with a connection', [], await cluster.sql(DATABASE, locks))
   compare('warnings and errors in the log', [], log().match(/"level":"?(warn|error|40|50)"?.*/g) ?? [])
 }

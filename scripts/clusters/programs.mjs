@@ -1,7 +1,7 @@
 // Starts the programs of a cluster in a folder of its own, and ends them.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,8 @@ const TRIES_MAX = 1200
 const TRY_AGAIN_MS = 100
 const END_WAIT_MS = 10_000
 const CONNECT_WAIT_MS = 30_000
-const NATS_ROUTES = 1000
+/** Second ports are that much above the first. */
+const ABOVE = 1000
 
 /** Says what was expected and what happened. A difference fails the run. */
 export function compare(what, expected, found) {
@@ -125,12 +126,65 @@ async function startPgbouncer(cluster, port, database, more) {
   await until('PgBouncer', () => answers(port, 'carillon'))
 }
 
+/**
+ * A cluster that Patroni leads, over a node of etcd at the port `etcd`, with a member for each port and its REST API at the port above the
+ * thousandth. A commit waits for a standby. Returns the members by their ports, with the process of Patroni and how to kill them.
+ */
+async function startPatroni(cluster, ports, etcd) {
+  if (process.env.POSTGRES === undefined) throw new Error('Patroni needs pg_basebackup: name a PostgreSQL by POSTGRES.')
+  const [client, peer] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${etcd + 1}`]
+  const urls = ['--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer]
+  const peers = ['--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`]
+  start(cluster, 'etcd', ['--data-dir', await ownFolder(cluster, 'etcd'), ...urls, ...peers], cluster.owner)
+  await until('etcd', () =>
+    fetch(`${client}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  const members = new Map()
+  for (const port of ports) {
+    const path = await ownFolder(cluster, `patroni-${port}`)
+    await writeFile(join(path, 'yaml'), JSON.stringify(patroniConfig(cluster, path, port, etcd)))
+    const { child } = start(cluster, 'patroni', [join(path, 'yaml')], { ...cluster.owner, env: POSTGRES_ENVIRONMENT })
+    const kill = async () => {
+      child.kill('SIGKILL')
+      process.kill(Number((await readFile(join(path, 'data/postmaster.pid'), 'utf8')).split('\n')[0]), 'SIGKILL')
+    }
+    members.set(port, { port, api: `http://127.0.0.1:${port + ABOVE}`, kill })
+    await until(`the member ${port}`, () => answers(port, 'postgres'))
+  }
+  return members
+}
+
+/** JSON is YAML. */
+const patroniConfig = ({ bin }, path, port, etcd) => ({
+  scope: 'carillon',
+  name: `member-${port}`,
+  restapi: { listen: `127.0.0.1:${port + ABOVE}`, connect_address: `127.0.0.1:${port + ABOVE}` },
+  etcd3: { host: `127.0.0.1:${etcd}` },
+  bootstrap: {
+    dcs: { ttl: 20, loop_wait: 2, retry_timeout: 5, synchronous_mode: true, postgresql: { use_slots: true } },
+    initdb: ['no-sync', { auth: 'trust' }],
+  },
+  postgresql: {
+    listen: `127.0.0.1:${port}`,
+    connect_address: `127.0.0.1:${port}`,
+    data_dir: join(path, 'data'),
+    bin_dir: bin,
+    pgpass: join(path, 'pgpass'),
+    authentication: { superuser: { username: USER }, replication: { username: USER } },
+    parameters: { unix_socket_directories: path, timezone: 'Asia/Kolkata' },
+    pg_hba: ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'],
+  },
+})
+
 /** Starts PostgreSQL again with the data of a primary that was killed. */
 const startAgain = (cluster, port) => startServer(cluster, join(cluster.dir, `data-${port}`), port)
 
 /** A cluster of NATS with JetStream, one node for each port. Nodes find each other at the port above the thousandth. */
 async function startNats(cluster, ports) {
-  const routeOf = (port) => `127.0.0.1:${port + NATS_ROUTES}`
+  const routeOf = (port) => `127.0.0.1:${port + ABOVE}`
   const nodes = []
   for (const port of ports) {
     const path = await ownFolder(cluster, `nats-${port}`)
@@ -188,6 +242,7 @@ export async function openCluster() {
     postgres: (...ports) => startPostgres(cluster, ...ports),
     postgresAgain: (port) => startAgain(cluster, port),
     nats: (ports) => startNats(cluster, ports),
+    patroni: (ports, etcd) => startPatroni(cluster, ports, etcd),
     pgbouncer: (...args) => startPgbouncer(cluster, ...args),
     dir,
     carillon: (env, main) => startCarillon(cluster, env, main),

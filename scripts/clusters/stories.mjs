@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
-import { until } from './programs.mjs'
+import { compare, until } from './programs.mjs'
 
 export const KEY = 'sk_clusters-0123456789abcdef'
 const AT_ONCE = 100
@@ -82,6 +82,21 @@ export function startClients(call) {
     return clients
   }
   return { acknowledged, refused: () => refused, stop }
+}
+
+/** Waits until everything was applied, and compares what clients and the relay got with what is stored. */
+export async function compareKept({ call, clients, campaign, users, relay, sql }) {
+  await until('the queue', async () => (await sql('select 1 from queue_entries limit 1')).length === 0)
+  await until('the blast', async () => (await call('GET', `/campaigns/${campaign}`)).state === 'finished')
+  const kept = await sql(`select data->>'id' from events where name = 'counted'`)
+  const stored = new Set(kept)
+  process.stdout.write(`     ${clients.acknowledged.length} events were acknowledged, ${clients.refused()} requests refused meanwhile\n`)
+  compare('acknowledged events that are lost', 0, clients.acknowledged.filter((id) => !stored.has(id)).length)
+  compare('events that are stored twice', 0, kept.length - stored.size)
+  compare('users that the blast reached twice', 0, relay.twice())
+  const { delivery } = await call('GET', `/campaigns/${campaign}`)
+  process.stdout.write(`     the blast: ${JSON.stringify(delivery)}, ${relay.taken.size} users at the relay\n`)
+  compare('the blast has a state for every user', users, delivery.total)
 }
 
 /** A relay that counts the emails to each address. */
