@@ -230,7 +230,7 @@ test('evaluation in memory, on events and on tracked times has the same results'
     written: fc.array(rules(NOW_MS, referenceIds), { minLength: 3, maxLength: 6 }),
     nowMs: fc.oneof(fc.constant(NOW_MS), instants(NOW_MS)),
   })
-  const totals = { true: 0, false: 0, changes: 0 }
+  const totals = { true: 0, false: 0, changes: 0, leftOut: 0 }
   await fc.assert(
     fc.asyncProperty(made, async ({ madeUp, written, nowMs }) => {
       await clear()
@@ -250,7 +250,16 @@ test('evaluation in memory, on events and on tracked times has the same results'
           return { id: user.id, conditions: compiled.conditions.map((one) => one.compiled.holds(facts, nowMs)), holds, nextChangeAt }
         })
         const now = new Date(nowMs)
-        expect(await askSql(compiled, now, await saveTimes(compiled, saved, nowMs))).toEqual(expected)
+        const onTimes = await askSql(compiled, now, await saveTimes(compiled, saved, nowMs))
+        const found = new Set(onTimes.map(({ id }) => id))
+        expect(onTimes).toEqual(expected.filter(({ id }) => found.has(id)))
+        for (const [at, { id, holds, nextChangeAt }] of expected.entries()) {
+          if (found.has(id)) continue
+          // Whoever is left out matches neither now nor when time passes.
+          const facts = withTimes(compiled, saved[at] as Saved, nowMs)
+          expect([holds, nextChangeAt !== null && compiled.holds(facts, nextChangeAt)]).toEqual([false, false])
+          totals.leftOut++
+        }
         const withoutChange = (answers: Answer[]) => answers.map(({ nextChangeAt: _, ...answer }) => answer)
         expect(withoutChange(await askSql(compiled, now, null))).toEqual(withoutChange(expected))
       }

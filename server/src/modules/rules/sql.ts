@@ -10,9 +10,17 @@ export { matchesEventSql } from './conditions/event-data.ts'
 
 /**
  * For `select p.id, <holds>, <nextChangeAt> from (select u.id, <columns> from users u <joins> where …) p`. The columns are `c0`, `c1` … for the
- * conditions in the order of the rule, booleans that are never null, and the next changes of the conditions that depend on time.
+ * conditions in the order of the rule, booleans that are never null, and the next changes of the conditions that depend on time. On tracked times,
+ * users whom only an event can make match may be left out.
  */
-export type RuleSql = { columns: Sql; joins: Sql; holds: Sql; nextChangeAt: Sql }
+export type RuleSql = {
+  columns: Sql
+  joins: Sql
+  holds: Sql
+  nextChangeAt: Sql
+  /** Whether `nextChangeAt` can be anything but null. */
+  isTimed: boolean
+}
 
 /** Evaluates at `now`, on events or on tracked times. On events, conditions on events have no next change. */
 export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): RuleSql {
@@ -26,8 +34,9 @@ export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): Ru
       ],
       ', ',
     ),
-    joins: joinedTimes(scope),
+    joins: joinedTimes(scope, requiredTimes({ rule, conditions })),
     holds: holdsSql(rule, numbers()),
+    isTimed: changes.length > 0,
     nextChangeAt:
       changes.length === 0
         ? sql`null::timestamptz`
@@ -36,6 +45,25 @@ export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): Ru
             ', ',
           )})`,
   }
+}
+
+/** The trackers without whose times no user matches, by their index in the rule. */
+function requiredTimes({ rule, conditions }: Pick<CompiledRule, 'rule' | 'conditions'>): ReadonlySet<number> {
+  const required = new Set<number>()
+  const next = numbers()
+  let trackers = 0
+  const read = (rule: Rule, mustHold: boolean): void => {
+    const group = groupOf(rule)
+    if (group) {
+      for (const child of group.of) read(child, mustHold && group.is === 'all')
+      return
+    }
+    const { tracker, needsTimes } = (conditions[next()] as CompiledRule['conditions'][number]).compiled
+    if (mustHold && needsTimes) required.add(trackers)
+    if (tracker) trackers++
+  }
+  read(rule, true)
+  return required
 }
 
 const SEPARATORS = { all: ' and ', any: ' or ', none: ' or ', not: '' }

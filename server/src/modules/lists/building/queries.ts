@@ -145,26 +145,34 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
 export async function fillUsers(
   ctx: InTx,
   id: ListVersionId,
-  { columns, joins, holds, nextChangeAt }: RuleSql,
+  { columns, joins, holds, nextChangeAt, isTimed }: RuleSql,
   after: UserId,
   last: UserId,
 ): Promise<number> {
   // The tracked times were written by this transaction, so PostgreSQL believes that there are none, and would read all of them for each user.
   await allowNestedLoops(ctx, false)
-  const members = await ctx.db.value(
-    Count,
-    unprepared(sql`with evaluated as (
-            select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at
-            from (select u.id, ${columns} from users u ${joins}
-                  where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUserRow}) p
+  const users = sql`(select u.id, ${columns} from users u ${joins}
+                     where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUserRow}) p`
+  const insert = sql`insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)`
+  // Without later checks the rows are the members, and need not be returned to be counted.
+  const members = isTimed
+    ? await ctx.db.value(
+        Count,
+        unprepared(sql`with evaluated as (
+            select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at from ${users} offset 0
           ), saved as (
-            insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
+            ${insert}
             select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at
             from evaluated where is_member or next_check_at is not null
             returning is_member
           )
           select count(*) filter (where is_member) as members from saved`),
-  )
+      )
+    : await ctx.db.run(
+        unprepared(
+          sql`${insert} select ${ctx.projectId}, ${id}, p.id, true, ${ctx.clock.now()}, null::timestamptz from ${users} where ${holds}`,
+        ),
+      )
   await allowNestedLoops(ctx, true)
   return members
 }

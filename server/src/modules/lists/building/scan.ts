@@ -62,8 +62,10 @@ function earliestMonth(nowMs: number, trackers: Trackers): string {
 /** Fills the tracked times of the users with an id above `after` and up to `last`. */
 export async function fillScanned(ctx: InTx, id: ListVersionId, trackers: Trackers, after: UserId, last: UserId): Promise<void> {
   for (const { id: trackerId, tracker } of trackers) {
-    await queries.fillFromMatches(ctx, id, trackerId, tracker, after, last)
-    const stale = (await queries.findStale(ctx, trackerId, after, last)).map(({ user_id }) => user_id)
+    const fill = { id, trackerId, tracker, after, last }
+    const kept = await queries.findKept(ctx, fill)
+    await queries.fillFromMatches(ctx, fill, kept.length > 0)
+    const stale = kept.filter(({ is_stale }) => is_stale).map(({ user_id }) => user_id)
     if (stale.length === 0) continue
     const times = new Map((await readTimes(ctx, tracker, stale)).map((row) => [row.user_id, row.times]))
     await saveTimes(

@@ -107,6 +107,8 @@ export type CompiledCondition = {
   /** The facts that it needs besides tracked times. */
   needs?: Need
   tracker?: Tracker
+  /** It does not hold for users without tracked times, whatever the time. */
+  needsTimes?: boolean
   holds(facts: UserFacts, nowMs: number): boolean
   /** The earliest instant after now at which it can change because time passes; infinity if none. Absent if it never can. */
   nextChangeAt?(facts: UserFacts, nowMs: number): number

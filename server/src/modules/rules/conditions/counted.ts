@@ -18,6 +18,7 @@ export function compileCount(tracker: Tracker, { least, most }: Count, index: nu
     count === 0 || (times.length >= future + count && (times[future + count - 1] as number) > nowMs - windowMs)
   return {
     tracker,
+    needsTimes: least > 0,
     holds: (facts, nowMs) => {
       const times = facts.times(index)
       const future = countFuture(times, nowMs)
@@ -111,14 +112,17 @@ export function ofTimes({ now }: SqlScope, index: number, expression: Sql): Sql 
 /** The name of the joined tracked times of a tracker. */
 const timesOf = (index: number): Sql => raw(`k${index}`)
 
-/** For `from users u`: joins the tracked times that `ofTimes` reads, which is much faster than a look-up for each user. */
-export function joinedTimes({ projectId, source, tables }: SqlScope): Sql {
+/**
+ * For `from users u`: joins the tracked times that `ofTimes` reads, which is much faster than a look-up for each user. Users without those of
+ * the trackers `required` are left out.
+ */
+export function joinedTimes({ projectId, source, tables }: SqlScope, required: ReadonlySet<number>): Sql {
   if (source.from === 'events') return raw('')
   const { trackerIds, after, last } = source
   return join(
     trackerIds.map((id, index) => {
       const row = timesOf(index)
-      return sql` left join ${tables.trackedTimes} ${row} on ${row}.project_id = ${projectId} and ${row}.tracker_id = ${id}
+      return sql` ${required.has(index) ? sql`join` : sql`left join`} ${tables.trackedTimes} ${row} on ${row}.project_id = ${projectId} and ${row}.tracker_id = ${id}
                     and ${row}.user_id = u.id and ${row}.user_id > ${after} and ${row}.user_id <= ${last}`
     }),
     '',

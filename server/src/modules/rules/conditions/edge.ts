@@ -24,6 +24,7 @@ export function compileFirstOrLast(tracker: Tracker, comparison: Comparison, ind
   }
   return {
     tracker,
+    needsTimes: true,
     holds: (facts, nowMs) => {
       const at = edgeOf(facts, nowMs)
       return at !== undefined && inside(at, nowMs)
