@@ -138,8 +138,11 @@ function readLimit(text: string | undefined, wrong: (param: string, message: str
   return limit === 0 ? 0 : limit
 }
 
-/** The module’s part of the statement: everything except keyset, order and limit. */
-export type PageSource = { select: Sql; from: Sql; where: Sql }
+/**
+ * The module’s part of the statement: everything except keyset, order and limit. `behind` is the condition for rows before the cursor, where that is
+ * another one.
+ */
+export type PageSource = { select: Sql; from: Sql; where: Sql; behind?: Sql }
 
 /** Reads a page. Rows must contain the sort column and the id under their own names. */
 export async function pageOf<S extends TSchema, R extends Record<string, unknown>>(
@@ -167,8 +170,11 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
 /** Limits that are part of the statement. With a parameter, PostgreSQL plans each page anew, because no plan for any limit looks as good. */
 const LIMITS_WRITTEN = new Map([10, LIMIT_DEFAULT, 50, LIMIT_MAX].map((limit) => [limit + 1, raw(`limit ${limit + 1}`)]))
 
+/** The limit of a statement for a page, which reads one row more than the page has. */
+export const limitTo = (rows: number): Sql => LIMITS_WRITTEN.get(rows) ?? sql`limit ${rows}`
+
 function pageStatement(listing: Listing, request: PageRequest, source: PageSource, rows: number): Sql {
-  const limit = LIMITS_WRITTEN.get(rows) ?? sql`limit ${rows}`
+  const limit = limitTo(rows)
   const backwards = request.travel === 'prev'
   const position = request.cursor?.position
   const parts = partsBeyond(listing, request, backwards, position, request.cursor?.inclusive ?? false)
@@ -245,7 +251,7 @@ function anythingBehind(listing: Listing, request: PageRequest, source: PageSour
   const { cursor } = request
   if (!cursor) return sql`false`
   const parts = partsBeyond(listing, request, request.travel === 'next', cursor.position, !cursor.inclusive)
-  const exists = parts.map((part) => sql`exists (select 1 from ${source.from} where ${source.where} and ${part.where})`)
+  const exists = parts.map((part) => sql`exists (select 1 from ${source.from} where ${source.behind ?? source.where} and ${part.where})`)
   return sql`(${join(exists, ' or ')})`
 }
 

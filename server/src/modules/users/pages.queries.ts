@@ -1,9 +1,9 @@
-import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { limitTo, listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { columns, isLive } from './queries.ts'
 import { UserRow, UserText } from './schema.ts'
-import { matchesQuery, matchesRecentQuery } from './search.queries.ts'
+import { matchesLatest, matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 export const userListing = listing({
   resource: 'users',
@@ -22,24 +22,36 @@ export const userListing = listing({
   searchedFields: 'external_id, email, phone, anonymous_id',
 })
 
-/** A page of users; with a search, only those that `found` selects. */
-export const listUsers = (ctx: ProjectCtx, page: PageRequest, found: Sql = sql`true`): Promise<PageOf<UserRow>> =>
-  pageOf(ctx, UserRow, userListing, page, {
-    select: columns,
-    from: sql`users u`,
-    where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}`,
-  })
+/** The users that a search finds: those of the page, and those before its cursor. */
+export type Found = { here: Sql; behind: Sql }
+
+const EVERYONE: Found = { here: sql`true`, behind: sql`true` }
+
+const source = (ctx: ProjectCtx, select: Sql, { here, behind }: Found) => {
+  const listed = sql`u.project_id = ${ctx.projectId} and ${isLive}`
+  return { select, from: sql`users u`, where: sql`${listed} and ${here}`, behind: sql`${listed} and ${behind}` }
+}
+
+/** A page of users; with a search, only those that are found. */
+export const listUsers = (ctx: ProjectCtx, page: PageRequest, found = EVERYONE): Promise<PageOf<UserRow>> =>
+  pageOf(ctx, UserRow, userListing, page, source(ctx, columns, found))
 
 /** The page of `listUsers` with values as texts, for `writeUser`. The keys `hidden` of `data` are left out. */
-export const listUserTexts = (ctx: ProjectCtx, page: PageRequest, hidden: string[], found: Sql = sql`true`): Promise<PageOf<UserText>> =>
-  pageOf(ctx, UserText, userListing, page, {
-    select: sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale,
-                ${hidden.length === 0 ? sql`u.data` : sql`(u.data - ${hidden}::text[])`}::text as data, u.has_push_device,
-                u.created_at::text as created_at, u.updated_at::text as updated_at`,
-    from: sql`users u`,
-    where: sql`u.project_id = ${ctx.projectId} and ${isLive} and ${found}`,
-  })
+export function listUserTexts(ctx: ProjectCtx, page: PageRequest, hidden: string[], found = EVERYONE): Promise<PageOf<UserText>> {
+  const select = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale,
+                     ${hidden.length === 0 ? sql`u.data` : sql`(u.data - ${hidden}::text[])`}::text as data, u.has_push_device,
+                     u.created_at::text as created_at, u.updated_at::text as updated_at`
+  return pageOf(ctx, UserText, userListing, page, source(ctx, select, found))
+}
 
-/** Users who match `q`, for a rare term and for a common one. */
-export const matchesSearch = (ctx: ProjectCtx, q: string, isRarePair: boolean) => matchesQuery(ctx, sql`u.id`, q, isRarePair)
-export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => matchesRecentQuery(ctx, sql`u.id`, q)
+/** Users who match `q`, for a rare term. */
+export function matchesSearch(ctx: ProjectCtx, q: string, isRarePair: boolean): Found {
+  const matches = matchesQuery(ctx, sql`u.id`, q, isRarePair)
+  return { here: matches, behind: matches }
+}
+
+/** Users who match `q`, for a common term: a full page, or else not all of them. */
+export const matchesRecentSearch = (ctx: ProjectCtx, page: PageRequest): Found => ({
+  here: matchesLatest(ctx, page.q, page, isLive, limitTo(page.limit + 1)),
+  behind: matchesRecentQuery(ctx, sql`u.id`, page.q),
+})

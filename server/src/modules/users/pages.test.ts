@@ -45,6 +45,30 @@ test('pages by the time of creation follow each other, and a usual limit is part
   expect(runs).toBeGreaterThanOrEqual(7)
 })
 
+test('pages of a common term follow each other in both directions, without users that were merged', async () => {
+  await using w = await world()
+  const ids = Array.from({ length: 9 }, (_, at) => `${at % 4 === 3 ? 'other' : 'common'}-${at}`)
+  await w.post(batch, [...ids.map((external_id) => ({ external_id })), { anonymous_id: 'common-a' }])
+  await w.post(batch, [{ external_id: 'common-4', anonymous_id: 'common-a' }])
+  const read = async (query: string) => (await w.get(`/api/client/users?${query}`)).body
+  const namesOf = ({ results }: { results: { external_id: string }[] }) => results.map(({ external_id }) => external_id)
+  const pages = [await read('q=common&limit=2')]
+  while (pages.at(-1).nextCursor) pages.push(await read(`limit=2&cursor=${pages.at(-1).nextCursor}`))
+  const forward = pages.map(namesOf)
+  expect(forward).toEqual([['common-8', 'common-6'], ['common-5', 'common-4'], ['common-2', 'common-1'], ['common-0']])
+  const backward = [pages.at(-1)]
+  while (backward[0].prevCursor) backward.unshift(await read(`limit=2&page=prev&cursor=${backward[0].prevCursor}`))
+  expect(backward.map(namesOf)).toEqual(forward)
+  for (const way of [pages, backward]) {
+    expect(way.map(({ prevCursor, nextCursor }) => [prevCursor !== null, nextCursor !== null])).toEqual([
+      [false, true],
+      [true, true],
+      [true, true],
+      [true, false],
+    ])
+  }
+})
+
 test('two characters that few users have are found by their neighbours: the same users as by reading every text', async () => {
   await using w = await world()
   const texts = ['zq', 'a-zq', 'ZQ9', 'zqé', 'é zq', 'z', 'q', 'z_q', 'zq_', '%zq', 'u@zq.example', 'z@', '@z', '4-zq\\', 'Kz', '.zQ.']

@@ -1,10 +1,8 @@
-import { Type } from 'typebox'
 import type { PageRequest } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
-import { type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
-import type { UserId } from '../../lib/ids.ts'
-import { Flag, IdOf } from '../../lib/shapes.ts'
+import { Flag } from '../../lib/shapes.ts'
 import { pairPatterns } from './pair-patterns.ts'
 
 const RECENT_ROWS = 2000
@@ -36,33 +34,34 @@ export const isInSample = (ctx: ProjectCtx, q: string): Promise<boolean> =>
           where ${textMatches(q)}) as found`,
   )
 
-const Found = Type.Object({ user_id: IdOf<UserId>() })
+const LATEST = raw(`limit ${RECENT_ROWS}`)
 
 /**
- * The newest matches among the latest rows before (or after) a position, which is cheap for any term. A common term fills its page from
- * these; a rare one needs the trigram index.
+ * The condition that a user is one of the first `limit` matches among the latest rows before (or after) a position, which are cheap to find for
+ * any term. A common term fills its page from these; a rare one needs the trigram index. `u` are the users, and `isLive` says which of them
+ * are listed.
  */
-export const searchRecent = (ctx: ProjectCtx, q: string, page: PageRequest, count: number) => {
-  const ascending = (page.direction === 'asc') !== (page.travel === 'prev')
-  const from = page.cursor?.position.id
-  const range = from === undefined ? sql`true` : ascending ? sql`s.user_id >= ${from}` : sql`s.user_id <= ${from}`
-  return ctx.db.many(
-    Found,
-    sql`select s.user_id
-        from (select s.user_id, s.text from user_search s
-              where s.project_id = ${ctx.projectId} and ${range}
-              order by s.user_id ${ascending ? sql`asc` : sql`desc`}
-              limit ${RECENT_ROWS}) s
-        where ${textMatches(q)}
-        limit ${count}`,
-  )
+export function matchesLatest(ctx: ProjectCtx, q: string, { direction, travel, cursor }: PageRequest, isLive: Sql, limit: Sql): Sql {
+  const ascending = (direction === 'asc') !== (travel === 'prev')
+  const beyond = raw(`${ascending ? '>' : '<'}${cursor?.inclusive ? '=' : ''}`)
+  const range = cursor ? sql`s.user_id ${beyond} ${cursor.position.id}` : sql`true`
+  return sql`u.id = any(array(
+               select s.user_id
+               from (select s.user_id, s.text from user_search s
+                     where s.project_id = ${ctx.projectId} and ${range}
+                     order by s.user_id ${ascending ? sql`asc` : sql`desc`} ${LATEST}) s
+               where ${textMatches(q)}
+                 and exists (select 1 from users u where u.project_id = ${ctx.projectId} and u.id = s.user_id and ${isLive} ${fence})
+               ${limit}))`
 }
 
 /**
  * Whether `q` is two characters that few users have, for which `matchesQuery` has a way of its own. For two that many have, it would read a
  * large part of the index over and over.
  */
-export const isRarePair = async (ctx: ProjectCtx, q: string): Promise<boolean> => pairPatterns(q) !== null && !(await isInSample(ctx, q))
+export const isRarePair = async (ctx: ProjectCtx, q: string): Promise<boolean> => isPair(q) && !(await isInSample(ctx, q))
+
+export const isPair = (q: string): boolean => pairPatterns(q) !== null
 
 /**
  * The condition that the searched text of a user contains `q`. `id` is the column with the user id. Materialised, because the planner

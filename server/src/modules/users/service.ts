@@ -1,6 +1,5 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { writtenPage } from '../../infra/http/written-page.ts'
-import type { Sql } from '../../infra/postgres/db.ts'
 import { moveAll } from '../../infra/queue/log/move.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -19,7 +18,7 @@ import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
-import { isInSample, isRarePair, searchRecent } from './search.queries.ts'
+import { isInSample, isPair } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
@@ -30,6 +29,18 @@ const RULES_KEPT = 10_000
 const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: ProjectId) =>
   attributeQueries.listAttributes({ ...ctx, projectId }),
 )
+
+const COMMON_MEMORY_MS = 10_000
+const COMMON_KEPT = 10_000
+
+/**
+ * Whether a term is common, by the id of the project and the term. It decides how a search is done and not what it finds, so that the pages after
+ * the first need not sample again.
+ */
+const common = cached(COMMON_KEPT, COMMON_MEMORY_MS, (ctx, key: string) => {
+  const at = key.indexOf(' ')
+  return isInSample({ ...ctx, projectId: Number(key.slice(0, at)) as ProjectId } as ProjectCtx, key.slice(at + 1))
+})
 
 export const listAttributes = (ctx: ProjectCtx) => attributeQueries.listAttributes(ctx)
 
@@ -105,13 +116,14 @@ export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<Pag
   return mapPage(rows, (row) => present(ctx, row, rules))
 }
 
-async function pageOfUsers<R>(ctx: ProjectCtx, page: PageRequest, read: (found?: Sql) => Promise<PageOf<R>>): Promise<PageOf<R>> {
+async function pageOfUsers<R>(ctx: ProjectCtx, page: PageRequest, read: (found?: pages.Found) => Promise<PageOf<R>>): Promise<PageOf<R>> {
   if (page.q === '' || page.limit === 0) return read()
-  if (page.sort === 'id' && page.limit > 0 && (await isInSample(ctx, page.q))) {
-    const recent = await searchRecent(ctx, page.q, page, page.limit + 2)
-    if (recent.length === page.limit + 2) return read(pages.matchesRecentSearch(ctx, page.q))
+  const isCommon = () => common.get(ctx, `${ctx.projectId} ${page.q}`)
+  if (page.sort === 'id' && page.limit > 0 && (await isCommon())) {
+    const found = await read(pages.matchesRecentSearch(ctx, page))
+    if ((page.travel === 'next' ? found.nextCursor : found.prevCursor) !== null) return found
   }
-  return read(pages.matchesSearch(ctx, page.q, await isRarePair(ctx, page.q)))
+  return read(pages.matchesSearch(ctx, page.q, isPair(page.q) && !(await isCommon())))
 }
 
 /** The suppressions of the addresses of a user, which another module knows. */
