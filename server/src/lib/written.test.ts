@@ -3,6 +3,13 @@ import { expect, test } from 'vitest'
 import { anyText } from '../../test/arbitrary-text.ts'
 import { rowWriter } from './written.ts'
 
+test.each(['"', '\\', '\n', '\u0000', '\u001f', '\ud800', 'a\udfffb', '\u2028', '\u007f', '😀', 'plain'])(
+  'the text %j is escaped as JSON',
+  (name) => {
+    expect(rowWriter({ name: 'text' })({ name })).toBe(JSON.stringify({ name }))
+  },
+)
+
 test('a row is written as JSON.stringify would write its values', () => {
   const write = rowWriter({ id: 'as_is', name: 'text', data: 'as_is', is_open: 'as_is', at: 'instant' })
   const rows = fc.record({

@@ -32,11 +32,22 @@ export function rowWriter<K extends string>(columns: Record<K, ColumnKind>): (ro
   }
 }
 
+/** What JSON does not take as it is, and lone surrogates, which may be there. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
+const ESCAPED = /[\u0000-\u001f"\\\ud800-\udfff]/
+
 const writers: Record<ColumnKind, (value: string) => string> = {
-  text: (value) => JSON.stringify(value),
+  // A test costs less than half of what `JSON.stringify` does.
+  text: (value) => (ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`),
   instant: (value) => `"${isoOf(value)}"`,
   as_is: (value) => String(value),
 }
 
 /** An instant in UTC as PostgreSQL writes it, `2026-11-20 02:56:21.6+00`, in ISO 8601 with milliseconds. */
-export const isoOf = (text: string): string => `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
+export const isoOf = (text: string): string =>
+  text.length === ISO_LENGTH
+    ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
+    : `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
+
+/** With all three digits of the milliseconds. */
+const ISO_LENGTH = '2026-11-20 02:56:21.664+00'.length

@@ -59,15 +59,18 @@ export function limitConnections(app: FastifyInstance, { config, metrics }: Pick
       leave()
     })
   })
-  app.addHook('onRequest', async (request, reply) => {
-    if (reserved.has(request.raw.socket)) {
+  // With a callback: a promise would cost every request a turn.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (reserved.size > 0 && reserved.has(request.raw.socket)) {
       reply.header('connection', 'close')
-      if (!PROBES.includes(request.raw.url?.split('?')[0] ?? '')) return refuse(reply, 'process')
+      if (!PROBES.includes(request.raw.url?.split('?')[0] ?? '')) return void refuse(reply, 'process')
     }
-    if (!isProxied || maxPerAddress === Number.POSITIVE_INFINITY) return
-    const leave = byNetwork.enter(request.ip, maxPerAddress)
-    if (!leave) return refuse(reply, 'address')
-    reply.raw.once('close', leave)
+    if (isProxied && maxPerAddress !== Number.POSITIVE_INFINITY) {
+      const leave = byNetwork.enter(request.ip, maxPerAddress)
+      if (!leave) return void refuse(reply, 'address')
+      reply.raw.once('close', leave)
+    }
+    done()
   })
 
   function refuse(reply: FastifyReply, limit: 'process' | 'address') {

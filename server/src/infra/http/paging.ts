@@ -146,6 +146,17 @@ export type PageSource = { select: Sql; from: Sql; where: Sql; behind?: Sql }
 
 /** Reads a page. Rows must contain the sort column and the id under their own names. */
 export async function pageOf<S extends TSchema, R extends Record<string, unknown>>(
+  ctx: Pick<Ctx, 'db' | 'config'>,
+  row: S,
+  listing: Listing,
+  request: PageRequest,
+  source: PageSource,
+): Promise<PageOf<R>> {
+  return mapPage(await rawPageOf<S, R>(ctx, row, listing, request, source), withoutBehind)
+}
+
+/** The page of `pageOf` for a writer that takes from each row what it needs: rows have a member more, and are not copied to remove it. */
+export async function rawPageOf<S extends TSchema, R extends Record<string, unknown>>(
   { db, config }: Pick<Ctx, 'db' | 'config'>,
   row: S,
   listing: Listing,
@@ -164,7 +175,7 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   const shown = more ? found.slice(0, size) : found
   if (request.travel === 'prev') shown.reverse()
   const behind = shown[0]?.page_behind === true
-  return { results: shown.map(withoutBehind), limit: request.limit, ...cursors(listing, request, shown, more, behind) }
+  return { results: shown, limit: request.limit, ...cursors(listing, request, shown, more, behind) }
 }
 
 /** Limits that are part of the statement. With a parameter, PostgreSQL plans each page anew, because no plan for any limit looks as good. */

@@ -82,6 +82,8 @@ const notPath = (param: string) =>
 export const phoneOf = (project: ProjectDefaults) => (item: Profile, user: UserRecord | null) => {
   // Most upserts repeat the stored number, which was normalised when it was saved.
   if (item.phone === user?.phone) return user?.phone ?? null
+  // An international number depends on no region.
+  if (item.phone?.startsWith('+')) return normalisePhone(item.phone, [])
   const defaults = { locale: item.locale ?? user?.locale ?? null, timezone: item.timezone ?? user?.timezone ?? null }
   return normalisePhone(item.phone ?? '', phoneRegions(defaults, project))
 }

@@ -1,4 +1,4 @@
-import { limitTo, listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
+import { limitTo, listing, type PageOf, type PageRequest, pageOf, rawPageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { columns, isLive } from './queries.ts'
@@ -41,7 +41,7 @@ export function listUserTexts(ctx: ProjectCtx, page: PageRequest, hidden: string
   const select = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale,
                      ${hidden.length === 0 ? sql`u.data` : sql`(u.data - ${hidden}::text[])`}::text as data, u.has_push_device,
                      u.created_at::text as created_at, u.updated_at::text as updated_at`
-  return pageOf(ctx, UserText, userListing, page, source(ctx, select, found))
+  return rawPageOf(ctx, UserText, userListing, page, source(ctx, select, found))
 }
 
 /** Users who match `q`, for a rare term. */

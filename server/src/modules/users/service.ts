@@ -87,7 +87,9 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
 export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise<Written<PageOf<User>>> {
   const hidden = hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
   const rows = await pageOfUsers(ctx, page, (found) => pages.listUserTexts(ctx, page, hidden, found))
-  return writtenPage(mapPage(rows, (row) => writeUser({ ...row, external_id: row.external_id ?? row.anonymous_id ?? '' })))
+  // The rows are of this page only: changed, not copied.
+  for (const row of rows.results) row.external_id ??= row.anonymous_id ?? ''
+  return writtenPage(mapPage(rows, writeUser))
 }
 
 /** Writes a user as `present` returns it. */
