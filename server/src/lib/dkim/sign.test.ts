@@ -56,6 +56,8 @@ describe('a receiver verifies both signatures of an email with', () => {
       `${head}List-Unsubscribe: <https://x.test/u>\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nHello\r\n`,
     ],
     ['a lone CR', `${head}\r\nHel\rlo\r\n`],
+    ['a lone LF', `${head}\r\nHel\nlo\r\n`],
+    ['indented lines that are longer than what is hashed at once', `${head}\r\n${`  ${'Hello\t Kim '.repeat(60)}\r\n`.repeat(120)}`],
   ])('%s', async (_, text) => {
     const signed = await signMail(bytes(text), both, AT)
     expect(signed.subarray(-text.length / 2).equals(bytes(text).subarray(-text.length / 2))).toBe(true)
