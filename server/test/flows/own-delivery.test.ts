@@ -44,6 +44,9 @@ describe('an email that the server delivers itself', () => {
     const [mail] = host.mails
     expect(mail?.from).toMatch(/^b\.[a-z0-9.-]+@bounce\.example\.com$/)
     expect(mail?.content.toString().replace(/\r\n\s+/g, ' ')).toContain(`CFBL-Address: ${mail?.from}; report=arf\r\n`)
+    const { results } = await dkimVerify(mail?.content ?? '', { resolver: (await resolverOf(w)) as never, curTime: w.clock.now() })
+    expect(results.map(({ status }) => status.result)).toEqual(['pass', 'pass'])
+    expect(mail?.content.toString()).toMatch(/ h=[^;]*CFBL-Address[^;]*;/i)
   })
 
   test('is refused as marketing from a domain that is not verified, with what to do, and delivered as a transactional message', async () => {

@@ -35,20 +35,25 @@ const OVERSIGNED = ['From', 'Subject', 'To']
 const NAME = 'DKIM-Signature'
 const FOLD_AT = 76
 
-/**
- * Signs an email, whose line ends are CRLF, with each key. The signatures are in front of the email, the first key’s first. `knownBodyHash` is
- * that of its body.
- */
-export async function signMail(content: Buffer, keys: readonly DkimKey[], at: Date, knownBodyHash?: string): Promise<Buffer> {
-  if (keys.length === 0) return content
+/** Signs an email, whose line ends are CRLF, with each key. */
+export async function signMail(content: Buffer, keys: readonly DkimKey[], at: Date): Promise<Buffer> {
+  return keys.length === 0 ? content : Buffer.concat([...(await signaturesOf(content, keys, at)), content])
+}
+
+/** What is known of an email: headers that will be in front of it, and the hash of its body. */
+type KnownOfMail = { before?: Buffer; bodyHash?: string | undefined }
+
+/** The signatures of an email by each key, as headers that belong in front of it. Large emails are not copied. */
+export async function signaturesOf(content: Buffer, keys: readonly DkimKey[], at: Date, known: KnownOfMail = {}): Promise<Buffer[]> {
+  if (keys.length === 0) return []
   const { headers, body } = divideMail(content)
+  const before = known.before ? divideMail(known.before).headers : []
   // The last one of a name is signed first (RFC 6376 §5.4.2).
-  const signed = headers.filter(isSigned).reverse()
+  const signed = [...before, ...headers].filter(isSigned).reverse()
   const names = [...signed.map(({ name }) => name), ...OVERSIGNED]
   const canonical = signed.map((header) => `${header.canonical}\r\n`).join('')
-  const bodyHash = knownBodyHash ?? bodyHashOf(body)
-  const signatures = await Promise.all(keys.map((key) => signatureOf(key, { names, canonical, bodyHash }, at)))
-  return Buffer.concat([...signatures, content])
+  const bodyHash = known.bodyHash ?? bodyHashOf(body)
+  return Promise.all(keys.map((key) => signatureOf(key, { names, canonical, bodyHash }, at)))
 }
 
 function isSigned({ name }: CanonicalHeader): boolean {

@@ -1,5 +1,5 @@
 /** Emails that this server delivers itself: from which domain they may come, how they are signed, and where their bounces go. */
-import { signMail } from '../../lib/dkim/sign.ts'
+import { signaturesOf } from '../../lib/dkim/sign.ts'
 import { textHeader } from '../../lib/mime/headers.ts'
 import type { SendingDomain } from '../domains/index.ts'
 import { domainOf, type Email } from './mail.ts'
@@ -7,8 +7,11 @@ import { composedOf } from './mail-source.ts'
 import type { ComposedMail, Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { unverifiedSender } from './unverified-sender.ts'
 
-/** A signed email with its envelope. `returnDomain` is the domain of its return paths; null if bounces go to the sender. */
-export type SignedMail = { from: string; to: string[]; content: Buffer; returnDomain: string | null }
+/**
+ * A signed email with its envelope. Its content is in pieces, so that it is not copied. `returnDomain` is the domain of its return paths; null if
+ * bounces go to the sender.
+ */
+export type SignedMail = { from: string; to: string[]; pieces: Buffer[]; returnDomain: string | null }
 
 type Outside = Pick<ProviderTools, 'clock' | 'senderOf' | 'reportAddressOf'>
 
@@ -34,9 +37,9 @@ export async function signComposed(
     return { is: 'rejected', reason: unverifiedSender(fromDomain, sender), code: 'unverified_domain' }
   }
   const reports = sender && ownReturnPath(sender) ? outside.reportAddressOf(message.id, sender.return_path) : null
-  const whole = reports === null ? content : Buffer.concat([feedbackLoop(reports), content])
-  const signed = await signMail(whole, sender?.dkim ?? [], outside.clock.now(), bodyHash)
-  return { from, to: [...to], content: signed, returnDomain: returnDomainOf(message, sender, outside) }
+  const before = reports === null ? Buffer.alloc(0) : feedbackLoop(reports)
+  const signatures = await signaturesOf(content, sender?.dkim ?? [], outside.clock.now(), { before, bodyHash })
+  return { from, to: [...to], pieces: [...signatures, before, content], returnDomain: returnDomainOf(message, sender, outside) }
 }
 
 /** Whether bounces go to a subdomain of the sender, so that receivers see one owner (RFC 9477 §3). */

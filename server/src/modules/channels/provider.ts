@@ -68,11 +68,15 @@ export type ProviderResponse =
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */
   | { is: 'uncertain'; reason: string; smtp?: SmtpTrace }
 
-/** An email that this server delivers itself, composed and signed. `to` begins with the recipient of the message; copies follow. */
+/**
+ * An email that this server delivers itself, composed and signed. `to` begins with the recipient of the message; copies follow. Its content is in
+ * pieces, so that it is not copied, and has this `size` in bytes.
+ */
 export type QueuedMail = {
   from: string
   to: string[]
-  content: Buffer
+  pieces: Buffer[]
+  size: number
   messageId: string
   /** The domain of return paths; without one, what bounces is returned to the sender. */
   returnDomain: string | null

@@ -61,8 +61,8 @@ function enqueued(
   mail: QueuedMail,
 ): WebhookEvent[] {
   if (cause !== `campaign:${campaign_id}`) return []
-  const { messageId, content, from } = mail
-  return [webhookEvents.queueMessageAuthenticated.of({ ...about, from, rfc_message_id: messageId, size: content.length })]
+  const { messageId, size, from } = mail
+  return [webhookEvents.queueMessageAuthenticated.of({ ...about, from, rfc_message_id: messageId, size })]
 }
 
 /** What the attempt, or the decision against one, means for the message. A relay or provider that accepts it completes it. */

@@ -45,7 +45,7 @@ const compose = mail.sendEmail<Settings>(async (settings, email, message, outsid
 
 function queued({ return_domain }: Settings, messageId: string, signed: SignedMail | ProviderResponse): ProviderResponse {
   if ('is' in signed) return signed
-  const { from, to, content, returnDomain } = signed
+  const { from, to, pieces, returnDomain } = signed
   return {
     is: 'accepted',
     delivered: false,
@@ -53,7 +53,8 @@ function queued({ return_domain }: Settings, messageId: string, signed: SignedMa
     mail: {
       from,
       to,
-      content,
+      pieces,
+      size: pieces.reduce((sum, { length }) => sum + length, 0),
       messageId,
       returnDomain: return_domain ?? returnDomain,
       needsSmtpUtf8: [from, ...to].some((address) => !IS_ASCII.test(address)),

@@ -101,7 +101,7 @@ const mailIn = (attempt: Attempt | null): QueuedMail | undefined => (attempt?.ou
 async function contentsOfMail(sent: Attempted[]): Promise<Map<MessageId, StoredContent>> {
   const stored = sent.map(async ({ message, attempt }) => {
     const mail = mailIn(attempt)
-    return mail && ([message.id, await deflateContent(mail.content)] as const)
+    return mail && ([message.id, await deflateContent(...mail.pieces)] as const)
   })
   return new Map((await Promise.all(stored)).filter((one) => one !== undefined))
 }

@@ -19,11 +19,25 @@ const FAST = { level: constants.Z_BEST_SPEED }
 const deflated = promisify<Buffer, object, Buffer>(deflate)
 const inflated = promisify<Buffer, Buffer>(inflate)
 
-export async function deflateContent(content: Buffer): Promise<StoredContent> {
-  const isUsual = content.length <= AT_ONCE_BYTES_MAX
-  return { deflated: isUsual ? deflateSync(content, FAST) : await deflated(content, FAST), size: content.length }
+/** Where the pieces of usual ones are put together. */
+const whole = Buffer.allocUnsafeSlow(AT_ONCE_BYTES_MAX)
+/** Emails become at most this part of their size, most of them. What takes more is collected in several buffers. */
+const DEFLATED_SHARE = 4
+const DEFLATED_BYTES_MIN = 1024
+
+/** Deflates the content of an email, which is in one or more pieces. */
+export async function deflateContent(...pieces: Buffer[]): Promise<StoredContent> {
+  const size = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (size > AT_ONCE_BYTES_MAX) return { deflated: await deflated(Buffer.concat(pieces), FAST), size }
+  let filled = 0
+  for (const piece of pieces) filled += piece.copy(whole, filled)
+  const chunkSize = Math.max(DEFLATED_BYTES_MIN, Math.ceil(size / DEFLATED_SHARE))
+  return { deflated: deflateSync(whole.subarray(0, size), { ...FAST, chunkSize }), size }
 }
+
+/** More than is needed, so that all of it comes in one piece. */
+const PIECE_MARGIN_BYTES = 64
 
 /** Inflates what has this size. */
 export const inflateContent = async (stored: Buffer, size: number): Promise<Buffer> =>
-  size <= AT_ONCE_BYTES_MAX ? inflateSync(stored) : inflated(stored)
+  size <= AT_ONCE_BYTES_MAX ? inflateSync(stored, { chunkSize: size + PIECE_MARGIN_BYTES }) : inflated(stored)
