@@ -26,7 +26,7 @@ describe('a return path', () => {
   test('that was changed in any character of its local part is of no recipient', () => {
     const [local = '', domain] = returnPathFor(ctx, path, 'example.com').split('@')
     for (const at of local.split('').keys())
-      for (const other of 'abz27.-') {
+      for (const other of 'abcdefghijklmnopqrstuvwxyz234567.-') {
         if (local[at] === other) continue
         expect(readReturnPath(ctx, `${local.slice(0, at)}${other}${local.slice(at + 1)}@${domain}`)).toBeNull()
       }

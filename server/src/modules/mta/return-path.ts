@@ -39,19 +39,29 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** The same bits in an alphabet of lower-case letters. */
-const lowerCased = (signature: string): string => bitsTo(BASE32, 5, bitsOf(BASE64URL, 6, signature))
+const lowerCased = (signature: string): string => recoded(signature, [BASE64URL, 6], [BASE32, 5]).text
 
 /** The signature of a lower-case one; null if no signature has these bits. */
 function mixedCase(mac: string): string | null {
-  const bits = bitsOf(BASE32, 5, mac)
-  const length = bits.length - (bits.length % 6)
-  return bits.slice(length).includes('1') ? null : bitsTo(BASE64URL, 6, bits.slice(0, length))
+  const { text, rest } = recoded(mac, [BASE32, 5], [BASE64URL, 6])
+  if (rest.value !== 0) return null
+  return rest.width === 0 ? text : text.slice(0, -1)
 }
 
-const bitsOf = (alphabet: string, width: number, text: string): string =>
-  [...text].map((character) => alphabet.indexOf(character).toString(2).padStart(width, '0')).join('')
+/** An alphabet, and the bits that a letter of it stands for. */
+type Alphabet = [letters: string, width: number]
 
-const bitsTo = (alphabet: string, width: number, bits: string): string =>
-  Array.from({ length: Math.ceil(bits.length / width) }, (_, at) =>
-    alphabet.charAt(parseInt(bits.slice(at * width, (at + 1) * width).padEnd(width, '0'), 2)),
-  ).join('')
+/** The same bits in another alphabet. `rest`: the bits that do not fill the last letter, which ends in zeros. */
+function recoded(from: string, [fromLetters, fromWidth]: Alphabet, [letters, width]: Alphabet) {
+  const mask = (1 << width) - 1
+  let text = ''
+  let [bits, count] = [0, 0]
+  for (const letter of from) {
+    bits = (bits << fromWidth) | fromLetters.indexOf(letter)
+    count += fromWidth
+    for (; count >= width; count -= width) text += letters.charAt((bits >> (count - width)) & mask)
+    bits &= (1 << count) - 1
+  }
+  if (count > 0) text += letters.charAt((bits << (width - count)) & mask)
+  return { text, rest: { value: bits, width: count } }
+}

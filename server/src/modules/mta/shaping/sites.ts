@@ -1,12 +1,24 @@
 /** Sites: the groups of mail hosts that share limits. Domains with the same hosts are one site. Pure. */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../lib/cache-limit.ts'
 import { DEFAULT_LIMITS, type SiteLimits, type SomeLimits } from './limits.ts'
 import { PROVIDERS } from './providers.ts'
 
 export type Site = { /** Stored, and part of URLs. */ key: string; label: string }
 
+const KNOWN_MAX = 10_000
+const known = new LRUCache<string, Site>(atMost(KNOWN_MAX))
+
 /** The site of a domain by the names of its mail hosts: the provider that runs all of them, or the set of names itself. */
 export function siteOf(mxHosts: readonly string[]): Site {
+  const names = mxHosts.join(' ')
+  const site = known.get(names) ?? siteOfHosts(mxHosts)
+  known.set(names, site)
+  return site
+}
+
+function siteOfHosts(mxHosts: readonly string[]): Site {
   const hosts = [...new Set(mxHosts.map(hostName))].sort()
   const provider = PROVIDERS.find(
     ({ suffixes }) => hosts.length > 0 && hosts.every((host) => suffixes.some((suffix) => endsIn(host, suffix))),
