@@ -5,12 +5,13 @@ import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
 
-/** Webhook events to be stored, as arrays of the same length. */
+/** Webhook events to be stored, as arrays of the same length. `data` are texts of JSON. */
 export type Batch = { ids: string[]; types: string[]; occurredAt: Date[]; data: string[] }
 
 /** Stores the webhook events that at least one endpoint subscribes to now, with the version of the subscriptions. */
 export const insertWanted = (ctx: InTx, batch: Batch) => insertAllWanted(ctx, ctx.projectId, batch)
 
+/** The data is one text of JSON, because the quotes in the elements of an array would be escaped, and read again. */
 const insertAllWanted = jointRun<Batch>((ctx, calls) => {
   const projects = calls.flatMap(({ projectId, input }) => input.ids.map(() => projectId))
   const ids = calls.flatMap(({ input }) => input.ids)
@@ -20,8 +21,8 @@ const insertAllWanted = jointRun<Batch>((ctx, calls) => {
   return ctx.db.run(
     sql`insert into webhook_events (id, project_id, type, occurred_at, data, version, created_at)
         select h.id, h.project_id, h.type, h.occurred_at, h.data, v.version, ${ctx.clock.now()}
-        from unnest(${ids}::text[], ${projects}::bigint[], ${types}::text[], ${occurredAt}::timestamptz[], ${data}::json[])
-             as h (id, project_id, type, occurred_at, data)
+        from rows from (unnest(${ids}::text[], ${projects}::bigint[], ${types}::text[], ${occurredAt}::timestamptz[]),
+                        json_array_elements(${`[${data.join(',')}]`}::json)) as h (id, project_id, type, occurred_at, data)
         join webhook_versions v on v.project_id = h.project_id and h.type = any(v.event_types)
         order by h.id`,
   )
