@@ -28,9 +28,14 @@ export type Known = {
   isErased: boolean
   /** Addresses that were suppressed. */
   suppressed: ReadonlySet<string>
+  /** The event types that an endpoint is subscribed to. */
+  wanted: ReadonlySet<string>
 }
 
-/** The events of an attempt: its start, its steps, what happened to each recipient, and its end. */
+/**
+ * The events of an attempt: its start, its steps, what happened to each recipient, and its end. Those that every email has are made only for
+ * endpoints that want them.
+ */
 export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): WebhookEvent[] {
   const { mail, startedAt, elapsedMs, steps, decided } = attempt
   const [first] = decided
@@ -39,22 +44,25 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
   const to = decided.map(({ recipient }) => recipient.address)
   const whole = { ...about, to: to.length === 1 ? (to[0] as string) : to }
   const each = (one: Decided) => ({ ...about, to: one.recipient.address })
+  const wants = ({ type }: { type: string }) => known.wanted.has(type)
   const outcome = [
     ...decided.flatMap((one) => gaveUp(each(one), one)),
-    ...decided.flatMap((one) => delivered(each(one), one, elapsedMs)),
+    ...(wants(webhookEvents.deliveryDelivered) ? decided.flatMap((one) => delivered(each(one), one, elapsedMs)) : []),
     ...decided.flatMap((one) => failedForGood(each(one), one, known.suppressed.has(one.recipient.address))),
     ...decided.flatMap((one) => delayed(each(one), mail, one)),
-    ...completion(whole, mail, known.completed, now),
+    ...(wants(webhookEvents.deliveryCompleted) ? completion(whole, mail, known.completed, now) : []),
     ...rescheduled(whole, mail, decided),
     ...limitExceeded(attempt, first),
   ]
   if (!first.isAttempt) return outcome
   const queued_ms = Math.max(0, startedAt.getTime() - mail.created_at.getTime())
   return [
-    webhookEvents.deliveryAttemptStart.of({ ...whole, queued_ms }, startedAt),
+    ...(wants(webhookEvents.deliveryAttemptStart) ? [webhookEvents.deliveryAttemptStart.of({ ...whole, queued_ms }, startedAt)] : []),
     ...steps.flatMap((step) => stepEvents(whole, step)),
     ...outcome,
-    webhookEvents.deliveryAttemptEnd.of({ ...whole, elapsed_ms: Math.round(elapsedMs), result: resultOf(decided) }),
+    ...(wants(webhookEvents.deliveryAttemptEnd)
+      ? [webhookEvents.deliveryAttemptEnd.of({ ...whole, elapsed_ms: Math.round(elapsedMs), result: resultOf(decided) })]
+      : []),
   ]
 }
 

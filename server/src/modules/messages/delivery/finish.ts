@@ -93,12 +93,12 @@ async function applyToMessages(
   // Of an email with several attempts here, the last one completes it.
   const last = new Map(done.map((attempt) => [attempt.mail.id, attempt]))
   const now = ctx.clock.now()
-  await emit(ctx, () =>
+  await emit(ctx, (wanted) =>
     done.flatMap((attempt) => {
       const { mail } = attempt
       const own = last.get(mail.id) === attempt ? completed.get(mail.id) : undefined
       const isErased = byId.get(mail.id)?.is_erased ?? false
-      return eventsOfAttempt(attempt, { user: userOf(mail), completed: own, isErased, suppressed }, now)
+      return eventsOfAttempt(attempt, { user: userOf(mail), completed: own, isErased, suppressed, wanted }, now)
     }),
   )
   await appendUserChanges(
