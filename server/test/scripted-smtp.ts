@@ -2,10 +2,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** The reply to a command, or to the content of an email (`BODY`), or `cut` to close the connection there. */
+/**
+ * The reply to a command, or to the content of an email (`BODY`), or `cut` to close the connection there. After a reply to `DATA` of two lines,
+ * the second one for the content, nothing more is read.
+ */
 export type Script = Partial<Record<'GREETING' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'BODY', string>>
 
-export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; received(): number }
+export type ScriptedSmtp = AsyncDisposable & { host: string; port: number; received(): number; begun(): number }
 
 const REPLIES: Required<Script> = {
   GREETING: '220 mx.example ESMTP',
@@ -24,6 +27,7 @@ export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
   const replies = { ...REPLIES, ...script }
   const sockets = new Set<Socket>()
   let received = 0
+  let begun = 0
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
@@ -45,6 +49,8 @@ export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
           // Then a handshake begins, which this server does not understand.
           if (command === 'STARTTLS') socket.once('data', () => socket.destroy())
           inContent = command === 'DATA' && replies.DATA.startsWith('354')
+          if (inContent) begun++
+          if (inContent && replies.DATA.includes('\n')) socket.pause()
         } else if (!inContent) socket.write('250 ok\r\n')
       }
     })
@@ -55,6 +61,7 @@ export async function openScriptedSmtp(script: Script): Promise<ScriptedSmtp> {
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
     received: () => received,
+    begun: () => begun,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { unusedPort } from '../../../test/fake-provider.ts'
 import { openListener } from '../../../test/listener.ts'
 import { openRelay, type RelayReply } from '../../../test/relay.ts'
+import { openScriptedSmtp } from '../../../test/scripted-smtp.ts'
 import { egressPolicy } from '../../lib/egress.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { loadOrCreateAuthority } from './dev-authority.ts'
@@ -23,6 +24,9 @@ const relayAt = ({ host, port }: { host: string; port: number }, rest: Partial<S
   connections: 2,
   ...rest,
 })
+
+/** More than the kernel takes of it before it is read. */
+const LARGER_THAN_SOCKETS_BYTES = 30_000_000
 
 const open = (limits = {}) => createSmtpRelays({ policy: loopback, ca: [authority.cert], limits })
 
@@ -141,6 +145,23 @@ describe('the reply of a relay is returned in full', () => {
     const held = relay.hold('BODY')
     expect(await relays.send(relayAt(relay), mail)).toMatchObject({ is: 'uncertain' })
     held.release()
+  })
+
+  test('a relay that accepts an email before it has read it is believed when nothing is left to write', async () => {
+    await using hasty = await openScriptedSmtp({ DATA: '354 go on\r\n250 2.0.0 OK' })
+    await using relay = await openRelay()
+    await using relays = open()
+    let isSettled = false
+    const sending = relays.send(relayAt(hasty), { ...mail, content: Buffer.alloc(LARGER_THAN_SOCKETS_BYTES, 'x\r\n') })
+    void sending.then(() => {
+      isSettled = true
+    })
+    await expect.poll(hasty.begun).toBe(1)
+    // The reply was read before this one arrives.
+    await relays.send(relayAt(relay), mail)
+    expect(isSettled).toBe(false)
+    await hasty[Symbol.asyncDispose]()
+    expect(await sending).toMatchObject({ is: 'accepted' })
   })
 
   test('an email to an invalid address is not sent', async () => {

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { ApiError } from '../../lib/errors.ts'
 import { createFairQueue } from '../../lib/fair-queue.ts'
 import type { ProjectId } from '../../lib/ids.ts'
+import { type PackedBytes, shareBytes } from './packed.ts'
 import type { PartReply, Task } from './task.ts'
 import { type Limit, startThread, type Thread } from './thread.ts'
 
@@ -15,7 +16,7 @@ import { type Limit, startThread, type Thread } from './thread.ts'
  * What came of an item; `packed` has what it packed. `exceeded` completes a sentence. The items after several that exceeded a limit are
  * skipped.
  */
-export type Outcome<O> = { value: O; packed?: ArrayBuffer } | { exceeded: string } | { skipped: true }
+export type Outcome<O> = { value: O; packed?: PackedBytes } | { exceeded: string } | { skipped: true }
 
 /** The project that a task runs for. */
 type Client = { projectId: ProjectId; caller: { kind: string } }
@@ -186,9 +187,10 @@ class ThreadPool implements Threads {
         parts.map(({ job: { task, shared, items }, pending }) => ({ task, shared, items: pending.map((index) => items[index]) })),
       )
       if ('exceeded' in outcome) metrics.threadStopped(outcome.exceeded)
+      const packed = 'parts' in outcome && outcome.packed ? shareBytes(outcome.packed, parts.length) : []
       let first = 0
       for (const [at, part] of parts.entries()) {
-        if ('parts' in outcome) this.#record(part, outcome.packed, outcome.parts[at])
+        if ('parts' in outcome) this.#record(part, packed[at], outcome.parts[at])
         else this.#recordStop(part, outcome.stoppedAt - first, outcome.exceeded)
         first += part.pending.length
       }
@@ -201,7 +203,7 @@ class ThreadPool implements Threads {
   }
 
   /** Records what was done of a part. The rest of it waits again. */
-  #record({ key, job, pending }: Part, packed: ArrayBuffer | null, reply: PartReply = { results: [] }): void {
+  #record({ key, job, pending }: Part, packed: PackedBytes | undefined, reply: PartReply = { results: [] }): void {
     if ('failed' in reply) {
       job.answer.reject(Object.assign(new Error(reply.failed.message), { stack: reply.failed.stack }))
       return

@@ -85,6 +85,8 @@ type Link<M> = {
   isSecuring: boolean
   /** Whether content is being written. */
   isWriting: boolean
+  /** What finished while content was written: a server may reply before it has all of it. Until then the content may not be freed. */
+  finishing: (() => void)[]
   /** When the stage has taken too long, by `performance.now`. */
   deadline: number
   isClosed: boolean
@@ -102,6 +104,7 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
     ip: socket.remoteAddress,
     isSecuring: false,
     isWriting: false,
+    finishing: [],
     deadline: 0,
     isClosed: false,
   }
@@ -165,6 +168,7 @@ function close<M>(link: Link<M>, failure: Failure): void {
   if (link.isClosed) return
   link.isClosed = true
   link.socket.destroy()
+  finishWritten(link)
   link.events.closed(failure, link.session.open())
 }
 
@@ -211,7 +215,8 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
       link.events.ready()
       break
     case 'finish':
-      link.events.finished(action.mail, action.result)
+      link.finishing.push(() => link.events.finished(action.mail, action.result))
+      if (!link.isWriting) finishWritten(link)
       break
     case 'refuse':
       close(link, { is: 'refused', stage: action.stage, reply: action.reply, peer: peerOf(link) })
@@ -229,10 +234,16 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
   }
 }
 
+/** Nothing reads the contents of these any more. */
+function finishWritten<M>({ finishing }: Link<M>): void {
+  for (const finish of finishing.splice(0)) finish()
+}
+
 function writeContent<M>(link: Link<M>, pieces: readonly Buffer[]): void {
   link.isWriting = true
   const written = () => {
     link.isWriting = false
+    finishWritten(link)
     if (!link.isSecuring) beginStage(link)
   }
   for (const [at, piece] of pieces.entries()) link.socket.write(piece, at === pieces.length - 1 ? written : undefined)

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../../infra/runtime/secrets.ts'
-import { createPacker } from '../../../infra/threads/packed.ts'
+import { createPacker, shareBytes } from '../../../infra/threads/packed.ts'
 import { bodyHashOf } from '../../../lib/dkim/canonical.ts'
 import type { MessageId, ProjectId } from '../../../lib/ids.ts'
 import { emailOf } from '../../channels/mail.ts'
+import { tooLarge } from '../../channels/mail-size.ts'
 import { composedOf } from '../../channels/mail-source.ts'
 import { messageKey } from '../message-key.ts'
 import { packMessage, unpackMessage } from './packed-message.ts'
@@ -19,7 +20,8 @@ function sent(content: Record<string, unknown>, composing?: Composing, headers: 
   const packer = createPacker()
   const rendered = { channel: 'email' as const, recipient: 'kim@example.org', summary: 'Hi', content }
   const packed = packMessage({ secrets, pack: packer.pack }, { rendered, headers }, { id, projectId, now, composing })
-  return unpackMessage(structuredClone(packed), packer.take() ?? undefined)
+  const bytes = packer.take()
+  return unpackMessage(structuredClone(packed), bytes ? shareBytes(bytes, 1)[0] : undefined)
 }
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }))
@@ -37,6 +39,14 @@ describe('a rendered message', () => {
         expect(rendered.content.html).toBe(html)
       }),
     )
+  })
+
+  test('has its texts read to be measured only for a provider with a limit', () => {
+    const { rendered } = sent({ to: 'kim@example.org', html: 'x'.repeat(2000) })
+    const isUnread = () => Object.getOwnPropertyDescriptor(rendered.content, 'html')?.get !== undefined
+    expect(tooLarge({ label: 'Own', mailBytesMax: undefined }, rendered)).toBeNull()
+    expect(isUnread()).toBe(true)
+    expect(tooLarge({ label: 'Own', mailBytesMax: 1000 }, rendered)).toMatchObject({ code: 'too_large' })
   })
 })
 

@@ -2,7 +2,7 @@
  * Rendered messages on their way from a worker thread: their large texts are packed, so that the main thread copies none that it does not
  * read. Emails for relays are composed in the thread, and are nothing but bytes afterwards. Pure.
  */
-import { bytesOf, type Packed, textOf } from '../../../infra/threads/packed.ts'
+import { bytesOf, type Packed, type PackedBytes, textOf } from '../../../infra/threads/packed.ts'
 import type { TaskTools } from '../../../infra/threads/task.ts'
 import { bodyHashOf, divideMail } from '../../../lib/dkim/canonical.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
@@ -19,8 +19,8 @@ export type PackedMessage = Done & {
   mail?: Omit<ComposedMail, 'content'> & { content: Packed }
 }
 
-/** A rendered message as the main thread has it. `bytes` is about what it takes. */
-export type RenderedMessage = Done & { mail?: ComposedMail; bytes: number }
+/** A rendered message as the main thread has it. `bytes` is about what it takes, and `packed` where its large texts lie. */
+export type RenderedMessage = Done & { mail?: ComposedMail; bytes: number; packed?: PackedBytes }
 
 /** Shorter texts are copied. */
 const PACKED_FROM = 1000
@@ -62,16 +62,16 @@ function composedMail(
 }
 
 /** Unpacks a message. Its texts are read when they are asked for. */
-export function unpackMessage({ rendered, headers, texts, mail }: PackedMessage, packed: ArrayBuffer | undefined): RenderedMessage {
+export function unpackMessage({ rendered, headers, texts, mail }: PackedMessage, packed: PackedBytes | undefined): RenderedMessage {
   let bytes = 0
   for (const value of Object.values(rendered.content)) if (typeof value === 'string') bytes += value.length
   if (!packed) return { rendered, headers, bytes }
   for (const [name, text] of texts) {
     bytes += text.length
-    readLater(rendered.content, name, () => textOf(packed, text))
+    readLater(rendered.content, name, () => textOf(packed.bytes, text))
   }
-  if (!mail) return { rendered, headers, bytes }
-  return { rendered, headers, mail: { ...mail, content: bytesOf(packed, mail.content) }, bytes: bytes + mail.content.length }
+  if (!mail) return { rendered, headers, bytes, packed }
+  return { rendered, headers, mail: { ...mail, content: bytesOf(packed.bytes, mail.content) }, bytes: bytes + mail.content.length, packed }
 }
 
 function readLater(content: Record<string, unknown>, name: string, read: () => string): void {

@@ -21,7 +21,12 @@ type Item = {
 }
 
 /** What came of the messages of a slice, in order, and how those are shown that have redacted values. */
-export type RenderedSlice = { outcomes: RenderOutcome[]; shown: ReadonlyMap<MessageId, Rendered> }
+export type RenderedSlice = {
+  outcomes: RenderOutcome[]
+  shown: ReadonlyMap<MessageId, Rendered>
+  /** Frees the memory of the large texts. Nothing may read them afterwards. */
+  release(): void
+}
 
 export async function renderSlice(
   ctx: ProjectCtx,
@@ -58,7 +63,11 @@ export async function renderSlice(
     const outcome = outcomes[messages.length + at]
     shown.set(id, outcome && 'rendered' in outcome ? outcome.rendered : unshown(channel))
   }
-  return { outcomes: outcomes.slice(0, messages.length), shown }
+  const packed = new Set(outcomes.flatMap((outcome) => ('packed' in outcome && outcome.packed) || []))
+  const release = () => {
+    for (const bytes of packed) bytes.release()
+  }
+  return { outcomes: outcomes.slice(0, messages.length), shown, release }
 }
 
 /** The domains of a campaign: of its tracked links, and of the default sender. */

@@ -189,7 +189,8 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
 }
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
-  const { rendered, failed, overBudget } = sortOut(ctx, slice, await renderSlice(ctx, sending, contexts.requestOf, slice), contexts)
+  const messages = await renderSlice(ctx, sending, contexts.requestOf, slice)
+  const { rendered, failed, overBudget } = sortOut(ctx, slice, messages, contexts)
   for (const { ready, bytes } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytes)
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
@@ -230,6 +231,8 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   ]
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
+  // Of an attempt that failed, a socket may still have bytes to write.
+  if (sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) messages.release()
   // Last, because results are saved whatever becomes of their spans.
   if (ctx.tracing) await traceAttempts(ctx, ctx.tracing, sent)
 }
