@@ -3,14 +3,20 @@
  * If a call rejects, the others still finish, and then the first error is thrown.
  */
 export async function mapWithConcurrency<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: PromiseSettledResult<R>[] = []
-  const queue = items.entries()
+  const results = Array.from<R>({ length: items.length })
+  const failures: { index: number; error: unknown }[] = []
+  let next = 0
   const worker = async () => {
-    for (const [index, item] of queue) [results[index]] = (await Promise.allSettled([work(item)])) as [PromiseSettledResult<R>]
+    for (let index = next++; index < items.length; index = next++) {
+      try {
+        results[index] = await work(items[index] as T)
+      } catch (error) {
+        failures.push({ index, error })
+      }
+    }
   }
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason
-    return result.value
-  })
+  const [first] = failures.sort((a, b) => a.index - b.index)
+  if (first) throw first.error
+  return results
 }

@@ -59,6 +59,13 @@ export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: 
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
   const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
   const requests = await loadRequests(ctx, messages)
+  // The users of a batch have few locales.
+  const choices = new Map<string, SendableTemplate | undefined>()
+  const templateFor = (campaignId: CampaignId, locale: string | null, variant: number) => {
+    const key = `${campaignId}:${variant}:${locale}`
+    if (!choices.has(key)) choices.set(key, chooseTemplate(templates.get(campaignId) ?? [], locale, ctx.project.locale, variant))
+    return choices.get(key)
+  }
   return {
     requestOf: ({ id }) => requests.get(id),
     devices: (userId) => devices.get(userId) ?? [],
@@ -81,8 +88,7 @@ export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: 
         consent,
         suppression: address == null ? undefined : (consent?.is_transactional ? ofTransactional : suppressions).get(address),
         template:
-          (request && templateOf(campaign_id, request)) ??
-          chooseTemplate(templates.get(campaign_id) ?? [], request?.locale ?? user?.locale ?? null, ctx.project.locale, chosen ?? 0),
+          (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),

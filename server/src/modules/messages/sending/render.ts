@@ -92,11 +92,12 @@ export function render({ secrets }: Pick<TaskTools, 'secrets'>, settings: Render
     preferences_url: userLinks.preferences_url,
     view_url: input.testFor ? testViewUrlOf(signing) : viewUrlOf(signing, project.id, input.id),
   }
+  const ownUrls = Object.values(own)
   try {
     const filled = renderContent(channel, content, { ...scopeOf(project, input, campaign, user), ...own }, required)
     const tracker = trackerOf(signing, { ...about, campaignId: campaign.id, base: input.trackingUrl })
     const urlOf = (link: number, url: string) => {
-      if (Object.values(own).includes(url)) return url
+      if (ownUrls.includes(url)) return url
       const [id, address] = [tracked?.ids[link], input.utm ? withUtm(url, input.utm) : url]
       return id === undefined ? address : tracker.click(id, address)
     }
