@@ -9,6 +9,9 @@ import { Pool } from 'undici'
 /** `BENCH_PROFILE` is a folder to which the server writes a CPU profile. */
 const profiling = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []
 
+/** As `npm start` has them. */
+const HEAP_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=60']
+
 const main = new URL('../server/src/main.ts', import.meta.url).pathname
 
 export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKey: string; databaseUrl: string; dataDir: string }
@@ -16,7 +19,7 @@ export type BenchServer = AsyncDisposable & { url: string; pid: number; secretKe
 /** Starts a server with a new data directory and without rate limits, and waits until it is ready. */
 export async function startServer(env: Record<string, string> = {}, dataDir?: string): Promise<BenchServer> {
   const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')))
-  const child = spawn(process.execPath, [...profiling, main, 'all'], {
+  const child = spawn(process.execPath, [...profiling, ...HEAP_OPTIONS, main, 'all'], {
     env: { ...process.env, DATA_DIR: dir, PORT: '0', LOG_LEVEL: 'warn', RATE_READ: '0', RATE_WRITE: '0', RATE_ALL_PER_MIN: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
