@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
-import { join, type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, join, type Sql, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
@@ -127,26 +127,32 @@ const NameDayRow = Type.Object({
   names: Type.Integer(),
 })
 
-/** The daily counts of the `most` most frequent names, most frequent first. Each row also has the totals over all names. */
+/**
+ * The daily counts of the `most` most frequent names, most frequent first. Each row also has the totals over all names. All names are summed, and only
+ * the most frequent ones read day by day, because a project can have a hundred thousand.
+ */
 export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
   ctx.db.many(
     NameDayRow,
-    sql`with counts as materialized (
-          select name, day, sum(events)::bigint as count
+    sql`with sums as materialized (
+          select name, sum(events)::bigint as name_total
           from event_days
           where project_id = ${ctx.projectId} and day >= ${from}::date and day <= ${to}::date${name === undefined ? sql`` : sql` and name = ${name}`}
-          group by name, day
-        ), top_names as (
-          select name, sum(count)::bigint as name_total, (sum(sum(count)) over ())::bigint as total, count(*) over () as names
-          from counts
           group by name
-          order by name_total desc, name
-          limit ${most}
+        ), totals as (
+          select sum(name_total)::bigint as total, count(*) as names from sums
+        ), top_names as (
+          select name, name_total from sums order by name_total desc, name limit ${most}
         )
-        select c.name, c.day::text as day, c.count, f.name_total, f.total, f.names
+        select f.name, c.day::text as day, c.count, f.name_total, t.total, t.names
         from top_names f
-        join counts c on c.name = f.name
-        order by f.name_total desc, c.name, c.day`,
+        cross join totals t
+        cross join lateral (
+          select day, sum(events)::bigint as count from event_days
+          where project_id = ${ctx.projectId} and name = f.name and day >= ${from}::date and day <= ${to}::date
+          group by day ${fence}
+        ) c
+        order by f.name_total desc, f.name, c.day`,
   )
 
 const RecentRow = Type.Object({ name: Type.String(), is_recent: Type.Boolean(), count: Type.Integer() })

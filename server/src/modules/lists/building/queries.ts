@@ -153,7 +153,6 @@ export async function fillUsers(
   await allowNestedLoops(ctx, false)
   const users = sql`(select u.id, ${columns} from users u ${joins}
                      where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLiveUserRow}) p`
-  const insert = sql`insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)`
   // Without later checks the rows are the members, and need not be returned to be counted.
   const members = isTimed
     ? await ctx.db.value(
@@ -161,7 +160,7 @@ export async function fillUsers(
         unprepared(sql`with evaluated as (
             select p.id, ${holds} as is_member, ${nextChangeAt} as next_check_at from ${users} offset 0
           ), saved as (
-            ${insert}
+            insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
             select ${ctx.projectId}, ${id}, id, is_member, ${ctx.clock.now()}, next_check_at
             from evaluated where is_member or next_check_at is not null
             returning is_member
@@ -170,7 +169,8 @@ export async function fillUsers(
       )
     : await ctx.db.run(
         unprepared(
-          sql`${insert} select ${ctx.projectId}, ${id}, p.id, true, ${ctx.clock.now()}, null::timestamptz from ${users} where ${holds}`,
+          sql`insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
+              select ${ctx.projectId}, ${id}, p.id, true, ${ctx.clock.now()}, null::timestamptz from ${users} where ${holds}`,
         ),
       )
   await allowNestedLoops(ctx, true)
