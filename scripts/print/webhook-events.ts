@@ -5,7 +5,6 @@ type Member = { type?: string | string[]; enum?: unknown[]; anyOf?: Member[]; fo
 type AnyEventKind = {
   type: string
   summary: string
-  isEmitted: boolean
   data: { properties: Record<string, Member>; required?: string[] }
   sample: unknown
 }
@@ -15,24 +14,23 @@ export function webhookEventsPage(): string {
   const all = Object.values(webhookEvents as unknown as Record<string, AnyEventKind>)
   return `# Webhook events
 
-A webhook endpoint can subscribe to ${all.length} event types. Of these, ${all.filter(({ isEmitted }) => isEmitted).length} are
-sent today. The others are reserved for a mail engine of Carillon’s own, which does not exist yet.
+A webhook endpoint can subscribe to ${all.length} event types.
 
 The body of each request is \`{ "id", "type", "timestamp", "project_id", "api_version", "data" }\`. The members of \`data\` depend on
 the type; those that are not required are present if they are known.
 
 ${table(
-  ['Type', 'Sent today', 'Sent when'],
-  all.map(({ type, summary, isEmitted }) => [`[${code(type)}](#${type.replace('.', '')})`, isEmitted ? 'yes' : 'no', summary]),
+  ['Type', 'Sent when'],
+  all.map(({ type, summary }) => [`[${code(type)}](#${type.replace('.', '')})`, summary]),
 )}
 
 ${all.map(section).join('\n\n')}
 `
 }
 
-const section = ({ type, summary, isEmitted, data, sample }: AnyEventKind): string => `## ${type}
+const section = ({ type, summary, data, sample }: AnyEventKind): string => `## ${type}
 
-${summary}${isEmitted ? '' : ' Not sent today.'}
+${summary}
 
 ${table(
   ['Member of `data`', 'Type', 'Required', 'Description'],

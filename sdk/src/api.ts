@@ -3714,7 +3714,7 @@ export interface webhooks {
         put?: never;
         /**
          * An attempt to deliver a message ended, successfully or not
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.attempt-end`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryAttemptEndEvent"];
         delete?: never;
@@ -3734,7 +3734,7 @@ export interface webhooks {
         put?: never;
         /**
          * An attempt to deliver a message started
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.attempt-start`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryAttemptStartEvent"];
         delete?: never;
@@ -3754,7 +3754,7 @@ export interface webhooks {
         put?: never;
         /**
          * Every recipient of a message has reached a final state
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.completed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryCompletedEvent"];
         delete?: never;
@@ -3774,7 +3774,7 @@ export interface webhooks {
         put?: never;
         /**
          * An attempt was postponed because too many connections to the destination are open
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.concurrency-limit-exceeded`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryConcurrencyLimitExceededEvent"];
         delete?: never;
@@ -3794,7 +3794,7 @@ export interface webhooks {
         put?: never;
         /**
          * The connection to the mail host failed
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.connect-error`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryConnectErrorEvent"];
         delete?: never;
@@ -3814,7 +3814,7 @@ export interface webhooks {
         put?: never;
         /**
          * The destination accepted the message for this recipient
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.delivered`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryDeliveredEvent"];
         delete?: never;
@@ -3834,7 +3834,7 @@ export interface webhooks {
         put?: never;
         /**
          * The message bounced. It cannot be delivered to this recipient
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.dsn-perm-fail`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryDsnPermFailEvent"];
         delete?: never;
@@ -3854,7 +3854,7 @@ export interface webhooks {
         put?: never;
         /**
          * Delivery to this recipient is delayed. It will be tried again
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.dsn-temp-fail`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryDsnTempFailEvent"];
         delete?: never;
@@ -3874,7 +3874,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host refused the EHLO command
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.ehlo-rejected`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryEhloRejectedEvent"];
         delete?: never;
@@ -3894,7 +3894,7 @@ export interface webhooks {
         put?: never;
         /**
          * A message was given up: the provider refused it, its attempts or its time ran out, or it could not be rendered
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryFailedEvent"];
         delete?: never;
@@ -3914,7 +3914,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host refused the connection in its greeting, or sent none
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.greeting-failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryGreetingFailedEvent"];
         delete?: never;
@@ -3934,7 +3934,7 @@ export interface webhooks {
         put?: never;
         /**
          * The TLS handshake failed with a mail host that uses TLS from the start
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.implicit-tls-error`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryImplicitTlsErrorEvent"];
         delete?: never;
@@ -3954,7 +3954,7 @@ export interface webhooks {
         put?: never;
         /**
          * The IP address of a mail host could not be resolved
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.ip-lookup-failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryIpLookupFailedEvent"];
         delete?: never;
@@ -3974,7 +3974,7 @@ export interface webhooks {
         put?: never;
         /**
          * The destination refused the sender (MAIL FROM)
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.mail-from-rejected`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryMailFromRejectedEvent"];
         delete?: never;
@@ -3994,7 +3994,7 @@ export interface webhooks {
         put?: never;
         /**
          * The destination refused the message itself (DATA)
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.message-rejected`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryMessageRejectedEvent"];
         delete?: never;
@@ -4014,7 +4014,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail hosts (MX) of the domain could not be resolved
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.mx-lookup-failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryMxLookupFailedEvent"];
         delete?: never;
@@ -4034,7 +4034,7 @@ export interface webhooks {
         put?: never;
         /**
          * The domain has a null MX record, so it accepts no email (RFC 7505)
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.null-mx`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryNullMxEvent"];
         delete?: never;
@@ -4054,7 +4054,7 @@ export interface webhooks {
         put?: never;
         /**
          * There was no valid reply for this recipient (RCPT TO), because the connection broke or timed out
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryRcptToFailedEvent"];
         delete?: never;
@@ -4074,7 +4074,7 @@ export interface webhooks {
         put?: never;
         /**
          * The destination refused this recipient (RCPT TO)
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-rejected`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryRcptToRejectedEvent"];
         delete?: never;
@@ -4094,7 +4094,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host offered STARTTLS, but the TLS handshake failed
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.start-tls-error`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryStartTlsErrorEvent"];
         delete?: never;
@@ -4114,7 +4114,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host does not offer STARTTLS
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `delivery.start-tls-unavailable`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryStartTlsUnavailableEvent"];
         delete?: never;
@@ -4134,7 +4134,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported a message as spam, and was unsubscribed from its subscription type
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `incoming-report.abuse-report`. A reply other than 2xx is retried.
          */
         post: operations["onIncomingReportAbuseReportEvent"];
         delete?: never;
@@ -4154,7 +4154,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported a message as fraud. The address was suppressed
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `incoming-report.fraud-report`. A reply other than 2xx is retried.
          */
         post: operations["onIncomingReportFraudReportEvent"];
         delete?: never;
@@ -4174,7 +4174,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported that a message contains a virus
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `incoming-report.virus-report`. A reply other than 2xx is retried.
          */
         post: operations["onIncomingReportVirusReportEvent"];
         delete?: never;
@@ -4194,7 +4194,7 @@ export interface webhooks {
         put?: never;
         /**
          * A message that was submitted with authentication, over the API or by SMTP, was added to the outbound queue
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `queue.queue-message-authenticated`. A reply other than 2xx is retried.
          */
         post: operations["onQueueQueueMessageAuthenticatedEvent"];
         delete?: never;
@@ -4214,7 +4214,7 @@ export interface webhooks {
         put?: never;
         /**
          * A message was refused because a queue or sending quota is exceeded
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `queue.quota-exceeded`. A reply other than 2xx is retried.
          */
         post: operations["onQueueQuotaExceededEvent"];
         delete?: never;
@@ -4234,7 +4234,7 @@ export interface webhooks {
         put?: never;
         /**
          * Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled
-         * @description Sent today.
+         * @description Sent to each endpoint that subscribes to `queue.rescheduled`. A reply other than 2xx is retried.
          */
         post: operations["onQueueRescheduledEvent"];
         delete?: never;

@@ -6,7 +6,7 @@ import { Exact, IdOf, Timestamp } from '../lib/shapes.ts'
 import { LATEST_VERSION, VERSIONS } from '../lib/versions.ts'
 import { webhookEvents } from '../modules/webhook-events/index.ts'
 
-type Kind = { type: string; summary: string; isEmitted: boolean; data: TSchema; sample: unknown }
+type Kind = { type: string; summary: string; data: TSchema; sample: unknown }
 
 const EVENT_ID = 'evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X'
 const TIMESTAMP = '2026-11-20T02:56:21.664Z'
@@ -17,10 +17,10 @@ export const webhooks = (): Webhook[] =>
     .map(webhookOf)
     .toSorted((a, b) => (a.type < b.type ? -1 : 1))
 
-const webhookOf = ({ type, summary, isEmitted, data, sample }: Kind): Webhook => ({
+const webhookOf = ({ type, summary, data, sample }: Kind): Webhook => ({
   type,
   summary,
-  description: isEmitted ? 'Sent today.' : 'Reserved for a mail engine that does not exist yet; not sent today.',
+  description: `Sent to each endpoint that subscribes to \`${type}\`. A reply other than 2xx is retried.`,
   name: nameOf(type),
   payload: Exact(
     {

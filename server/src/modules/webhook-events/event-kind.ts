@@ -9,8 +9,6 @@ export type EventKind<T extends string, S extends TSchema> = {
   type: T
   /** When it is sent, as a sentence for the API reference. */
   summary: string
-  /** Whether the server emits it. The others are reserved for a mail engine that does not exist yet. */
-  isEmitted: boolean
   /** The schema of `data` in the payload. */
   data: S
   sample: Static<S>

@@ -9,7 +9,6 @@ const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
 export const deliveryConcurrencyLimitExceeded = eventKind({
   type: 'delivery.concurrency-limit-exceeded',
   summary: 'An attempt was postponed because too many connections to the destination are open.',
-  isEmitted: true,
   data: AboutMessage({
     host: Host,
     next_attempt_at: Type.Optional(Timestamp),
@@ -22,7 +21,6 @@ export const deliveryConcurrencyLimitExceeded = eventKind({
 export const deliveryAttemptStart = eventKind({
   type: 'delivery.attempt-start',
   summary: 'An attempt to deliver a message started.',
-  isEmitted: true,
   data: AboutMessage({ queued_ms: Type.Optional(ElapsedMs) }),
   sample: { ...sampleWhole, to: ['kim@example.org'], queued_ms: 42 },
 })
@@ -30,7 +28,6 @@ export const deliveryAttemptStart = eventKind({
 export const deliveryAttemptEnd = eventKind({
   type: 'delivery.attempt-end',
   summary: 'An attempt to deliver a message ended, successfully or not.',
-  isEmitted: true,
   data: AboutMessage({
     elapsed_ms: ElapsedMs,
     result: Type.Optional(OneOf(['delivered', 'partial', 'deferred', 'failed', 'expired'])),
@@ -41,7 +38,6 @@ export const deliveryAttemptEnd = eventKind({
 export const deliveryCompleted = eventKind({
   type: 'delivery.completed',
   summary: 'Every recipient of a message has reached a final state.',
-  isEmitted: true,
   data: AboutMessage({ elapsed_ms: ElapsedMs, delivered: Count, failed: Count }),
   sample: { ...sampleWhole, to: ['kim@example.org', 'lee@example.net'], elapsed_ms: 1204, delivered: 1, failed: 1 },
 })
@@ -49,7 +45,6 @@ export const deliveryCompleted = eventKind({
 export const deliveryDelivered = eventKind({
   type: 'delivery.delivered',
   summary: 'The destination accepted the message for this recipient.',
-  isEmitted: true,
   data: AboutMessage({
     host: Type.Optional(Host),
     ip: Type.Optional(Ip),
@@ -76,7 +71,6 @@ export const deliveryDelivered = eventKind({
 export const deliveryDsnPermFail = eventKind({
   type: 'delivery.dsn-perm-fail',
   summary: 'The message bounced. It cannot be delivered to this recipient.',
-  isEmitted: true,
   data: AboutMessage({
     diagnostic: Words,
     attempts: Type.Integer({ minimum: 1 }),
@@ -100,7 +94,6 @@ export const deliveryDsnPermFail = eventKind({
 export const deliveryDsnTempFail = eventKind({
   type: 'delivery.dsn-temp-fail',
   summary: 'Delivery to this recipient is delayed. It will be tried again.',
-  isEmitted: true,
   data: AboutMessage({
     diagnostic: Words,
     next_attempt_at: Type.Optional(Timestamp),
@@ -118,7 +111,6 @@ export const deliveryDsnTempFail = eventKind({
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
   summary: 'A message was given up: the provider refused it, its attempts or its time ran out, or it could not be rendered.',
-  isEmitted: true,
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
@@ -136,7 +128,6 @@ const Refusal = AboutMessage({
 export const deliveryMailFromRejected = eventKind({
   type: 'delivery.mail-from-rejected',
   summary: 'The destination refused the sender (MAIL FROM).',
-  isEmitted: true,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
 })
@@ -144,7 +135,6 @@ export const deliveryMailFromRejected = eventKind({
 export const deliveryMessageRejected = eventKind({
   type: 'delivery.message-rejected',
   summary: 'The destination refused the message itself (DATA).',
-  isEmitted: true,
   data: AboutMessage({
     ...Refusal.properties,
     uncertain: Type.Optional(Type.Boolean({ description: 'There was no reply, so the message may have been accepted.' })),
@@ -155,7 +145,6 @@ export const deliveryMessageRejected = eventKind({
 export const deliveryRcptToRejected = eventKind({
   type: 'delivery.rcpt-to-rejected',
   summary: 'The destination refused this recipient (RCPT TO).',
-  isEmitted: true,
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
 })
@@ -163,7 +152,6 @@ export const deliveryRcptToRejected = eventKind({
 export const deliveryRcptToFailed = eventKind({
   type: 'delivery.rcpt-to-failed',
   summary: 'There was no valid reply for this recipient (RCPT TO), because the connection broke or timed out.',
-  isEmitted: true,
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, reason: 'The connection was closed before a reply.' },
 })
@@ -171,7 +159,6 @@ export const deliveryRcptToFailed = eventKind({
 export const deliveryMxLookupFailed = eventKind({
   type: 'delivery.mx-lookup-failed',
   summary: 'The mail hosts (MX) of the domain could not be resolved.',
-  isEmitted: true,
   data: AboutMessage({
     domain: Type.String(),
     reason: Reason,
@@ -183,7 +170,6 @@ export const deliveryMxLookupFailed = eventKind({
 export const deliveryIpLookupFailed = eventKind({
   type: 'delivery.ip-lookup-failed',
   summary: 'The IP address of a mail host could not be resolved.',
-  isEmitted: true,
   data: AboutMessage({ host: Host, reason: Reason }),
   sample: { ...sampleHost, reason: 'The host name does not exist.' },
 })
@@ -191,7 +177,6 @@ export const deliveryIpLookupFailed = eventKind({
 export const deliveryNullMx = eventKind({
   type: 'delivery.null-mx',
   summary: 'The domain has a null MX record, so it accepts no email (RFC 7505).',
-  isEmitted: true,
   data: AboutMessage({ domain: Type.String() }),
   sample: { ...sampleMessage, domain: 'example.org' },
 })
@@ -199,7 +184,6 @@ export const deliveryNullMx = eventKind({
 export const deliveryConnectError = eventKind({
   type: 'delivery.connect-error',
   summary: 'The connection to the mail host failed.',
-  isEmitted: true,
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, ip: '192.0.2.25', reason: 'The connection was refused.' },
 })
@@ -209,7 +193,6 @@ const Greeting = Refusal
 export const deliveryGreetingFailed = eventKind({
   type: 'delivery.greeting-failed',
   summary: 'The mail host refused the connection in its greeting, or sent none.',
-  isEmitted: true,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
 })
@@ -217,7 +200,6 @@ export const deliveryGreetingFailed = eventKind({
 export const deliveryEhloRejected = eventKind({
   type: 'delivery.ehlo-rejected',
   summary: 'The mail host refused the EHLO command.',
-  isEmitted: true,
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '550 5.7.1 Access denied' },
 })
@@ -225,7 +207,6 @@ export const deliveryEhloRejected = eventKind({
 export const deliveryStartTlsError = eventKind({
   type: 'delivery.start-tls-error',
   summary: 'The mail host offered STARTTLS, but the TLS handshake failed.',
-  isEmitted: true,
   data: AboutMessage({
     host: Host,
     ip: Type.Optional(Ip),
@@ -238,7 +219,6 @@ export const deliveryStartTlsError = eventKind({
 export const deliveryStartTlsUnavailable = eventKind({
   type: 'delivery.start-tls-unavailable',
   summary: 'The mail host does not offer STARTTLS.',
-  isEmitted: true,
   data: AboutMessage({
     host: Host,
     ip: Type.Optional(Ip),
@@ -251,7 +231,6 @@ export const deliveryStartTlsUnavailable = eventKind({
 export const deliveryImplicitTlsError = eventKind({
   type: 'delivery.implicit-tls-error',
   summary: 'The TLS handshake failed with a mail host that uses TLS from the start.',
-  isEmitted: true,
   data: AboutMessage({ host: Host, ip: Type.Optional(Ip), reason: Reason }),
   sample: { ...sampleHost, reason: 'The host does not use TLS on this port.' },
 })

@@ -31,7 +31,6 @@ const sampleReport = {
 export const incomingReportAbuse = eventKind({
   type: 'incoming-report.abuse-report',
   summary: 'A recipient reported a message as spam, and was unsubscribed from its subscription type.',
-  isEmitted: true,
   data: Report,
   sample: { ...sampleReport, unsubscribed: true },
 })
@@ -39,7 +38,6 @@ export const incomingReportAbuse = eventKind({
 export const incomingReportFraud = eventKind({
   type: 'incoming-report.fraud-report',
   summary: 'A recipient reported a message as fraud. The address was suppressed.',
-  isEmitted: true,
   data: Report,
   sample: { ...sampleReport, reported_uri: ['https://news.example.com/offer'] },
 })
@@ -47,7 +45,6 @@ export const incomingReportFraud = eventKind({
 export const incomingReportVirus = eventKind({
   type: 'incoming-report.virus-report',
   summary: 'A recipient reported that a message contains a virus.',
-  isEmitted: true,
   data: Report,
   sample: sampleReport,
 })

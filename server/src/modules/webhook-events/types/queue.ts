@@ -8,7 +8,6 @@ const { attempt: _, ...sampleQueued } = sampleMessage
 export const queueMessageAuthenticated = eventKind({
   type: 'queue.queue-message-authenticated',
   summary: 'A message that was submitted with authentication, over the API or by SMTP, was added to the outbound queue.',
-  isEmitted: true,
   data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Size of the message in bytes.' }) }),
   sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
 })
@@ -16,7 +15,6 @@ export const queueMessageAuthenticated = eventKind({
 export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
   summary: 'Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled.',
-  isEmitted: true,
   data: AboutMessage({
     next_attempt_at: Timestamp,
     expires_at: Type.Optional(Timestamp),
@@ -35,7 +33,6 @@ export const queueRescheduled = eventKind({
 export const queueQuotaExceeded = eventKind({
   type: 'queue.quota-exceeded',
   summary: 'A message was refused because a queue or sending quota is exceeded.',
-  isEmitted: true,
   data: AboutMessage({
     quota: Type.String({ description: 'The name of the quota.' }),
     limit: Count,
