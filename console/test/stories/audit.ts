@@ -14,7 +14,7 @@ export const audit = (site: () => Site) =>
       await page.getByRole('menuitem', { name: 'list', exact: true }).click()
       await page.getByRole('link', { name: 'list.updated' }).first().click()
       const drawer = page.getByRole('complementary', { name: /^Entry/ })
-      expect(await drawer.locator('del').allTextContents()).toEqual(['Before: Old name'])
+      await expect.poll(() => drawer.locator('del').allTextContents()).toEqual(['Before: Old name'])
       expect(await drawer.locator('ins').allTextContents()).toEqual(['After: New name'])
       await drawer.getByRole('link', { name: 'New name' }).click()
       await expect.poll(() => page.url()).toContain('object_id=')

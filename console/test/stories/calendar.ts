@@ -24,6 +24,6 @@ export const calendar = (site: () => Site) =>
       await page.getByRole('button', { name: 'More about Pi day' }).click()
       await page.getByRole('menuitem', { name: 'Changes in the audit log' }).click()
       await page.getByRole('row', { name: /campaign\.created.*Pi day/ }).waitFor()
-      expect(await page.getByRole('row').count()).toBe(2)
+      await expect.poll(() => page.getByRole('row').count()).toBe(2)
     })
   })

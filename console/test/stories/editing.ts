@@ -105,7 +105,7 @@ const blocks = (site: () => Site) =>
     // The first field of the new block has the focus.
     await page.keyboard.type('Order {{ event.data.what }}')
     await press('Move up: Button 4')
-    expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Move up: Button 3')
+    await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Move up: Button 3')
     await press('Add a block')
     await page.getByRole('menuitem', { name: 'Two columns' }).press('Enter')
     await press('Add to column 2')

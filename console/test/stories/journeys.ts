@@ -76,7 +76,7 @@ const drawing = (site: () => Site) =>
       await page.getByText('The draft can be published.').waitFor({ timeout: SAVED_MS })
       const shown = (await page.locator('.react-flow__node b').allTextContents()).toSorted()
       expect(shown).toEqual(['Enter', 'Exit', 'Wait'])
-      expect(await page.locator('.react-flow__edge').count()).toBe(2)
+      await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2)
 
       await page.getByRole('button', { name: 'Publish…' }).focus()
       await press(page, 'Enter')
@@ -133,7 +133,7 @@ const copying = (site: () => Site) =>
       await page.getByRole('treeitem', { name: /2 days/ }).focus()
       await press(page, ' ', 'Shift+ArrowDown')
       await marked('2 steps marked').waitFor()
-      expect(await page.locator('.nd.marked').count()).toBe(2)
+      await expect.poll(() => page.locator('.nd.marked').count()).toBe(2)
 
       await press(page, 'Control+c')
       await page.getByText('2 steps copied.', { exact: false }).waitFor()

@@ -31,7 +31,7 @@ export const messages = (site: () => Site) =>
       // Escape closes it, and the focus is where it was.
       await page.keyboard.press('Escape')
       await drawer.waitFor({ state: 'detached' })
-      expect(await page.evaluate('document.activeElement.tagName')).toBe('A')
+      await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('A')
       await page.goto(`${log}?message=${id}`)
       await drawer.getByRole('button', { name: 'Content' }).click()
       await drawer.getByText('Your order').waitFor()

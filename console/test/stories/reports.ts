@@ -33,7 +33,9 @@ export const reports = (site: () => Site) =>
       expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ figure: 'sent', days: '7', campaign_id: String(campaign_id) })
       await page.reload()
       const totals = page.getByRole('table', { name: 'Totals' })
-      expect(await totals.getByRole('row', { name: /^Sent/ }).getByRole('cell').first().textContent()).toBe(String(ofCampaign.sent))
+      await expect
+        .poll(() => totals.getByRole('row', { name: /^Sent/ }).getByRole('cell').first().textContent())
+        .toBe(String(ofCampaign.sent))
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Download days as CSV' }).click(),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
@@ -5,8 +6,10 @@ import { memberPage } from './member-page.ts'
 export const schema = (site: () => Site) =>
   describe('attributes and events', () => {
     test('show what was sent, and admins hide an attribute from every key', async () => {
-      await site().api('POST', 'events', [{ external_id: 'sample-2', name: 'kettle_descaled', data: { minutes: 12 } }])
-      const found = async () => (await site().api('GET', 'schema/events?q=kettle')).results.length
+      // A name of its own for each try, because events stay counted.
+      const name = `kettle_${randomUUID()}`
+      await site().api('POST', 'events', [{ external_id: 'sample-2', name, data: { minutes: 12 } }])
+      const found = async () => (await site().api('GET', `schema/events?q=${name}`)).results.length
       await expect.poll(found).toBe(1)
       await using opened = await memberPage(site(), '/p/1/schema')
       const { page } = opened
@@ -22,11 +25,11 @@ export const schema = (site: () => Site) =>
         .poll(async () => (await site().api('GET', 'attributes')).results.some(({ hidden }: { hidden: boolean }) => hidden))
         .toBe(false)
       await page.getByRole('button', { name: 'Events', exact: true }).click()
-      await page.getByRole('searchbox', { name: 'Search names of events' }).fill('kettle')
+      await page.getByRole('searchbox', { name: 'Search names of events' }).fill(name)
       await expect.poll(() => page.getByRole('row').count()).toBe(2)
       await page.getByText('data.minutes (number)').waitFor()
-      await page.getByRole('link', { name: 'kettle_descaled' }).click()
-      const days = page.getByRole('complementary', { name: 'kettle_descaled by day' })
+      await page.getByRole('link', { name }).click()
+      const days = page.getByRole('complementary', { name: `${name} by day` })
       await days.getByText(/^1 in the last 30 days\. Most on .+: 1\.$/).waitFor()
       await days.getByRole('button', { name: '7 days' }).click()
       await days.getByText(/^1 in the last 7 days\./).waitFor()
@@ -34,8 +37,19 @@ export const schema = (site: () => Site) =>
       await expect.poll(() => days.getByRole('row').count()).toBe(8)
       await page.reload()
       await days.getByText(/^1 in the last 7 days\./).waitFor()
+      // Only what is drawn can have the focus: the list is read beside the panel.
+      await page.getByRole('link', { name }).waitFor()
+      const focused = () => page.evaluate('document.activeElement.textContent')
+      await expect.poll(focused).toBe(name)
       await page.keyboard.press('Escape')
       await days.waitFor({ state: 'detached' })
-      expect(await page.evaluate('document.activeElement.textContent')).toBe('kettle_descaled')
+      await expect.poll(focused).toBe(name)
+      // Where the list does not have what was open, the keyboard goes on from the heading.
+      await page.goto(`/p/1/schema?view=events&q=nothing-like-it&event=${name}`)
+      await page.getByText('No match.').waitFor()
+      await expect.poll(focused).toBe(name)
+      await page.keyboard.press('Escape')
+      await days.waitFor({ state: 'detached' })
+      await expect.poll(focused).toBe('Attributes and events')
     })
   })

@@ -6,6 +6,7 @@ import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
+import { returnFocus } from '../../parts/return-focus.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { RequestDrawer } from './drawer.tsx'
@@ -31,7 +32,7 @@ export function ApiLog() {
   const request = requests.data?.results.find((request) => request.id === id)
   const close = () => {
     void navigate({ search: ({ request: _, ...others }) => others, replace: true })
-    if (id !== undefined) document.getElementById(linkId(id))?.focus()
+    if (id !== undefined) returnFocus(linkId(id))
   }
   return (
     <ListPage

@@ -4,6 +4,7 @@ import { useRead } from '../../parts/data.ts'
 import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
+import { returnFocus } from '../../parts/return-focus.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import type { Entry } from './changes.ts'
@@ -30,7 +31,7 @@ export function AuditLog() {
   const entry = entries.data?.results.find((entry) => entry.id === id)
   const close = () => {
     void navigate({ search: ({ entry: _, ...others }) => others, replace: true })
-    if (id !== undefined) document.getElementById(linkId(id))?.focus()
+    if (id !== undefined) returnFocus(linkId(id))
   }
   return (
     <ListPage

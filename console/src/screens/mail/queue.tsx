@@ -12,6 +12,7 @@ import { SearchTable } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
+import { returnFocus } from '../../parts/return-focus.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay } from '../../session/project.tsx'
 import { RecipientDrawer } from './drawer.tsx'
@@ -29,7 +30,7 @@ export function Queue({ search, open }: { search: QueueSearch; open: string | un
   const opened = recipients.data?.results.find((recipient) => keyOf(recipient) === open)
   const close = () => {
     void navigate({ search, replace: true })
-    if (open !== undefined) document.getElementById(linkId(open))?.focus()
+    if (open !== undefined) returnFocus(linkId(open))
   }
   return (
     <div className={opened ? 'beside' : undefined}>

@@ -10,6 +10,7 @@ import { LIVE_MS } from '../../parts/live/interval.ts'
 import { useLiveReads } from '../../parts/live/use-live.ts'
 import { MESSAGE_STATES } from '../../parts/message-states.ts'
 import { usePeriodFilter, useSince } from '../../parts/period.ts'
+import { returnFocus } from '../../parts/return-focus.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { MessageDrawer } from './drawer.tsx'
@@ -40,7 +41,7 @@ export function MessageLog() {
   const messages = useRead(PATH, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   const close = () => {
     void navigate({ search: ({ message: _, ...others }) => others, replace: true })
-    if (message !== undefined) document.getElementById(linkId(message))?.focus()
+    if (message !== undefined) returnFocus(linkId(message))
   }
   return (
     <ListPage

@@ -7,6 +7,7 @@ import { SearchTable } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import type { ListSearch } from '../../parts/paging.ts'
+import { returnFocus } from '../../parts/return-focus.ts'
 import { Time } from '../../parts/time.tsx'
 import { EventDays } from './event-days.tsx'
 import { RANGE_DEFAULT, type Range } from './view.ts'
@@ -43,7 +44,7 @@ export function Events({ search: { event, days, ...search }, onSearch }: Props) 
   ]
   const close = () => {
     onSearch(search, true)
-    if (event !== undefined) document.getElementById(linkId(event))?.focus()
+    if (event !== undefined) returnFocus(linkId(event))
   }
   return (
     <div className={event === undefined ? undefined : 'beside'}>

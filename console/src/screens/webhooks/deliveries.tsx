@@ -8,6 +8,7 @@ import { SearchTable } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
+import { returnFocus } from '../../parts/return-focus.ts'
 import { Time } from '../../parts/time.tsx'
 import { DeliveryDrawer } from './delivery-drawer.tsx'
 import { DELIVERIES, type Endpoint, type EndpointSearch } from './search.ts'
@@ -28,7 +29,7 @@ export function Deliveries({ endpoint, search: { delivery, ...search } }: { endp
   )
   const close = () => {
     void navigate({ search, replace: true })
-    if (delivery !== undefined) document.getElementById(linkId(delivery))?.focus()
+    if (delivery !== undefined) returnFocus(linkId(delivery))
   }
   return (
     <div className={delivery === undefined ? undefined : 'beside'}>
