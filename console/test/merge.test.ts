@@ -39,11 +39,19 @@ describe('texts', () => {
     ['abcde', 'axcde', 'axcde', 'axcde'],
     ['abcde', 'axcde', 'axcdz', 'axcdz'],
     ['abcde', 'axcde', 'aycde', undefined],
-    ['abcde', 'axcde', 'abyde', undefined],
+    ['abcde', 'axcde', 'abyde', 'axyde'],
+    ['abcde', 'acde', 'abyde', 'ayde'],
+    ['abcde', 'abxcde', 'abyde', 'abxyde'],
+    ['abcde', 'abxyde', 'abcze', 'abxyze'],
+    ['abcde', 'axyde', 'abzde', undefined],
     ['abcde', 'abxcde', 'abycde', undefined],
   ])('%s as %s and as %s is %s', (base, mine, theirs, expected) => {
-    expect(mergeTexts(text(base), text(mine), text(theirs))?.replaceAll('\n', '')).toBe(expected)
-    expect(mergeTexts(text(base), text(theirs), text(mine))?.replaceAll('\n', '')).toBe(expected)
+    const merged = (mine: string, theirs: string) => {
+      const { parts, ...texts } = mergeTexts(text(base), text(mine), text(theirs))
+      return parts.length > 0 ? undefined : texts.mine.replaceAll('\n', '')
+    }
+    expect(merged(mine, theirs)).toBe(expected)
+    expect(merged(theirs, mine)).toBe(expected)
   })
 
   test('a comparison shows the lines around each change, and how many others there are', () => {
@@ -93,6 +101,13 @@ describe('objects', () => {
     expect(value).toEqual(mine)
     const chosen = clashes.reduce((object, { path, theirs }) => withAt(object, path, theirs), value)
     expect(chosen).toEqual(theirs)
+  })
+
+  test('of a long text only the lines are chosen that both changed; what else each changed is kept', () => {
+    const [mine, theirs] = ['xbCde', 'abKdy'].map((letters) => ({ ...base, html: text(letters) })) as [typeof base, typeof base]
+    const { value, clashes } = merge(base, mine, theirs)
+    expect(clashes).toEqual([{ path: ['html'], mine: text('xbCdy'), theirs: text('xbKdy'), parts: [{ mine: 'C', theirs: 'K' }] }])
+    expect(value.html).toBe(text('xbCdy'))
   })
 
   test('what was removed stays removed', () => {

@@ -47,24 +47,73 @@ function between(old: string[], now: string[]): Change[] {
   return changes
 }
 
-const isSame = (a: Change, b: Change) => a.from === b.from && a.to === b.to && a.lines.join('\n') === b.lines.join('\n')
+/** Lines that both have changed, each into other ones. */
+export type Part = { mine: string; theirs: string }
 
-/** Both changes of a text, unless they concern the same lines or lines side by side. */
-export function mergeTexts(base: string, mine: string, theirs: string): string | undefined {
+/** Both changes of a text. Where they concern the same lines, `mine` has mine and `theirs` has theirs; all other changes are in both. */
+export type MergedText = { mine: string; theirs: string; parts: Part[] }
+
+/** Changes that concern the same lines, or those of one side. */
+type Place = { from: number; to: number; mine: Change[]; theirs: Change[] }
+
+/** Brings both changes of a text together. */
+export function mergeTexts(base: string, mine: string, theirs: string): MergedText {
   const lines = base.split('\n')
-  const made = [...changesOf(lines, mine.split('\n')), ...changesOf(lines, theirs.split('\n'))].sort(
-    (a, b) => a.from - b.from || a.to - b.to,
-  )
-  const merged: string[] = []
+  const places = placesOf(changesOf(lines, mine.split('\n')), changesOf(lines, theirs.split('\n')))
+  const made: { mine: string[]; theirs: string[] } = { mine: [], theirs: [] }
+  const parts: Part[] = []
+  const give = (ofMine: string[], ofTheirs: string[]) => {
+    made.mine.push(...ofMine)
+    made.theirs.push(...ofTheirs)
+  }
   let done = 0
-  for (const [index, change] of made.entries()) {
-    const last = made[index - 1]
-    if (last && isSame(last, change)) continue
-    if (last && change.from <= last.to) return undefined
-    merged.push(...lines.slice(done, change.from), ...change.lines)
+  for (const place of places) {
+    const before = lines.slice(done, place.from)
+    give(before, before)
+    const [ofMine, ofTheirs] = [place.mine, place.theirs].map((changes) => applied(lines, place, changes)) as [string[], string[]]
+    const isOfBoth = place.mine.length > 0 && place.theirs.length > 0 && ofMine.join('\n') !== ofTheirs.join('\n')
+    if (isOfBoth) {
+      give(ofMine, ofTheirs)
+      parts.push({ mine: ofMine.join('\n'), theirs: ofTheirs.join('\n') })
+    } else {
+      const changed = place.mine.length > 0 ? ofMine : ofTheirs
+      give(changed, changed)
+    }
+    done = place.to
+  }
+  const rest = lines.slice(done)
+  give(rest, rest)
+  return { mine: made.mine.join('\n'), theirs: made.theirs.join('\n'), parts }
+}
+
+/** Changes by place. Lines side by side are two places, unless both have put lines between the same two. */
+function placesOf(mine: Change[], theirs: Change[]): Place[] {
+  const all = [
+    ...mine.map((change) => ({ change, side: 'mine' as const })),
+    ...theirs.map((change) => ({ change, side: 'theirs' as const })),
+  ]
+  all.sort(({ change: a }, { change: b }) => a.from - b.from || a.to - b.to)
+  const places: Place[] = []
+  for (const { change, side } of all) {
+    const last = places.at(-1)
+    const areBetween = last !== undefined && last.from === last.to && change.from === change.to && change.from === last.to
+    if (last && (change.from < last.to || areBetween)) {
+      last[side].push(change)
+      last.to = Math.max(last.to, change.to)
+    } else places.push({ from: change.from, to: change.to, mine: [], theirs: [], [side]: [change] })
+  }
+  return places
+}
+
+/** The lines of a place as one side has made them. */
+function applied(lines: string[], { from, to }: Place, changes: Change[]): string[] {
+  const made: string[] = []
+  let done = from
+  for (const change of changes) {
+    made.push(...lines.slice(done, change.from), ...change.lines)
     done = change.to
   }
-  return [...merged, ...lines.slice(done)].join('\n')
+  return [...made, ...lines.slice(done, to)]
 }
 
 /** A line of a comparison: in both texts, only in the old or only in the new one, or how many lines in both are not shown. */

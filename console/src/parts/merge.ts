@@ -1,8 +1,11 @@
 /** What two members made of the same object, brought together. */
-import { mergeTexts } from './lines.ts'
+import { mergeTexts, type Part } from './lines.ts'
 
-/** A member that both have changed, each into something else. `undefined` stands for one that was removed. */
-export type Clash = { path: string[]; mine: unknown; theirs: unknown }
+/**
+ * A member that both have changed, each into something else. `undefined` stands for one that was removed. Of a long text, `parts` has the
+ * lines that both have changed, and what else each has changed is in `mine` and in `theirs`.
+ */
+export type Clash = { path: string[]; mine: unknown; theirs: unknown; parts?: Part[] }
 
 type Members = Record<string, unknown>
 
@@ -33,11 +36,16 @@ function merged(base: unknown, mine: unknown, theirs: unknown, path: string[], c
     const members = namesOf(mine, theirs).map((name) => [name, merged(before[name], mine[name], theirs[name], [...path, name], clashes)])
     return Object.fromEntries(members.filter(([, value]) => value !== undefined))
   }
-  const text = [base, mine, theirs].every((value) => typeof value === 'string')
-    ? mergeTexts(base as string, mine as string, theirs as string)
-    : undefined
-  if (text === undefined) clashes.push({ path, mine, theirs })
-  return text ?? mine
+  if (typeof base !== 'string' || typeof mine !== 'string' || typeof theirs !== 'string') {
+    clashes.push({ path, mine, theirs })
+    return mine
+  }
+  const text = mergeTexts(base, mine, theirs)
+  if (text.parts.length > 0) {
+    const isWhole = text.parts.some((part) => part.mine === text.mine)
+    clashes.push({ path, mine: text.mine, theirs: text.theirs, ...(!isWhole && { parts: text.parts }) })
+  }
+  return text.mine
 }
 
 /** The object with another value at this place. */

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Autosave } from './autosave.ts'
 import { Failed } from './failed.tsx'
+import type { Part } from './lines.ts'
 import type { Clash } from './merge.ts'
 
 /** “Saved”, “Saving”, “Offline – kept on this device”. It is announced politely. */
@@ -12,10 +13,10 @@ export function SaveState<T>({ autosave: { state } }: { autosave: Autosave<T> })
 }
 
 /**
- * What stands above an editor when saving failed, or when another member has changed the same. `nameOf` gives the name of a field as the
- * editor shows it.
+ * What stands above an editor when saving failed, or when another member has changed the same. `wordsOf` gives the lines of a field as its
+ * editor shows them.
  */
-export function SaveProblem<T>({ autosave, nameOf = pathOf }: { autosave: Autosave<T>; nameOf?: (path: string[]) => string }) {
+export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Autosave<T>; wordsOf?: WordsOf }) {
   const { t } = useTranslation()
   const { state, error, clashes, choose } = autosave
   if (state === 'failed' && error) return <Failed error={error} kept={t('autosave.kept')} />
@@ -23,13 +24,11 @@ export function SaveProblem<T>({ autosave, nameOf = pathOf }: { autosave: Autosa
   return (
     <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
       {clashes.map((clash) => (
-        <ClashOf key={clash.path.join('.')} clash={clash} name={nameOf(clash.path)} onChoose={(side) => choose([clash], side)} />
+        <ClashOf key={clash.path.join('.')} clash={clash} wordsOf={wordsOf} onChoose={(side) => choose([clash], side)} />
       ))}
     </Conflict>
   )
 }
-
-const pathOf = (path: string[]) => path.join(' › ')
 
 type Choose = (side: 'mine' | 'theirs') => void
 
@@ -67,20 +66,29 @@ export function Conflict({ isWhole, onChoose, children }: ConflictProps) {
   )
 }
 
-type ClashProps = { clash: Clash; name: string; onChoose: Choose }
+type WordsOf = (path: string[], part: Part) => Part
 
-/** A field in both versions. */
-function ClashOf({ clash: { mine, theirs }, name, onChoose }: ClashProps) {
+const asTheyAre: WordsOf = (_, part) => part
+
+type ClashProps = { clash: Clash; wordsOf: WordsOf; onChoose: Choose }
+
+/** A field in both versions, or those of its lines that differ. */
+function ClashOf({ clash: { path, mine, theirs, parts }, wordsOf, onChoose }: ClashProps) {
   const { t } = useTranslation()
+  const name = path.join(' › ')
+  const removed = t('autosave.removed')
+  const shown = parts?.map((part) => wordsOf(path, part)) ?? [{ mine: textOf(mine), theirs: textOf(theirs) }]
   return (
     <section className="clash" aria-label={name}>
       <h3>{name}</h3>
-      <dl>
-        <dt>{t('autosave.yours')}</dt>
-        <dd dir="auto">{textOf(mine) ?? t('autosave.removed')}</dd>
-        <dt>{t('autosave.others')}</dt>
-        <dd dir="auto">{textOf(theirs) ?? t('autosave.removed')}</dd>
-      </dl>
+      {shown.map(({ mine, theirs }) => (
+        <dl key={`${mine}\n${theirs}`}>
+          <dt>{t('autosave.yours')}</dt>
+          <dd dir="auto">{mine || removed}</dd>
+          <dt>{t('autosave.others')}</dt>
+          <dd dir="auto">{theirs || removed}</dd>
+        </dl>
+      ))}
       <div className="acts">
         <Button variant="default" size="xs" onClick={() => onChoose('mine')}>
           {t('autosave.keepMine', { name })}

@@ -5,6 +5,7 @@ import { type RefObject, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
+import type { Part } from '../../../parts/lines.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { SaveProblem, SaveState } from '../../../parts/save-state.tsx'
@@ -13,6 +14,7 @@ import { useMay, useProject } from '../../../session/project.tsx'
 import type { Campaign, TemplateSearch } from '../search.ts'
 import { letterOf } from '../variants.ts'
 import { Attachments } from './attachments.tsx'
+import { plainOf } from './blocks/markup.ts'
 import { Fields } from './fields.tsx'
 import { useInlineImages } from './inline-images.ts'
 import { PreviewPane } from './preview-pane.tsx'
@@ -82,7 +84,7 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
   }, [flush, state, saveNow])
   return (
     <>
-      <SaveProblem autosave={autosave} />
+      <SaveProblem autosave={autosave} wordsOf={wordsOf} />
       <div className="cols editor">
         <Card
           title={t('editor.heading')}
@@ -124,6 +126,12 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
       </div>
     </>
   )
+}
+
+/** Blocks that both have changed by what they say, unless that is the same. */
+const wordsOf = ([name]: string[], part: Part): Part => {
+  const words = { mine: plainOf(part.mine), theirs: plainOf(part.theirs) }
+  return name === 'mjml' && words.mine !== words.theirs ? words : part
 }
 
 /** What is still to be written is shown as a dash, so that the rest has a preview. */

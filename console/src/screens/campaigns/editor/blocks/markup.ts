@@ -65,3 +65,16 @@ export const ENCODINGS = {
     read: (written) => written,
   },
 } satisfies Record<string, Encoding>
+
+/** What MJML says, without its tags. Liquid stays as it is. */
+export function plainOf(mjml: string): string {
+  const { text, unmask } = mask(mjml)
+  const said = unescaped(text.replaceAll('<br />', '\n').replaceAll(/<[^<>]*>/g, ''))
+  return unmask(
+    said
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .join('\n'),
+  )
+}
