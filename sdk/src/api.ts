@@ -11702,6 +11702,28 @@ export interface components {
          *         }
          *       ],
          *       "conditions": [
+         *       "reach": [
+         *         {
+         *           "channel": "email",
+         *           "count": 790
+         *         },
+         *         {
+         *           "channel": "text",
+         *           "count": 340
+         *         },
+         *         {
+         *           "channel": "push",
+         *           "count": 415
+         *         },
+         *         {
+         *           "channel": "webhook",
+         *           "count": 812
+         *         },
+         *         {
+         *           "channel": "in_app",
+         *           "count": 812
+         *         }
+         *       ],
          *         {
          *           "path": "rule",
          *           "description": "plan is “pro”",
@@ -11734,6 +11756,16 @@ export interface components {
              * @description The kind of step.
              * @enum {string}
              */
+            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are not looked at; the preflight of a campaign counts with them. */
+            reach: {
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description Number of these users. */
+                count: number;
+            }[];
             type: "list";
             /** @description The name. */
             name?: string;
@@ -23627,6 +23659,28 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+                     *       "reach": [
+                     *         {
+                     *           "channel": "email",
+                     *           "count": 790
+                     *         },
+                     *         {
+                     *           "channel": "text",
+                     *           "count": 340
+                     *         },
+                     *         {
+                     *           "channel": "push",
+                     *           "count": 415
+                     *         },
+                     *         {
+                     *           "channel": "webhook",
+                     *           "count": 812
+                     *         },
+                     *         {
+                     *           "channel": "in_app",
+                     *           "count": 812
+                     *         }
+                     *       ],
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];

@@ -6,7 +6,7 @@ export const lists = (site: () => Site) =>
   describe('lists', () => {
     test('a rule is put together by fields, read as a sentence, counted before it is saved, and explained for a user', async () => {
       await site().api('POST', 'users/batch', [
-        { external_id: 'pro-1', data: { tier: 'pro' } },
+        { external_id: 'pro-1', email: 'pro-1@example.com', data: { tier: 'pro' } },
         { external_id: 'pro-2', data: { tier: 'pro' } },
         { external_id: 'free-1', data: { tier: 'free' } },
       ])
@@ -21,6 +21,8 @@ export const lists = (site: () => Site) =>
       await page.getByRole('combobox', { name: 'Value', exact: true }).fill('pro')
       await page.getByText('tier is “pro”').first().waitFor()
       await page.getByRole('region', { name: 'Match now' }).getByText('2').first().waitFor()
+      const reach = page.getByRole('table', { name: 'With an address, before consents and suppressions' })
+      await reach.getByRole('row', { name: 'Email 50 % of 2' }).waitFor()
       await page.getByRole('region', { name: 'Sample' }).getByRole('link', { name: 'pro-2' }).waitFor()
       await page.getByRole('button', { name: 'Create the list' }).click()
       await page.getByRole('heading', { level: 1, name: 'Pro users' }).waitFor()

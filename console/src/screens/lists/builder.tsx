@@ -75,6 +75,9 @@ export function Builder({ rule, onChange, children }: Props) {
 /** The path of a condition in the rule as it is drawn. */
 const inShown = (path: string, rule: Draft, meta: Meta) => (groupOf(rule, meta) === undefined ? path.replace('rule', 'rule.all[0]') : path)
 
+/** In-app messages and requests need nothing of a user. */
+const isKnown = ({ channel }: Preview['reach'][number]) => channel === 'email' || channel === 'text' || channel === 'push'
+
 function Matched({ preview, isOld }: { preview: Preview | undefined; isOld: boolean }) {
   const { t } = useTranslation('lists')
   const { users } = useAttributes()
@@ -88,6 +91,21 @@ function Matched({ preview, isOld }: { preview: Preview | undefined; isOld: bool
           {preview && users !== undefined && <Rate part={Math.min(preview.count, users)} whole={users} />}
           {preview ? ` · ${t(preview.sampled ? 'matched.estimate' : 'matched.exact')}` : t('matched.incomplete')}
         </p>
+        {preview && (
+          <table className="reach-of" aria-label={t('reach.heading')}>
+            <caption className="quiet xs">{t('reach.heading')}</caption>
+            <tbody>
+              {preview.reach.filter(isKnown).map(({ channel, count }) => (
+                <tr key={channel}>
+                  <th scope="row">{t(`reach.${channel}`)}</th>
+                  <td className="num">
+                    <Rate part={count} whole={preview.count} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
       </div>
     </Card>
   )

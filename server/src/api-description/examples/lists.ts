@@ -94,6 +94,13 @@ export const listExamples = {
   ListPreviewInput: { rule },
   ListPreviewReply: {
     count: 812,
+    reach: [
+      { channel: 'email', count: 790 },
+      { channel: 'text', count: 340 },
+      { channel: 'push', count: 415 },
+      { channel: 'webhook', count: 812 },
+      { channel: 'in_app', count: 812 },
+    ],
     users: [user],
     conditions: [{ path: 'rule', description: 'plan is “pro”', count: 812 }],
     sampled: false,

@@ -548,6 +548,26 @@ describe('preview', () => {
     await using w = await world()
     await w.users(...Array.from({ length: 12 }, (_, at) => `u${at + 10}`))
     await w.delete('/api/client/users/u21')
+    await w.post('/api/client/users/batch', [
+      { external_id: 'u12', phone: '+61491570156' },
+      { external_id: 'u13', email: null },
+    ])
+    await w.post('/api/client/devices', { external_id: 'u14', device_id: 'd1', token: 'token-1', os: 'android' })
+    const everyone = {
+      any: [
+        { attribute: 'email', is_set: true },
+        { attribute: 'external_id', is: 'u13' },
+      ],
+    }
+    const { reach } = (await preview(w, everyone)).body
+    expect(reach.map(({ channel, count }: any) => [channel, count])).toEqual([
+      ['email', 10],
+      ['text', 1],
+      ['push', 1],
+      ['webhook', 11],
+      ['in_app', 11],
+    ])
+    await w.post('/api/client/users/batch', [{ external_id: 'u13', email: 'u13@example.com' }])
     const { body } = await preview(w, { attribute: 'email', is_set: true })
     expect([body.count, body.users[0].external_id, body.users.length]).toEqual([11, 'u20', 10])
     expect(body.conditions).toEqual([{ path: 'rule', description: expect.any(String), count: 11 }])

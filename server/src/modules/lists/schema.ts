@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { CHANNELS } from '../../lib/channels.ts'
 import type { ListId, ListVersionId, ProjectId, UserId } from '../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
@@ -77,6 +78,10 @@ export const PreviewInput = Exact({ rule: RuleSchema }, { examples: [{ rule: { a
 
 export const Preview = Exact({
   count: Type.Integer({ description: 'Number of users who match the rule.' }),
+  reach: Type.Array(Exact({ channel: OneOf(CHANNELS), count: Type.Integer({ description: 'Number of these users.' }) }), {
+    description:
+      'For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are not looked at; the preflight of a campaign counts with them.',
+  }),
   users: Type.Array(User, { description: 'The ten newest of these users.' }),
   conditions: Type.Array(
     Exact({

@@ -2,6 +2,7 @@
 
 import { isSqlState } from '../../../infra/postgres/db.ts'
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { CHANNELS, channels } from '../../../lib/channels.ts'
 import { ApiError, fault, refuse } from '../../../lib/errors.ts'
 import { createKeyedQueue } from '../../../lib/keyed-queue.ts'
 import { type CompiledRule, checkRule, compileRule, describeRule, type Rule, ruleSql } from '../../rules/index.ts'
@@ -25,8 +26,16 @@ export async function previewRule(ctx: ProjectCtx, rule: Rule, campaigns: NamedC
   const previewed = await queue.take(ctx.projectId, () => counted(ctx, compiled, timeoutMs))
   if (previewed === 'full') throw tooMany()
   const { count, newest, counts } = previewed
+  const withAddress = {
+    email: previewed.with_email,
+    phone: previewed.with_phone,
+    devices: previewed.with_push_device,
+    inbox: count,
+    endpoint: count,
+  }
   return {
     count,
+    reach: CHANNELS.map((channel) => ({ channel, count: withAddress[channels[channel].recipient] })),
     users: await usersInOrder(ctx, newest),
     conditions: compiled.conditions.map(({ path, condition }, index) => ({
       path: path === '' ? 'rule' : `rule.${path}`,

@@ -15,26 +15,33 @@ export const limitStatements = (ctx: InTx, timeoutMs: number) =>
 
 const Counts = Type.Object({
   count: Type.Integer(),
+  with_email: Type.Integer(),
+  with_phone: Type.Integer(),
+  with_push_device: Type.Integer(),
   newest: Type.Array(IdOf<UserId>()),
   counts: Type.Array(Type.Integer()),
 })
 
 const SHOWN = 10
 
-/** The number of users a rule holds for, the newest of them, and the number for each condition alone. */
+/** The number of users a rule holds for, of those with each kind of address, the newest, and the number for each condition alone. */
 export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>, conditions: number) => {
   const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
   return ctx.db.one(
     Counts,
     unprepared(sql`with matched as materialized (
-          select p.id, ${holds} as holds, ${join(
+          select p.id, p.has_email, p.has_phone, p.has_push_device, ${holds} as holds, ${join(
             names.map((name) => sql`p.${name}`),
             ', ',
           )}
-          from (select u.id, ${columns} from users u
+          from (select u.id, u.email is not null as has_email, u.phone is not null as has_phone, u.has_push_device, ${columns}
+                from users u
                 where u.project_id = ${ctx.projectId} and ${isLiveUser}) p
         )
         select count(*) filter (where holds) as count,
+               count(*) filter (where holds and has_email) as with_email,
+               count(*) filter (where holds and has_phone) as with_phone,
+               count(*) filter (where holds and has_push_device) as with_push_device,
                array(select id from matched where holds order by id desc limit ${SHOWN}) as newest,
                array[${join(
                  names.map((name) => sql`count(*) filter (where ${name})`),
