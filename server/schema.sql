@@ -1321,6 +1321,7 @@ create table member_sessions (
   used_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
   id_token text,
+  editing jsonb not null default '{}'::jsonb,
   constraint member_sessions_pkey PRIMARY KEY (id),
   constraint member_sessions_token_hash_key UNIQUE (token_hash),
   constraint member_sessions_member_id_fkey FOREIGN KEY (member_id) REFERENCES members(id),

@@ -629,6 +629,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/presence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say that you have an object open in an editor, and read who else has
+         * @description Say it every 15 seconds. Who has not said it for 40 seconds has left.
+         */
+        put: operations["setPresence"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/console/sessions": {
         parameters: {
             query?: never;
@@ -11682,26 +11702,6 @@ export interface components {
         /**
          * @example {
          *       "count": 812,
-         *       "users": [
-         *         {
-         *           "id": 1042,
-         *           "project_id": 1,
-         *           "external_id": "customer-1042",
-         *           "anonymous_id": null,
-         *           "email": "kim@example.com",
-         *           "phone": "+61412345678",
-         *           "timezone": "Australia/Sydney",
-         *           "locale": "en-AU",
-         *           "data": {
-         *             "plan": "pro",
-         *             "first_name": "Kim"
-         *           },
-         *           "has_push_device": true,
-         *           "created_at": "2026-11-20T02:56:21.664Z",
-         *           "updated_at": "2026-11-20T02:56:21.664Z"
-         *         }
-         *       ],
-         *       "conditions": [
          *       "reach": [
          *         {
          *           "channel": "email",
@@ -11724,6 +11724,26 @@ export interface components {
          *           "count": 812
          *         }
          *       ],
+         *       "users": [
+         *         {
+         *           "id": 1042,
+         *           "project_id": 1,
+         *           "external_id": "customer-1042",
+         *           "anonymous_id": null,
+         *           "email": "kim@example.com",
+         *           "phone": "+61412345678",
+         *           "timezone": "Australia/Sydney",
+         *           "locale": "en-AU",
+         *           "data": {
+         *             "plan": "pro",
+         *             "first_name": "Kim"
+         *           },
+         *           "has_push_device": true,
+         *           "created_at": "2026-11-20T02:56:21.664Z",
+         *           "updated_at": "2026-11-20T02:56:21.664Z"
+         *         }
+         *       ],
+         *       "conditions": [
          *         {
          *           "path": "rule",
          *           "description": "plan is “pro”",
@@ -11736,6 +11756,16 @@ export interface components {
         ListPreviewReply: {
             /** @description Number of users who match the rule. */
             count: number;
+            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are not looked at; the preflight of a campaign counts with them. */
+            reach: {
+                /**
+                 * @description The channel of the messages.
+                 * @enum {string}
+                 */
+                channel: "email" | "text" | "push" | "webhook" | "in_app";
+                /** @description Number of these users. */
+                count: number;
+            }[];
             /** @description The ten newest of these users. */
             users: components["schemas"]["User"][];
             /** @description The conditions of the rule, each counted on its own. */
@@ -11756,16 +11786,6 @@ export interface components {
              * @description The kind of step.
              * @enum {string}
              */
-            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are not looked at; the preflight of a campaign counts with them. */
-            reach: {
-                /**
-                 * @description The channel of the messages.
-                 * @enum {string}
-                 */
-                channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description Number of these users. */
-                count: number;
-            }[];
             type: "list";
             /** @description The name. */
             name?: string;
@@ -14068,6 +14088,32 @@ export interface components {
              * @description The sender of emails whose template has none, such as `Carillon <hello@example.com>`.
              */
             default_from?: string | null;
+        };
+        PresenceInput: {
+            /** @description The id of the project. */
+            project_id: number;
+            /**
+             * @description The kind of object.
+             * @enum {string}
+             */
+            object: "campaign" | "journey" | "list";
+            /** @description The id of the object. */
+            object_id: number;
+            /** @description With `false`, the member has left the editor. By default `true`. */
+            is_here?: boolean;
+        };
+        PresenceReply: {
+            /** @description The other members who have the object open, those who came first before the others. */
+            others: {
+                member_id: number;
+                /** @description The name of the member. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When the member opened it.
+                 */
+                since: string;
+            }[];
         };
         /**
          * Profile
@@ -20782,6 +20828,62 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    setPresence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "project_id": 1,
+                 *       "object": "campaign",
+                 *       "object_id": 12
+                 *     }
+                 */
+                "application/json": components["schemas"]["PresenceInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "others": [
+                     *         {
+                     *           "member_id": 4,
+                     *           "name": "Leo Okafor",
+                     *           "since": "2026-11-19T22:10:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PresenceReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSessions: {
         parameters: {
             query?: never;
@@ -23557,6 +23659,28 @@ export interface operations {
                     /**
                      * @example {
                      *       "count": 812,
+                     *       "reach": [
+                     *         {
+                     *           "channel": "email",
+                     *           "count": 790
+                     *         },
+                     *         {
+                     *           "channel": "text",
+                     *           "count": 340
+                     *         },
+                     *         {
+                     *           "channel": "push",
+                     *           "count": 415
+                     *         },
+                     *         {
+                     *           "channel": "webhook",
+                     *           "count": 812
+                     *         },
+                     *         {
+                     *           "channel": "in_app",
+                     *           "count": 812
+                     *         }
+                     *       ],
                      *       "users": [
                      *         {
                      *           "id": 1042,
@@ -23659,28 +23783,6 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-                     *       "reach": [
-                     *         {
-                     *           "channel": "email",
-                     *           "count": 790
-                     *         },
-                     *         {
-                     *           "channel": "text",
-                     *           "count": 340
-                     *         },
-                     *         {
-                     *           "channel": "push",
-                     *           "count": 415
-                     *         },
-                     *         {
-                     *           "channel": "webhook",
-                     *           "count": 812
-                     *         },
-                     *         {
-                     *           "channel": "in_app",
-                     *           "count": 812
-                     *         }
-                     *       ],
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             408: components["responses"]["TooSlow"];

@@ -5,6 +5,7 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { Presence } from '../../parts/presence.tsx'
 import { useMay } from '../../session/project.tsx'
 import { Editor } from './editor/editor.tsx'
 import { CAMPAIGN } from './search.ts'
@@ -28,12 +29,15 @@ export function ContentPage() {
         crumb={data.name}
         about={t(mayPublish ? 'content.about' : 'content.readOnly')}
         actions={
-          <Button
-            variant="default"
-            onClick={() => void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project, campaignId } })}
-          >
-            {t('content.back')}
-          </Button>
+          <>
+            {mayPublish && <Presence kind="campaign" id={data.id} />}
+            <Button
+              variant="default"
+              onClick={() => void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project, campaignId } })}
+            >
+              {t('content.back')}
+            </Button>
+          </>
         }
       />
       <Editor campaign={data} place={search} onPlace={(place) => void navigate({ search: place })} />

@@ -7,6 +7,7 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
+import { Presence } from '../../parts/presence.tsx'
 import { SaveProblem, SaveState } from '../../parts/save-state.tsx'
 import { useMay } from '../../session/project.tsx'
 import { useDraft } from './draft.ts'
@@ -58,6 +59,7 @@ function Steps({ campaign }: { campaign: Campaign }) {
         about={`${t(`type.${type}`)} · ${t(`channel.${channel}`)}`}
         actions={
           <>
+            <Presence kind="campaign" id={id} />
             <SaveState autosave={autosave} />
             <CopyAs
               label={t('wizard.more')}

@@ -8,6 +8,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { SearchBox } from '../../parts/filters.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
+import { Presence } from '../../parts/presence.tsx'
 import { SaveProblem } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { UndoButtons } from '../../parts/undo-buttons.tsx'
@@ -44,6 +45,7 @@ export function Editor({ journeyId, editing, stats }: Props) {
   const shared = { editing, stats, faulty: problems.keys, selected: shown && open, marking, onAdd: add }
   return (
     <>
+      {editing.mayWrite && <Presence kind="journey" id={journeyId} />}
       <SaveProblem autosave={editing.autosave} />
       <Tools editing={editing} shape={shape} isWide={isWide} onAdd={() => add(undefined)} onFind={(key) => openStep(key, false)} />
       <div className={['jr', hasCanvas && 'with-canvas', shown && 'with-panel'].filter(Boolean).join(' ')}>

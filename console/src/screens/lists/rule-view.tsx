@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { versionOf } from '../../parts/autosave.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { Presence } from '../../parts/presence.tsx'
 import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { Conflict } from '../../parts/save-state.tsx'
 import { undoable } from '../../parts/toast.ts'
@@ -35,6 +36,7 @@ export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }
   const isConflict = save.error instanceof CarillonError && save.error.status === 412
   return (
     <>
+      {mayChange && <Presence kind="list" id={list.id} />}
       {save.error && !isConflict && <Failed error={save.error} />}
       {isConflict && (
         <Conflict isWhole onChoose={(side) => (side === 'mine' ? save.mutate({ next: rule, before: stored, version: ANY }) : discard())} />

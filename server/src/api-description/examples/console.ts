@@ -158,5 +158,9 @@ export const consoleOperations: Words['operations'] = {
   },
   getSystem: { reply: system },
   getSession: { reply: session },
+  setPresence: {
+    body: { project_id: 1, object: 'campaign', object_id: 12 },
+    reply: { others: [{ member_id: 4, name: 'Leo Okafor', since: '2026-11-19T22:10:00.000Z' }] },
+  },
   listSessions: { reply: { results: [listed] } },
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
+import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { ownerLink } from './index.ts'
@@ -13,6 +13,36 @@ const createOwner = (w: World, token: string, more: { email: string; password?: 
   w.post('/api/console/owner', { ...owner, token, ...more }, { key: null })
 
 const session = (w: World, headers: Record<string, string>) => w.get('/api/console/session', { key: null, headers })
+
+describe('presence', () => {
+  test('members see who else has the same object open, until those leave or say nothing any more', async () => {
+    await using w = await world()
+    const [ana, kim] = [await member(w, 'member', 'editor'), await member(w, 'owner')]
+    const outsider = await member(w, 'member')
+    const say = (who: Member, more: object = {}) =>
+      w.put(
+        '/api/console/presence',
+        { project_id: w.projectId, object: 'campaign', object_id: 7, ...more },
+        { key: null, headers: who.headers },
+      )
+    const othersOf = async (who: Member, more?: object) => (await say(who, more)).body.others.map(({ name }: { name: string }) => name)
+    expect(await othersOf(ana)).toEqual([])
+    const since = w.clock.now().toISOString()
+    w.advance(15_000)
+    expect((await say(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
+    expect(await othersOf(kim, { object: 'journey' })).toEqual([])
+    // The same page says it again: since then it was never away.
+    await say(ana)
+    w.advance(30_000)
+    expect((await say(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
+    w.advance(11_000)
+    expect(await othersOf(kim)).toEqual([])
+    expect(await othersOf(ana)).toEqual(['A owner'])
+    await say(kim, { is_here: false })
+    expect(await othersOf(ana)).toEqual([])
+    expect((await say(outsider)).status).toBe(404)
+  })
+})
 
 describe('the first link', () => {
   test('creates the owner, who is signed in at once', async () => {

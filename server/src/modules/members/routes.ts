@@ -7,8 +7,19 @@ import { canMail } from './mails.ts'
 import { organisationRoutes } from './organisation-routes.ts'
 import { passkeyRoutes, passkeySignInRoutes } from './passkey-routes.ts'
 import { passkeyOrigin } from './passkeys.ts'
+import { notePresence } from './presence.ts'
 import { profileRoutes } from './profile-routes.ts'
-import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignedOut, SignInInput, WaysIn } from './schema.ts'
+import {
+  AcceptInput,
+  ConsoleSession,
+  ListedSession,
+  OwnerInput,
+  Presence,
+  PresenceInput,
+  SignedOut,
+  SignInInput,
+  WaysIn,
+} from './schema.ts'
 import { getSession, type ProjectsWithProvider } from './service.ts'
 import { listSessions, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'
@@ -106,6 +117,18 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     access: { member: 'member' },
     reply: ConsoleSession,
     run: (ctx) => getSession(ctx, projectsWithProvider),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/console/presence',
+    summary: 'Say that you have an object open in an editor, and read who else has.',
+    description: 'Say it every 15 seconds. Who has not said it for 40 seconds has left.',
+    access: { member: 'member' },
+    body: PresenceInput,
+    audit: { none: 'nothing is changed' },
+    errors: ['resource_missing'],
+    reply: Presence,
+    run: (ctx, { body }) => notePresence(ctx, body),
   }),
   route({
     method: 'GET',
