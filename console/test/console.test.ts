@@ -1,5 +1,5 @@
 /** The console in a real browser: what members do in it, from users to journeys. `members.test.ts` and `looks.test.ts` have the other stories. */
-import { SAMPLE_USERS } from '../src/screens/home/sample-users.ts'
+import { SAMPLE_USERS } from '../src/parts/sample-users.ts'
 import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
 import { abTest } from './stories/ab-test.ts'

@@ -1,5 +1,5 @@
 /** What the pictures and the checks of looks show: a few users, what they did, and captured messages. */
-import { SAMPLE_USERS } from '../src/screens/home/sample-users.ts'
+import { SAMPLE_USERS } from '../src/parts/sample-users.ts'
 import type { Site } from './site.ts'
 
 const SUBJECTS = [

@@ -103,7 +103,7 @@ type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'colu
   onSearch?: (search: S, replace: boolean) => void
   columns: SavedColumn<T>[]
   request: Omit<ShownRequest, 'method'>
-  /** The button that adds to the list. */
+  /** The button that adds to the list. It stands in an empty list too, unless that has others. */
   action?: ReactNode
   /** What is open of the list, beside it. */
   beside?: ReactNode
@@ -118,6 +118,7 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
   action,
   beside,
   columns,
+  emptyActions = action,
   ...table
 }: PageProps<T, S>) {
   const { t } = useTranslation()
@@ -146,6 +147,7 @@ export function ListPage<T extends { id: string | number }, S extends ListSearch
             columns={columns}
             onSearch={onSearch ?? ((search, replace) => void navigate({ to: '.', search: search as never, replace }))}
             empty={own('empty')}
+            emptyActions={emptyActions}
             {...(!hasNoSearch && { searchLabel: own('search') })}
             {...table}
           />

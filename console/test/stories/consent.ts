@@ -8,7 +8,7 @@ export const consent = (site: () => Site) =>
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/suppressions`)
-      await page.getByRole('button', { name: 'Suppress addresses' }).click()
+      await page.getByRole('button', { name: 'Suppress addresses' }).first().click()
       await page.getByRole('dialog').getByLabel('Email addresses, one a line').fill('lee@example.net\nkim@example.net')
       await page.getByRole('dialog').getByRole('button', { name: 'Suppress 2 addresses' }).click()
       await page.getByText('2 addresses are suppressed.').waitFor()
@@ -26,7 +26,7 @@ export const consent = (site: () => Site) =>
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/subscriptions`)
-      await page.getByRole('button', { name: 'Create a type' }).click()
+      await page.getByRole('button', { name: 'Create a type' }).first().click()
       await page.getByRole('dialog').getByLabel('Name').fill('Harvest news')
       await page.getByRole('dialog').getByRole('button', { name: 'Create the type' }).click()
       await page.getByRole('button', { name: 'Change Harvest news' }).click()

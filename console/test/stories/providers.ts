@@ -8,7 +8,7 @@ export const providers = (site: () => Site) =>
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/providers`)
-      await page.getByRole('button', { name: 'Add a provider' }).click()
+      await page.getByRole('button', { name: 'Add a provider' }).first().click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('combobox', { name: 'Channel' }).click()
       await page.getByRole('option', { name: 'Webhook' }).click()

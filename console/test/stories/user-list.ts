@@ -25,6 +25,15 @@ async function suppressed({ api }: Site): Promise<number[]> {
   return found.map(({ results }) => results.length)
 }
 
+/** The state of each user for the first subscription type of emails. */
+const statesOf = ({ api }: Site): Promise<number[]> =>
+  Promise.all(
+    SEVERAL.map(async ({ external_id }) => {
+      const { results } = await api('GET', `users/${external_id}/subscriptions`)
+      return results.find(({ name }: { name: string }) => name === 'Default Email').state
+    }),
+  )
+
 export const userList = (site: () => Site) =>
   describe('the list of users', () => {
     test('has the columns that its reader chooses, which stay in the browser', async () => {
@@ -79,9 +88,32 @@ export const userList = (site: () => Site) =>
       await page.getByText('2 of 3 users are suppressed. 1 has no address to suppress.').waitFor()
       expect(await suppressed(site())).toEqual([1, 1, 1])
 
+      await page.getByRole('button', { name: 'Unsubscribe…' }).click()
+      await page.getByRole('dialog').getByRole('combobox', { name: 'Subscription type' }).click()
+      await page.getByRole('option', { name: 'Default Email' }).click()
+      await page.getByRole('button', { name: 'Unsubscribe 3 users' }).click()
+      await page.getByText('3 users were unsubscribed from Default Email.').waitFor()
+      expect(await statesOf(site())).toEqual([0, 0, 0])
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await expect.poll(() => statesOf(site())).toEqual([1, 1, 1])
+
       await page.getByRole('button', { name: 'Clear the selection' }).click()
-      expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Select all users of this page')
+      await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Select all users of this page')
       expect(await page.getByRole('button', { name: 'Suppress…' }).count()).toBe(0)
-      for (const { external_id } of SEVERAL) await site().api('DELETE', `users/${external_id}`)
+
+      // The search becomes the rule of a list.
+      await page.getByRole('button', { name: 'Save as a list…' }).click()
+      await page.getByRole('region', { name: 'Match now' }).getByText('3').first().waitFor()
+      await page.goBack()
+
+      await page.getByLabel('Select all users of this page').check()
+      await page.getByRole('button', { name: 'Erase…' }).click()
+      const erase = page.getByRole('button', { name: 'Erase 3 users and all of their data' })
+      expect(await erase.isDisabled()).toBe(true)
+      await page.getByLabel('Type 3 to confirm').fill('3')
+      await erase.click()
+      await page.getByText('3 of 3 users are being erased.').waitFor()
+      await page.getByText('No match.').waitFor()
+      for (const { external_id } of SEVERAL) await expect(site().api('GET', `users/${external_id}`)).rejects.toThrow('404')
     })
   })

@@ -14,6 +14,39 @@ async function sendInAppAndUnsubscribe(site: Site, user: string): Promise<void> 
   await site.api('PATCH', `users/${user}/subscriptions`, [{ subscription_id, state: 0 }])
 }
 
+const testSends = (site: () => Site) =>
+  test('get the message of a campaign as a test', async () => {
+    const { results } = await site().api('GET', 'subscriptions')
+    const { id: subscription_id } = results.find(({ channel }: { channel: string }) => channel === 'email')
+    const { id } = await site().api('POST', 'campaigns', { type: 'blast', name: 'Tasting', subscription_id })
+    await site().api('PUT', `campaigns/${id}/templates/en`, { subject: 'Taste it, {{ user.external_id }}', html: '<p>Beans</p>' })
+    await using opened = await memberPage(site(), '/p/1/users/sample-2')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Send a test…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Campaign' }).click()
+    await page.getByRole('option', { name: 'Tasting · Email' }).click()
+    await dialog.getByRole('button', { name: 'Send the test' }).click()
+    await dialog.getByText('accepted').waitFor()
+    await dialog.getByText('[Test] Taste it, sample-2').waitFor()
+  })
+
+const erasure = (site: () => Site) =>
+  test('are erased once their external id was typed', async () => {
+    await site().api('POST', 'users/batch', [{ external_id: 'to-erase', email: 'erase@example.com' }])
+    await using opened = await memberPage(site(), '/')
+    const { page } = opened
+    await page.goto(`${new URL(page.url()).pathname}/users/to-erase`)
+    await page.getByRole('button', { name: /^More about/ }).click()
+    await page.getByRole('menuitem', { name: 'Erase the user…' }).click()
+    const action = page.getByRole('button', { name: 'Erase the user and all of their data' })
+    expect(await action.isDisabled()).toBe(true)
+    await page.getByLabel(/Type to-erase/).fill('to-erase')
+    await action.click()
+    await page.getByText('is being erased').waitFor()
+    await expect(site().api('GET', 'users/to-erase')).rejects.toThrow('404')
+  })
+
 export const users = (site: () => Site) =>
   describe('users', () => {
     test('are searched on the server, and the search is in the address', async () => {
@@ -63,6 +96,8 @@ export const users = (site: () => Site) =>
       await page.getByRole('dialog').getByText('subscribed', { exact: true }).waitFor()
     })
 
+    testSends(site)
+
     test('unsubscribing offers to undo it, and both are in the history of consent', async () => {
       await using opened = await memberPage(site(), '/')
       const { page } = opened
@@ -86,18 +121,5 @@ export const users = (site: () => Site) =>
       expect(earlier).toContain('unsubscribed')
     })
 
-    test('are erased once their external id was typed', async () => {
-      await site().api('POST', 'users/batch', [{ external_id: 'to-erase', email: 'erase@example.com' }])
-      await using opened = await memberPage(site(), '/')
-      const { page } = opened
-      await page.goto(`${new URL(page.url()).pathname}/users/to-erase`)
-      await page.getByRole('button', { name: /^More about/ }).click()
-      await page.getByRole('menuitem', { name: 'Erase the user…' }).click()
-      const action = page.getByRole('button', { name: 'Erase the user and all of their data' })
-      expect(await action.isDisabled()).toBe(true)
-      await page.getByLabel(/Type to-erase/).fill('to-erase')
-      await action.click()
-      await page.getByText('is being erased').waitFor()
-      await expect(site().api('GET', 'users/to-erase')).rejects.toThrow('404')
-    })
+    erasure(site)
   })

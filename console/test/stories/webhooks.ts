@@ -9,7 +9,7 @@ export const webhooks = (site: () => Site) =>
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/webhooks`)
-      await page.getByRole('button', { name: 'Create an endpoint' }).click()
+      await page.getByRole('button', { name: 'Create an endpoint' }).first().click()
       await page.getByRole('dialog').getByLabel('Name').fill('Warehouse')
       await page.getByRole('dialog').getByLabel('URL').fill('https://hooks.warehouse.test/carillon')
       await page.getByRole('dialog').getByLabel('delivery.completed').check()

@@ -44,6 +44,7 @@ export function AuditLog() {
       filters={useFilters(shown)}
       selected={id}
       action={<CheckChain />}
+      emptyActions={null}
       beside={entry && <EntryDrawer key={entry.id} entry={entry} onClose={close} />}
     />
   )

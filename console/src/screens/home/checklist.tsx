@@ -2,15 +2,13 @@ import { Button } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
 import { CodeTabs } from '../../parts/code.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
-import { Failed } from '../../parts/failed.tsx'
+import { useRead } from '../../parts/data.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type ShownRequest, samplesOf } from '../../parts/request-code.ts'
-import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
-import { SAMPLE_USERS } from './sample-users.ts'
 
 type Step = { id: 'user' | 'event' | 'campaign' | 'message' | 'domain' | 'live'; isDone: boolean; request: ShownRequest }
 
@@ -133,20 +131,7 @@ function Action({ id }: { id: Step['id'] }) {
   const project = useProject()
   const navigate = useNavigate()
   const mayWrite = useMay('editor')
-  const addUsers = useWrite(
-    (api) => api.patch('/api/client/users', { body: SAMPLE_USERS }),
-    ['/api/client/users'],
-    () => said(t('setup.user.added')),
-  )
-  if (id === 'user' && mayWrite)
-    return (
-      <>
-        <Button size="xs" loading={addUsers.isPending} onClick={() => addUsers.mutate(undefined)}>
-          {t('setup.user.action', { count: SAMPLE_USERS.length })}
-        </Button>
-        {addUsers.error && <Failed error={addUsers.error} />}
-      </>
-    )
+  if (id === 'user' && mayWrite) return <AddSampleUsers size="xs" />
   if (id === 'message')
     return (
       <Button size="xs" variant="default" onClick={() => void navigate({ to: `/p/${project.id}/sandbox` })}>

@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
@@ -9,6 +9,8 @@ import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { useProject } from '../../session/project.tsx'
 import { Builder } from './builder.tsx'
 
+const route = getRouteApi('/member/p/$project/lists/new')
+
 const FIRST: Draft = { all: [{ attribute: '', is: '' }] }
 
 /** Creates a dynamic list. */
@@ -17,7 +19,8 @@ export function NewList() {
   const params = { project: String(useProject().id) }
   const navigate = useNavigate()
   const [name, setName] = useState('')
-  const [rule, setRule] = useState(FIRST)
+  const { rule: given } = route.useSearch()
+  const [rule, setRule] = useState<Draft>(() => (given as Draft | undefined) ?? FIRST)
   const create = useWrite(
     (api) => api.post('/api/client/lists', { body: { name, type: 'dynamic', rule: rule as unknown as Rule } }),
     ['/api/client/lists'],

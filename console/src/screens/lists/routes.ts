@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { type OneListSearch, VIEWS } from './search.ts'
+import { newListSearchOf, type OneListSearch, VIEWS } from './search.ts'
 
 const lists = createRoute({
   getParentRoute: () => projectRoute,
@@ -13,6 +13,7 @@ const lists = createRoute({
 const newList = createRoute({
   getParentRoute: () => projectRoute,
   path: 'lists/new',
+  validateSearch: newListSearchOf,
   component: lazyRouteComponent(() => import('./new-list.tsx'), 'NewList'),
 })
 

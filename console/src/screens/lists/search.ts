@@ -6,3 +6,9 @@ export type View = (typeof VIEWS)[number]
 
 /** The address of a list: its view, and the page and search of its users. */
 export type OneListSearch = ListSearch & { view?: View }
+
+/** The address of a new list: the rule that it begins with. */
+export type NewListSearch = { rule?: Record<string, unknown> }
+
+export const newListSearchOf = ({ rule }: Record<string, unknown>): NewListSearch =>
+  typeof rule === 'object' && rule !== null && !Array.isArray(rule) ? { rule: rule as Record<string, unknown> } : {}

@@ -68,7 +68,6 @@ export function Templates() {
           />
         }
         action={create}
-        emptyActions={create}
       />
     </>
   )

@@ -31,7 +31,7 @@ export function Attributes({ user }: { user: User }) {
       aside={entries.length + fixed.length}
       actions={
         mayEdit && (
-          <Button size="xs" variant="default" onClick={() => setEditing(!isEditing)} aria-expanded={isEditing}>
+          <Button size="xs" variant="default" onClick={() => setEditing(!isEditing)} aria-expanded={isEditing} aria-keyshortcuts="e">
             {t('attributes.edit')}
           </Button>
         )

@@ -20,6 +20,7 @@ import { Lists } from './lists.tsx'
 import { nameOf } from './name.ts'
 import { Reach } from './reach.tsx'
 import { Subscriptions } from './subscriptions.tsx'
+import { TestSend } from './test-send.tsx'
 import { Timeline } from './timeline.tsx'
 import { useExport } from './use-export.ts'
 
@@ -33,7 +34,8 @@ export function UserPage() {
   const { data: user, error, refetch } = useRead('/api/client/users/{userId}', { path: { userId } })
   const [isErasing, setErasing] = useState(false)
   const [isExplaining, setExplaining] = useState(false)
-  const mayErase = useMay('editor')
+  const [isTesting, setTesting] = useState(false)
+  const mayWrite = useMay('editor')
   const mayExport = useMay('admin')
   const save = useExport(userId)
   // What is being typed stays when reading again fails.
@@ -64,9 +66,14 @@ export function UserPage() {
             <Button variant="default" onClick={() => setExplaining(true)}>
               {t('explain.open')}
             </Button>
+            {mayWrite && (
+              <Button variant="default" onClick={() => setTesting(true)}>
+                {t('test.open')}
+              </Button>
+            )}
             <CopyAs label={t('moreOf', { name })} request={{ method: 'GET', path: '/api/client/users/{userId}', params: { userId } }}>
               {mayExport && <Menu.Item onClick={() => void save()}>{t('export')}</Menu.Item>}
-              {mayErase && (
+              {mayWrite && (
                 <Menu.Item color="ember" onClick={() => setErasing(true)}>
                   {t('erase.open')}
                 </Menu.Item>
@@ -87,6 +94,7 @@ export function UserPage() {
         </div>
       </div>
       <Explain userId={userId} name={name} isOpen={isExplaining} onClose={() => setExplaining(false)} />
+      <TestSend user={user} name={name} isOpen={isTesting} onClose={() => setTesting(false)} />
       <Erase user={user} name={name} isOpen={isErasing} onClose={() => setErasing(false)} />
     </>
   )

@@ -1,10 +1,13 @@
-import { getRouteApi } from '@tanstack/react-router'
+import { Button } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
 import { useRead } from '../../parts/data.ts'
 import type { Selection } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { useMay } from '../../session/project.tsx'
+import { returnFocus } from '../../parts/return-focus.ts'
+import { useMay, useProject } from '../../session/project.tsx'
 import { Bulk } from './bulk.tsx'
 import { type User, useChosenColumns, useColumns } from './columns.tsx'
 import { ColumnsMenu } from './columns-menu.tsx'
@@ -24,6 +27,7 @@ export function Users() {
   const shown = users.data?.results ?? []
   const [columns, choose] = useChosenColumns()
   const selection = useSelection(shown)
+  const mayChange = useMay('editor')
   return (
     <ListPage
       texts="users"
@@ -31,10 +35,33 @@ export function Users() {
       columns={useColumns(columns)}
       rows={users}
       search={search}
-      tools={<ColumnsMenu chosen={columns} onChoose={choose} users={shown} />}
+      tools={
+        <>
+          {mayChange && search.q !== undefined && <SaveAsList q={search.q} />}
+          <ColumnsMenu chosen={columns} onChoose={choose} users={shown} />
+        </>
+      }
       selection={selection}
+      emptyActions={mayChange && <AddSampleUsers />}
       searchExample={t('searchExample')}
     />
+  )
+}
+
+/** The search as the rule of a new list, which its editor counts and shows before anything is saved. */
+function SaveAsList({ q }: { q: string }) {
+  const { t } = useTranslation('users')
+  const project = String(useProject().id)
+  const navigate = useNavigate()
+  const rule = { any: (['external_id', 'email', 'phone'] as const).map((attribute) => ({ attribute, contains: q })) }
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      onClick={() => void navigate({ to: '/p/$project/lists/new', params: { project }, search: { rule } })}
+    >
+      {t('saveAsList')}
+    </Button>
   )
 }
 
@@ -48,7 +75,7 @@ function useSelection(shown: User[]): Selection<User> | undefined {
   const users = shown.filter(({ id }) => keys.has(id))
   const clear = () => {
     setKeys(new Set())
-    document.getElementById(ALL)?.focus()
+    returnFocus(ALL)
   }
   if (!mayChange) return undefined
   return {

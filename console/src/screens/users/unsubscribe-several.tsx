@@ -1,0 +1,91 @@
+import { Modal, Select } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useRead, useWrite } from '../../parts/data.ts'
+import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
+import { undoable } from '../../parts/toast.ts'
+import type { User } from './columns.tsx'
+import { forEach } from './several.ts'
+import type { Subscription } from './subscription.ts'
+
+const PATH = '/api/client/users/{userId}/subscriptions'
+
+type State = Subscription['state']
+/** What to set, by the external ids. */
+type Change = { type: number; name: string; states: Map<string, State>; isUndo?: true }
+
+type Props = { users: User[]; isOpen: boolean; onClose: () => void }
+
+/** Unsubscribes several users from a subscription type. Undo gives each back the state before. */
+export function UnsubscribeSeveral({ isOpen, ...props }: Props) {
+  const { t } = useTranslation('users')
+  const title = t('unsubscribe.title', { count: props.users.length })
+  return (
+    <Modal opened={isOpen} onClose={props.onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Form {...props} />
+    </Modal>
+  )
+}
+
+function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
+  const { t } = useTranslation('users')
+  const [type, setType] = useState<string | null>(null)
+  const types = useRead('/api/client/subscriptions', { query: { limit: 100 } })
+  const { set, error, isPending } = useSet(onClose)
+  const chosen = types.data?.results.find(({ id }) => String(id) === type)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!chosen) return
+    set({ type: chosen.id, name: chosen.name, states: new Map(users.map(({ external_id }) => [external_id, 0])) })
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      {types.error && <Failed error={types.error} />}
+      {error !== undefined && <Failed error={error} />}
+      <Select
+        label={t('unsubscribe.from')}
+        description={t('unsubscribe.about')}
+        required
+        searchable
+        data={(types.data?.results ?? []).map(({ id, name, channel }) => ({
+          value: String(id),
+          label: `${name} · ${t(`channel.${channel}`)}`,
+        }))}
+        value={type}
+        onChange={setType}
+      />
+      <FormButtons onCancel={onClose} isPending={isPending} disabled={!chosen}>
+        {t('unsubscribe.submit', { count: users.length })}
+      </FormButtons>
+    </form>
+  )
+}
+
+/** Sets the states, and offers to set those from before. */
+function useSet(onDone: () => void) {
+  const { t } = useTranslation('users')
+  const write = useWrite(
+    async (api, { type, states }: Change) => {
+      const before = new Map<string, State>()
+      const { done, error } = await forEach([...states], async ([userId, state]) => {
+        const { results } = await api.get(PATH, { path: { userId }, query: { limit: 100 } })
+        const current = results.find(({ subscription_id }) => subscription_id === type)?.state
+        if (current === undefined || current === state) return
+        await api.patch(PATH, { path: { userId }, body: [{ subscription_id: type, state }] })
+        before.set(userId, current)
+      })
+      return { before, error, unchanged: done.length - before.size }
+    },
+    ['/api/client/users'],
+    ({ before, error, unchanged }, { type, name, states, isUndo }) => {
+      if (isUndo) return
+      if (error === undefined) onDone()
+      const left = unchanged > 0 ? ` ${t('unsubscribe.unchanged', { count: unchanged })}` : ''
+      undoable(t('unsubscribe.done', { done: before.size, count: states.size, name }) + left, () =>
+        write.mutate({ type, name, states: before, isUndo: true }),
+      )
+    },
+  )
+  return { set: write.mutate, error: write.error ?? write.data?.error, isPending: write.isPending }
+}
