@@ -7,7 +7,7 @@ import { firstProject, projectOf, rememberProject, useSession } from '../session
 import { ProjectProvider } from '../session/project.tsx'
 import { BottomTabs } from './bottom-tabs.tsx'
 import { Environment } from './environment.tsx'
-import { Palette } from './palette.tsx'
+import { PaletteKey } from './palette-key.tsx'
 import { Rail } from './rail.tsx'
 import { SessionEnded } from './session-ended.tsx'
 import { Shortcuts } from './shortcuts.tsx'
@@ -58,7 +58,7 @@ function Frame({ project, children }: { project: SessionProject; children: React
         </div>
       </div>
       <BottomTabs project={project} />
-      <Palette project={project} />
+      <PaletteKey project={project} />
       <Shortcuts project={project} />
       <SessionEnded />
     </>

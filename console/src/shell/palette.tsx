@@ -11,16 +11,15 @@ import { useCommands } from './commands.ts'
 
 const [store, actions] = createSpotlight()
 
-/** Opens the palette. */
-export const openPalette = (): void => actions.open()
+/** Opens the palette, also before it is drawn for the first time. */
+export const showPalette = (): void => actions.open()
 
 const TYPED_MS = 150
 const SEARCHED_FROM = 2
-const FOUND = 5
 
 type Choice = { id: string; label: string; about?: string; run: () => void }
 
-/** ⌘K: screens, commands, projects and users by what was typed. */
+/** Screens, commands, projects, users and other objects by what was typed. */
 export function Palette({ project }: { project: SessionProject }) {
   const { t } = useTranslation()
   const [query, setQuery] = useState('')
@@ -31,7 +30,8 @@ export function Palette({ project }: { project: SessionProject }) {
       store={store}
       query={query}
       onQueryChange={setQuery}
-      shortcut={['mod + K']}
+      // The key acts before the palette is loaded.
+      shortcut={null}
       clearQueryOnClose
       scrollable
       maxHeight={420}
@@ -52,7 +52,7 @@ export function Palette({ project }: { project: SessionProject }) {
                     label={label}
                     description={about}
                     onClick={run}
-                    leftSection={kind === 'users' ? <IconUser size={16} stroke={1.5} /> : <IconArrowRight size={16} stroke={1.5} />}
+                    leftSection={id.startsWith('user-') ? <IconUser size={16} stroke={1.5} /> : <IconArrowRight size={16} stroke={1.5} />}
                   />
                 ))}
               </Spotlight.ActionsGroup>
@@ -64,7 +64,7 @@ export function Palette({ project }: { project: SessionProject }) {
   )
 }
 
-function useFound(project: SessionProject, query: string): Record<'commands' | 'projects' | 'users', Choice[]> {
+function useFound(project: SessionProject, query: string): Record<'commands' | 'projects' | 'found', Choice[]> {
   const navigate = useNavigate()
   const commands = useCommands(project)
   const { projects } = useSession()
@@ -75,19 +75,24 @@ function useFound(project: SessionProject, query: string): Record<'commands' | '
     projects: projects
       .filter(({ id, name }) => words !== '' && id !== project.id && has(name))
       .map(({ id, name }) => ({ id: `project-${id}`, label: name, run: () => void navigate({ to: `/p/${id}` }) })),
-    users: useUsers(project, query.trim()),
+    found: useNamed(project, query.trim()),
   }
 }
 
-function useUsers(project: SessionProject, query: string): Choice[] {
+/** Where the objects of each kind are, below the project. */
+const PLACES = { user: 'users', campaign: 'campaigns', journey: 'journeys', list: 'lists', webhook: 'webhooks', domain: 'domains' } as const
+
+/** Users and objects, by a part of their names. */
+function useNamed(project: SessionProject, query: string): Choice[] {
+  const { t } = useTranslation()
   const navigate = useNavigate()
   const [q] = useDebouncedValue(query, TYPED_MS)
-  const { data } = useRead('/api/client/users', { query: { q, limit: FOUND } }, { enabled: q.length >= SEARCHED_FROM, keepsPrevious: true })
+  const { data } = useRead('/api/client/search', { query: { q } }, { enabled: q.length >= SEARCHED_FROM, keepsPrevious: true })
   if (q.length < SEARCHED_FROM) return []
-  return (data?.results ?? []).map(({ id, external_id, anonymous_id, email }) => ({
-    id: `user-${id}`,
-    label: email ?? external_id ?? anonymous_id ?? String(id),
-    ...(email && external_id && { about: external_id }),
-    run: () => void navigate({ to: `/p/${project.id}/users/${encodeURIComponent(external_id ?? anonymous_id ?? '')}` }),
+  return (data?.results ?? []).map(({ type, id, name, detail }) => ({
+    id: `${type}-${id}`,
+    label: (type === 'user' && detail) || name,
+    about: [t(`palette.kind.${type}`), type === 'user' ? detail && name : detail].filter(Boolean).join(' · '),
+    run: () => void navigate({ to: `/p/${project.id}/${PLACES[type]}/${encodeURIComponent(id)}` }),
   }))
 }

@@ -8,7 +8,7 @@ import { useSession } from '../session/index.ts'
 /** Chooses another project. */
 export function ProjectSwitch({ project }: { project: SessionProject }) {
   const { t } = useTranslation()
-  const { projects } = useSession()
+  const { projects, role } = useSession()
   return (
     <Menu position="bottom-start" width="target" withinPortal>
       <Menu.Target>
@@ -32,6 +32,23 @@ export function ProjectSwitch({ project }: { project: SessionProject }) {
             {name}
           </Menu.Item>
         ))}
+        {role !== 'member' && (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              renderRoot={(props) => (
+                <Link
+                  {...props}
+                  to="/p/$project/settings"
+                  params={{ project: String(project.id) }}
+                  search={{ view: 'organisation', new: true }}
+                />
+              )}
+            >
+              {t('palette.new.project')}
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   )

@@ -9,7 +9,7 @@ import { queryClient } from '../session/query-client.ts'
 import { signOut } from '../session/single-sign-on.ts'
 import { chooseLanguage, LANGUAGES, type Language } from '../texts/index.ts'
 import { Crumbs } from './crumbs.tsx'
-import { openPalette } from './palette.tsx'
+import { openPalette } from './palette-key.tsx'
 import { openShortcuts } from './shortcuts.tsx'
 import { ThemeButton } from './theme-button.tsx'
 

@@ -62,7 +62,10 @@ export const theme = createTheme({
       styles: { root: { textTransform: 'none', fontWeight: 570, letterSpacing: 0 } },
     },
     Checkbox: { defaultProps: { iconColor: 'var(--on-accent)' } },
+    // The header of a dialog is no banner of the page.
+    DrawerHeader: { defaultProps: { role: 'none' } },
     InputWrapper: { defaultProps: { withAsterisk: false } },
+    ModalHeader: { defaultProps: { role: 'none' } },
     Radio: { defaultProps: { iconColor: 'var(--on-accent)' } },
   },
 })

@@ -2,6 +2,51 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
+const singleKeys = (site: () => Site) =>
+  test('g and a letter open a screen, until single keys are switched off', async () => {
+    await using opened = await memberPage(site(), '/')
+    const { page } = opened
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('i')
+    await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
+    // Rows of a list, its search, and what edits an object.
+    await page.keyboard.press('g')
+    await page.keyboard.press('u')
+    const rows = page.getByRole('table', { name: 'Users' }).getByRole('link')
+    await rows.nth(1).waitFor()
+    const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.type')
+    const names = await rows.allTextContents()
+    for (const [key, at] of [
+      ['j', 0],
+      ['j', 1],
+      ['k', 0],
+    ] as const) {
+      await page.keyboard.press(key)
+      await expect.poll(focused).toBe(names[at])
+    }
+    await page.keyboard.press('/')
+    await expect.poll(focused).toBe('search')
+    await page.keyboard.type('wilhelmina')
+    await expect.poll(() => rows.count()).toBe(1)
+    await page.keyboard.press('Tab')
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /wilhelmina/i }).waitFor()
+    await page.keyboard.press('e')
+    await page.getByLabel('Custom attributes, as JSON').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog').getByRole('switch', { name: 'Single keys' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.keyboard.press('?')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByPlaceholder('Search or run a command').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    await page.evaluate("localStorage.removeItem('carillon.single-keys')")
+  })
+
 export const frame = (site: () => Site) =>
   describe('the frame', () => {
     test('says on every screen that messages stay here, and names the screen', async () => {
@@ -10,39 +55,35 @@ export const frame = (site: () => Site) =>
       await page.getByRole('complementary', { name: 'Environment' }).getByText('Sandbox.').waitFor()
       await page.getByRole('link', { name: 'Users' }).click()
       await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
-      expect(await page.title()).toBe('Users · Carillon')
+      await expect.poll(() => page.title()).toBe('Users · Carillon')
       expect(await page.getByRole('link', { name: 'Users' }).last().getAttribute('aria-current')).toBe('page')
       // A screen reader hears where it is.
       await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1')
     })
 
-    test('Ctrl K finds screens and users', async () => {
+    test('Ctrl K finds screens, users and objects, and begins new ones', async () => {
+      await site().api('POST', 'journeys', { name: 'Back to beans' })
       await using opened = await memberPage(site(), '/')
       const { page } = opened
       await page.getByRole('heading', { level: 1 }).waitFor()
+      const search = page.getByRole('dialog').getByPlaceholder('Search or run a command')
+      await page.keyboard.press('Control+k')
+      await search.fill('back to b')
+      await page.getByRole('dialog').getByText('Journey · draft').click()
+      await page.getByRole('heading', { level: 1, name: 'Back to beans' }).waitFor()
+      await page.keyboard.press('Control+k')
+      await search.fill('new jour')
+      await search.press('Enter')
+      await page.getByRole('dialog', { name: 'New journey' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog').getByPlaceholder('Search or run a command').fill('wilhelmina')
       await page.getByRole('dialog').getByText('wilhelmina.featherstonehaugh@example.com').click()
       await page.getByRole('heading', { level: 1, name: /wilhelmina/i }).waitFor()
     })
 
-    test('g and a letter open a screen, until single keys are switched off', async () => {
-      await using opened = await memberPage(site(), '/')
-      const { page } = opened
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.keyboard.press('g')
-      await page.keyboard.press('i')
-      await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
-      await page.keyboard.press('?')
-      await page.getByRole('dialog').getByRole('switch', { name: 'Single keys' }).click()
-      await page.keyboard.press('Escape')
-      await page.getByRole('dialog').waitFor({ state: 'hidden' })
-      await page.keyboard.press('?')
-      await page.keyboard.press('Control+k')
-      await page.getByRole('dialog').getByPlaceholder('Search or run a command').waitFor()
-      expect(await page.getByRole('dialog').count()).toBe(1)
-      await page.evaluate("localStorage.removeItem('carillon.single-keys')")
-    })
+    singleKeys(site)
 
     test('the page runs no script and no style but its own', async () => {
       const reply = await fetch(`${site().url}/sign-in`)

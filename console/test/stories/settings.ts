@@ -1,6 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { expectNoFaults } from './looks.ts'
 import { memberPage } from './member-page.ts'
+
+const newProject = (site: () => Site) =>
+  test('of the organisation make a new project, which is a sandbox', async () => {
+    await using opened = await memberPage(site(), '/p/1/settings')
+    const { page } = opened
+    await page.getByRole('button', { name: /Sandbox project/ }).click()
+    await page.getByRole('menuitem', { name: 'New project…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New project' })
+    await dialog.getByLabel('Name').fill('Second roastery')
+    await expectNoFaults(page)
+    await dialog.getByRole('button', { name: 'Create the project' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Second roastery' }).waitFor()
+    await page.getByRole('complementary', { name: 'Environment' }).getByText('Sandbox.').waitFor()
+    const reply = await page.request.get(`${site().url}/api/client/projects/${new URL(page.url()).pathname.split('/').at(-1)}`)
+    expect(await reply.json()).toMatchObject({ name: 'Second roastery', locale: 'en' })
+    // `/` leads to the project that was open last.
+    await page.goto('/p/1')
+    await page.getByRole('heading', { level: 2, name: 'Set up' }).waitFor()
+  })
 
 export const settings = (site: () => Site) =>
   describe('settings', () => {
@@ -21,6 +41,8 @@ export const settings = (site: () => Site) =>
       await expect.poll(async () => (await stored()).timezone).toBe(before.timezone)
       expect((await stored()).test_recipients).toEqual(before.test_recipients)
     })
+
+    newProject(site)
 
     test('hold quiet hours and caps, and the name of the organisation', async () => {
       await using opened = await memberPage(site(), '/p/1/settings?view=sending')

@@ -130,6 +130,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
       {mayWrite && (
         <Button
           variant={state === 'draft' ? 'filled' : 'default'}
+          aria-keyshortcuts="e"
           onClick={() => void navigate({ to: `/p/$project/campaigns/$campaignId/${state === 'draft' ? 'edit' : 'content'}`, params })}
         >
           {t(state === 'draft' ? 'resumeDraft' : 'editContent')}

@@ -1,5 +1,4 @@
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
 import { Chip } from '../../parts/chip.tsx'
@@ -18,12 +17,13 @@ const route = getRouteApi('/member/p/$project/journeys')
 /** The journeys of the project, with their states and how many users are inside. */
 export function Journeys() {
   const { t } = useTranslation('journeys')
-  const search = route.useSearch()
+  const { new: isCreating = false, ...search } = route.useSearch()
+  const navigate = useNavigate({ from: '/p/$project/journeys' })
   const mayWrite = useMay('editor')
-  const [isCreating, setCreating] = useState(false)
   const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const journeys = useRead(JOURNEYS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
-  const create = mayWrite && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>
+  const name = (isNew: boolean) => void navigate({ search: { ...search, ...(isNew && { new: true }) }, replace: true })
+  const create = mayWrite && <AddButton onClick={() => name(true)}>{t('create.open')}</AddButton>
   return (
     <>
       <ListPage
@@ -33,9 +33,8 @@ export function Journeys() {
         rows={journeys}
         search={search}
         action={create}
-        emptyActions={create}
       />
-      <CreateJourney isOpen={isCreating} onClose={() => setCreating(false)} />
+      <CreateJourney isOpen={isCreating && mayWrite} onClose={() => name(false)} />
     </>
   )
 }

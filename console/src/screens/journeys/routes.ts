@@ -1,12 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { type JourneySearch, SHAPES, USER_STATES, VIEWS } from './search.ts'
+import { type JourneySearch, type JourneysSearch, SHAPES, USER_STATES, VIEWS } from './search.ts'
 
 const journeys = createRoute({
   getParentRoute: () => projectRoute,
   path: 'journeys',
-  validateSearch: listSearchOf,
+  validateSearch: (search: Record<string, unknown>): JourneysSearch => ({
+    ...listSearchOf(search),
+    ...(search.new === true && { new: true }),
+  }),
   component: lazyRouteComponent(() => import('./journeys.tsx'), 'Journeys'),
 })
 

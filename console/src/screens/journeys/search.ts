@@ -29,5 +29,8 @@ export type Shape = (typeof SHAPES)[number]
 export const USER_STATES = ['inside', 'parked', 'completed', 'exited', 'held_out'] as const
 export type UserState = (typeof USER_STATES)[number]
 
+/** The address of the list: its search and page, and whether a new journey is being named. */
+export type JourneysSearch = ListSearch & { new?: true }
+
 /** The address of a journey: its view, the step that is open or filtered by, what its table of users shows, and the backtest. */
 export type JourneySearch = ListSearch & { view?: View; shape?: Shape; step?: string; state?: UserState; user?: string; backtest?: number }

@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Code } from '../../parts/code.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
@@ -10,6 +10,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { PreviewFrame } from '../../parts/preview-frame.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
+import { useProject } from '../../session/project.tsx'
 import { type Check, Links, Problems } from './check.tsx'
 import { Phone } from './phone.tsx'
 import type { Tab } from './search.ts'
@@ -84,6 +85,7 @@ function TabLabel({ id, check }: { id: Tab; check: Check | undefined }) {
 
 function Head({ message, content }: { message: Message; content: Content }) {
   const { t } = useTranslation('sandbox')
+  const project = String(useProject().id)
   const lines = (['from', 'to', 'reply_to', 'cc', 'bcc', 'preheader'] as const).filter((name) => textOf(content, name) !== '')
   return (
     <dl className="kv pad">
@@ -91,12 +93,31 @@ function Head({ message, content }: { message: Message; content: Content }) {
         <Line key={name} name={t(`head.${name}`)} value={textOf(content, name)} />
       ))}
       {lines.length === 0 && <Line name={t('head.to')} value={message.recipient} />}
-      {message.campaign_id && <Line name={t('head.because')} value={t('campaign', { id: message.campaign_id })} />}
+      {message.external_id !== null && (
+        <Line
+          name={t('head.user')}
+          value={
+            <Link to="/p/$project/users/$userId" params={{ project, userId: message.external_id }}>
+              {message.external_id}
+            </Link>
+          }
+        />
+      )}
+      {message.campaign_id !== null && (
+        <Line
+          name={t('head.because')}
+          value={
+            <Link to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(message.campaign_id) }}>
+              {t('campaign', { id: message.campaign_id })}
+            </Link>
+          }
+        />
+      )}
     </dl>
   )
 }
 
-const Line = ({ name, value }: { name: string; value: string }) => (
+const Line = ({ name, value }: { name: string; value: ReactNode }) => (
   <>
     <dt>{name}</dt>
     <dd dir="auto">{value}</dd>

@@ -7,15 +7,26 @@ import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession, useSession } from '../../session/index.ts'
+import { CreateProject } from './create-project.tsx'
 
 /** The organisation and its projects. */
-export function Organisation() {
+export function Organisation({ isCreating, onCreating }: { isCreating: boolean; onCreating: (isCreating: boolean) => void }) {
   const { t } = useTranslation('settings')
-  const { organisation, projects } = useSession()
+  const { organisation, projects, role } = useSession()
+  const mayCreate = role !== 'member'
   return (
     <div className="cols two">
       <Name key={organisation.name} />
-      <Card title={t('organisation.projects')}>
+      <Card
+        title={t('organisation.projects')}
+        actions={
+          mayCreate && (
+            <Button size="xs" variant="default" onClick={() => onCreating(true)}>
+              {t('create.open')}
+            </Button>
+          )
+        }
+      >
         <dl className="kv pad">
           {projects.map(({ id, name, timezone, locale, environment }) => (
             <div key={id} className="contents">
@@ -27,6 +38,7 @@ export function Organisation() {
           ))}
         </dl>
       </Card>
+      <CreateProject isOpen={isCreating && mayCreate} onClose={() => onCreating(false)} />
     </div>
   )
 }

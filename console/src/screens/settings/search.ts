@@ -3,11 +3,12 @@ import type { components, Reply } from '@carillon/sdk'
 export const VIEWS = ['project', 'sending', 'organisation'] as const
 export type View = (typeof VIEWS)[number]
 
-export type SettingsSearch = { view?: View }
+/** The view, and in that of the organisation whether a new project is being named. */
+export type SettingsSearch = { view?: View; new?: true }
 
 /** What the address holds. */
-export const settingsSearchOf = ({ view }: Record<string, unknown>): SettingsSearch =>
-  view === 'sending' || view === 'organisation' ? { view } : {}
+export const settingsSearchOf = ({ view, new: isNew }: Record<string, unknown>): SettingsSearch =>
+  view === 'sending' || view === 'organisation' ? { view, ...(view === 'organisation' && isNew === true && { new: isNew }) } : {}
 
 export type Project = components['schemas']['Project']
 export type ProjectChanges = components['schemas']['ProjectChanges']

@@ -14,7 +14,7 @@ const route = getRouteApi('/member/p/$project/settings')
 /** The settings of the project and of the organisation. */
 export function Settings() {
   const { t } = useTranslation('settings')
-  const { view = 'project' } = route.useSearch()
+  const { view = 'project', new: isCreating = false } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/settings' })
   const { id, name } = useProject()
   const request = { method: 'GET', path: view === 'sending' ? POLICY : PROJECT.replace('{projectId}', String(id)) } as const
@@ -30,7 +30,12 @@ export function Settings() {
       <div className="after">
         {view === 'project' && <ProjectSettings key={id} />}
         {view === 'sending' && <Sending key={id} />}
-        {view === 'organisation' && <Organisation />}
+        {view === 'organisation' && (
+          <Organisation
+            isCreating={isCreating}
+            onCreating={(isNew) => void navigate({ search: { view, ...(isNew && { new: true }) }, replace: true })}
+          />
+        )}
       </div>
     </>
   )

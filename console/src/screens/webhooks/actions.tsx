@@ -29,7 +29,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
         </Button>
       )}
       {mayChange && (
-        <Button variant="default" onClick={() => setOpen('edit')}>
+        <Button variant="default" aria-keyshortcuts="e" onClick={() => setOpen('edit')}>
           {t('edit.open')}
         </Button>
       )}

@@ -1,0 +1,84 @@
+import { Group, Modal, Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { Failed } from '../../parts/failed.tsx'
+import { FormButtons } from '../../parts/form-buttons.tsx'
+import { useOrganisationWrite } from '../../parts/organisation-data.ts'
+import { said } from '../../parts/toast.ts'
+import { refreshSession } from '../../session/index.ts'
+import { useProject } from '../../session/project.tsx'
+import { ZONES } from './fields.ts'
+
+const PROJECTS = '/api/client/projects'
+
+/** A new project of the organisation. It is a sandbox until it has a provider. */
+export function CreateProject({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const { t } = useTranslation('settings')
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={t('create.title')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Form onClose={onClose} />
+    </Modal>
+  )
+}
+
+function Form({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation('settings')
+  const { locale, timezone } = useProject()
+  const navigate = useNavigate()
+  const [draft, setDraft] = useState({ name: '', locale, timezone })
+  const set = (changes: Partial<typeof draft>) => setDraft((draft) => ({ ...draft, ...changes }))
+  const body = { ...draft, name: draft.name.trim() }
+  const create = useOrganisationWrite(
+    (api, given: typeof draft) => api.post(PROJECTS, { body: given }),
+    async ({ id, name }) => {
+      // The frame opens only projects that the session has.
+      await refreshSession()
+      await navigate({ to: '/p/$project', params: { project: String(id) } })
+      said(t('create.done', { name }))
+    },
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate(body)
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      <Group justify="space-between" wrap="nowrap" align="start">
+        <p className="sm quiet">{t('create.about')}</p>
+        <CopyAs label={t('create.more')} request={{ method: 'POST', path: PROJECTS, body }} />
+      </Group>
+      {create.error && <Failed error={create.error} />}
+      <TextInput
+        label={t('general.name')}
+        required
+        data-autofocus
+        maxLength={255}
+        value={draft.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t('general.locale')}
+        description={t('general.localeAbout')}
+        required
+        value={draft.locale}
+        onChange={(event) => set({ locale: event.currentTarget.value })}
+      />
+      <Select
+        label={t('general.timezone')}
+        description={t('general.timezoneAbout')}
+        required
+        searchable
+        limit={100}
+        allowDeselect={false}
+        data={ZONES}
+        value={draft.timezone}
+        onChange={(timezone) => timezone && set({ timezone })}
+      />
+      <FormButtons onCancel={onClose} isPending={create.isPending} disabled={body.name === ''}>
+        {t('create.submit')}
+      </FormButtons>
+    </form>
+  )
+}
