@@ -52,7 +52,14 @@ describe('the list', () => {
     expect(await Promise.all(statuses)).toEqual([200, 422])
   })
 
-  const stored = { waiting: 'queued', delivering: 'claimed', delivered: 'delivered', failed: 'failed', expired: 'expired', cancelled: 'cancelled' }
+  const stored = {
+    waiting: 'queued',
+    delivering: 'claimed',
+    delivered: 'delivered',
+    failed: 'failed',
+    expired: 'expired',
+    cancelled: 'cancelled',
+  }
   test.each(Object.entries(stored))('shows a recipient as %s', async (shown, state) => {
     const set = (state: string, outcome: string) =>
       select(

@@ -19,28 +19,28 @@ describe('presence', () => {
     await using w = await world()
     const [ana, kim] = [await member(w, 'member', 'editor'), await member(w, 'owner')]
     const outsider = await member(w, 'member')
-    const say = (who: Member, more: object = {}) =>
+    const note = (who: Member, more: object = {}) =>
       w.put(
         '/api/console/presence',
         { project_id: w.projectId, object: 'campaign', object_id: 7, ...more },
         { key: null, headers: who.headers },
       )
-    const othersOf = async (who: Member, more?: object) => (await say(who, more)).body.others.map(({ name }: { name: string }) => name)
+    const othersOf = async (who: Member, more?: object) => (await note(who, more)).body.others.map(({ name }: { name: string }) => name)
     expect(await othersOf(ana)).toEqual([])
     const since = w.clock.now().toISOString()
     w.advance(15_000)
-    expect((await say(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
+    expect((await note(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
     expect(await othersOf(kim, { object: 'journey' })).toEqual([])
     // The same page says it again: since then it was never away.
-    await say(ana)
+    await note(ana)
     w.advance(30_000)
-    expect((await say(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
+    expect((await note(kim)).body.others).toEqual([{ member_id: ana.id, name: 'A member', since }])
     w.advance(11_000)
     expect(await othersOf(kim)).toEqual([])
     expect(await othersOf(ana)).toEqual(['A owner'])
-    await say(kim, { is_here: false })
+    await note(kim, { is_here: false })
     expect(await othersOf(ana)).toEqual([])
-    expect((await say(outsider)).status).toBe(404)
+    expect((await note(outsider)).status).toBe(404)
   })
 })
 

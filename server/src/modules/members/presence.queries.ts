@@ -4,16 +4,16 @@ import type { MemberCtx } from '../../infra/runtime/ctx.ts'
 import type { MemberId } from '../../lib/ids.ts'
 import { IdOf, Instant } from '../../lib/shapes.ts'
 
-/** Notes that the session has an object open, or not any more. What was last said before `saidAfter` is forgotten. */
-export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, saidAfter: Date) =>
+/** Notes that the session has an object open, or not any more. What was last noted before `notedAfter` is forgotten. */
+export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, notedAfter: Date) =>
   ctx.db.run(
     sql`update member_sessions s
         set editing = coalesce((select jsonb_object_agg(e.key, e.value)
                                 from jsonb_each(s.editing) e
-                                where e.key <> ${key} and (e.value->>'at')::timestamptz > ${saidAfter}), '{}'::jsonb)
+                                where e.key <> ${key} and (e.value->>'at')::timestamptz > ${notedAfter}), '{}'::jsonb)
                       || case when ${isHere}::boolean
                            then jsonb_build_object(${key}::text, jsonb_build_object('at', ${ctx.clock.now()}::timestamptz, 'since',
-                             case when (s.editing->${key}::text->>'at')::timestamptz > ${saidAfter} then s.editing->${key}::text->'since'
+                             case when (s.editing->${key}::text->>'at')::timestamptz > ${notedAfter} then s.editing->${key}::text->'since'
                                   else to_jsonb(${ctx.clock.now()}::timestamptz) end))
                            else '{}'::jsonb end
         where s.organization_id = ${ctx.organisationId} and s.id = ${ctx.sessionId}`,
@@ -22,14 +22,14 @@ export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, saidAf
 const EditorRow = Type.Object({ member_id: IdOf<MemberId>(), name: Type.String(), since: Instant })
 
 /** The other members who have the object open, those who came first before the others. */
-export const otherEditors = (ctx: MemberCtx, key: string, saidAfter: Date) =>
+export const otherEditors = (ctx: MemberCtx, key: string, notedAfter: Date) =>
   ctx.db.many(
     EditorRow,
     sql`select m.id as member_id, m.name, min((s.editing->${key}::text->>'since')::timestamptz) as since
         from member_sessions s
         join members m on m.id = s.member_id and m.removed_at is null
         where s.organization_id = ${ctx.organisationId} and s.member_id <> ${ctx.memberId} and s.expires_at > ${ctx.clock.now()}
-          and (s.editing->${key}::text->>'at')::timestamptz > ${saidAfter}
+          and (s.editing->${key}::text->>'at')::timestamptz > ${notedAfter}
         group by m.id, m.name
         order by since, m.id`,
   )

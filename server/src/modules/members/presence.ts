@@ -6,13 +6,13 @@ import { rolesOf } from './queries.ts'
 import type { Presence, PresenceInput } from './schema.ts'
 
 /** A page says every 15 seconds that it is open. */
-const SAID_MS = 40_000
+const PRESENT_MS = 40_000
 
 /** Notes that the member has an object open, or has left it, and returns who else has it open. Throws 404. */
 export async function notePresence(ctx: MemberCtx, { project_id, object, object_id, is_here = true }: PresenceInput): Promise<Presence> {
   if (ctx.role === 'member' && !(await rolesOf(ctx)).some((role) => role.project_id === project_id)) throw missing('project')
   const key = `${project_id}/${object}/${object_id}`
-  const saidAfter = new Date(ctx.clock.now().getTime() - SAID_MS)
-  await queries.noteEditing(ctx, key, is_here, saidAfter)
-  return { others: await queries.otherEditors(ctx, key, saidAfter) }
+  const notedAfter = new Date(ctx.clock.now().getTime() - PRESENT_MS)
+  await queries.noteEditing(ctx, key, is_here, notedAfter)
+  return { others: await queries.otherEditors(ctx, key, notedAfter) }
 }
