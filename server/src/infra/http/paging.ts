@@ -2,13 +2,14 @@
  * The paging of every list endpoint (D-PAGE-1 to D-PAGE-3): reads the parameters, builds the statement and makes the cursors.
  * A module declares what can be sorted and searched.
  */
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../lib/cursor.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
 import { isoOf } from '../../lib/written.ts'
 import { join, raw, type Sql, sql } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+import { withBehind, withoutBehind } from './page-rows.ts'
 import { searchIn } from './search.ts'
 
 export type Sort = {
@@ -264,22 +265,6 @@ function anythingBehind(listing: Listing, request: PageRequest, source: PageSour
   const parts = partsBeyond(listing, request, request.travel === 'next', cursor.position, !cursor.inclusive)
   const exists = parts.map((part) => sql`exists (select 1 from ${source.from} where ${source.behind ?? source.where} and ${part.where})`)
   return sql`(${join(exists, ' or ')})`
-}
-
-const shapes = new WeakMap<TSchema, TSchema>()
-
-/** The shape of a row with the column of `anythingBehind`. */
-function withBehind<S extends TSchema>(row: S): S {
-  const known = shapes.get(row)
-  if (known) return known as S
-  const { properties } = row as { properties?: Record<string, TSchema> }
-  const shape = { ...row, properties: { ...properties, page_behind: Type.Boolean() } }
-  shapes.set(row, shape)
-  return shape
-}
-
-function withoutBehind<R extends Record<string, unknown>>({ page_behind: _, ...row }: R & { page_behind?: unknown }): R {
-  return row as unknown as R
 }
 
 function cursors(listing: Listing, request: PageRequest, shown: Record<string, unknown>[], more: boolean, behind: boolean) {
