@@ -38,6 +38,16 @@ export function keysIn(text: string): string[] {
   return keys
 }
 
+/** A function that reads the value at a path, whose keys are given; undefined if there is none. Elements of arrays have no path. */
+export function valueAt([first = '', ...rest]: readonly string[]): (data: Record<string, unknown>) => unknown {
+  if (rest.length === 0) return (data) => (Object.hasOwn(data, first) ? data[first] : undefined)
+  const inner = valueAt(rest)
+  return (data) => {
+    const value = Object.hasOwn(data, first) ? data[first] : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? inner(value as Record<string, unknown>) : undefined
+  }
+}
+
 /**
  * The data with a value at a path, whose keys are given; null removes it. Objects on the way are created, and replace values that are
  * no objects.

@@ -1,12 +1,12 @@
 /** Filters events by their data. */
 import { join, type Sql, sql } from '../../../infra/postgres/db.ts'
-import { pathOf } from '../../../lib/attribute-paths.ts'
+import { pathOf, valueAt } from '../../../lib/attribute-paths.ts'
 import { declaredInstantOf, declaredInstantSql } from '../operators/operator.ts'
 import { instantParam } from '../operators/span.ts'
 import type { EventTest } from '../rule.ts'
 import { compileComparison, compileDates } from './comparison.ts'
 import type { Tracker } from './condition.ts'
-import { describeName, pathSql, valueAt } from './path.ts'
+import { describeName, pathSql } from './path.ts'
 
 type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): boolean; sql: Sql; description: string }
 

@@ -1,11 +1,11 @@
 /** The attributes of a user that a rule can compare. */
 import { getAllTimezones } from 'countries-and-timezones'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
-import { pathOf } from '../../../lib/attribute-paths.ts'
+import { pathOf, valueAt } from '../../../lib/attribute-paths.ts'
 import { json, type ValueKind } from '../operators/operator.ts'
 import type { ComparedKind } from './comparison.ts'
 import type { Dependency, UserFacts } from './condition.ts'
-import { describeName, pathSql, valueAt } from './path.ts'
+import { describeName, pathSql } from './path.ts'
 
 type User = UserFacts['user']
 

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
-import { pathOf } from '../../../lib/attribute-paths.ts'
-import { pathSql, valueAt } from './path.ts'
+import { pathOf, valueAt } from '../../../lib/attribute-paths.ts'
+import { pathSql } from './path.ts'
 
 let w: World
 beforeAll(async () => {
