@@ -151,15 +151,15 @@ describe('the reply of a relay is returned in full', () => {
     await using hasty = await openScriptedSmtp({ DATA: '354 go on\r\n250 2.0.0 OK' })
     await using relay = await openRelay()
     await using relays = open()
-    let isSettled = false
+    let isAnswered = false
     const sending = relays.send(relayAt(hasty), { ...mail, content: Buffer.alloc(LARGER_THAN_SOCKETS_BYTES, 'x\r\n') })
     void sending.then(() => {
-      isSettled = true
+      isAnswered = true
     })
     await expect.poll(hasty.begun).toBe(1)
     // The reply was read before this one arrives.
     await relays.send(relayAt(relay), mail)
-    expect(isSettled).toBe(false)
+    expect(isAnswered).toBe(false)
     await hasty[Symbol.asyncDispose]()
     expect(await sending).toMatchObject({ is: 'accepted' })
   })

@@ -83,9 +83,8 @@ type Link<M> = {
   tls?: Peer['tls']
   /** Whether TLS is being established. */
   isSecuring: boolean
-  /** Whether content is being written. */
+  /** Whether content is being written, and what finished meanwhile: a server may reply before it has all, and content may be freed then. */
   isWriting: boolean
-  /** What finished while content was written: a server may reply before it has all of it. Until then the content may not be freed. */
   finishing: (() => void)[]
   /** When the stage has taken too long, by `performance.now`. */
   deadline: number
@@ -234,7 +233,6 @@ function actOn<M>(link: Link<M>, action: Action<M>): void {
   }
 }
 
-/** Nothing reads the contents of these any more. */
 function finishWritten<M>({ finishing }: Link<M>): void {
   for (const finish of finishing.splice(0)) finish()
 }

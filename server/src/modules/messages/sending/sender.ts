@@ -69,8 +69,8 @@ export const createSender = (parts: SenderParts & Reporting, priority: Priority)
 })
 
 const viewOf = jointViews()
-/** Results are saved by one transaction at a time, so that those of many small queues share it. Nothing waits for them. */
-const resultsViewOf = jointViews(1)
+/** Results of small queues share one transaction at a time, and so do those of large ones: if each slice had its own, requests would wait for them. */
+const [resultsViewOf, manyResultsViewOf] = [jointViews(1), jointViews(1)]
 
 /**
  * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight. The job runs again when one of them is finished that has more messages.
@@ -87,8 +87,8 @@ export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started
 async function sendBatch(ctx: Ctx, sender: Sender, { name, messages, limit, rated }: Batch, claimedAt: Date): Promise<void> {
   const view = { ...ctx, db: viewOf(ctx.db) }
   try {
-    if (messages.length > SMALL_QUEUE) await sendQueue(ctx, { ...sender, isRated: rated !== undefined }, messages, claimedAt)
-    else await sendQueue(view, { ...sender, isRated: rated !== undefined }, messages, claimedAt, resultsViewOf(ctx.db))
+    const [shared, results] = messages.length > SMALL_QUEUE ? [ctx, manyResultsViewOf] : [view, resultsViewOf]
+    await sendQueue(shared, { ...sender, isRated: rated !== undefined }, messages, claimedAt, results(ctx.db))
     if (rated) await finishRateBatch(view, sender, rated)
   } finally {
     endFlight(sender, name, messages.length)
@@ -189,8 +189,8 @@ async function decide(ctx: ProjectCtx, messages: ClaimedMessage[], { contextOf, 
 }
 
 async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: SendContexts, slice: ReadyMessage[]): Promise<void> {
-  const messages = await renderSlice(ctx, sending, contexts.requestOf, slice)
-  const { rendered, failed, overBudget } = sortOut(ctx, slice, messages, contexts)
+  const { release, ...outcomes } = await renderSlice(ctx, sending, contexts.requestOf, slice)
+  const { rendered, failed, overBudget } = sortOut(ctx, slice, outcomes, contexts)
   for (const { ready, bytes } of rendered) sending.sliceSizes.record(ready.eligible.template.id, bytes)
   await sending.recordOverBudget(ctx, overBudget)
   const leased = await sending.lease.stillLeased(slice.map(({ message }) => message))
@@ -232,7 +232,7 @@ async function sendSlice(ctx: ProjectCtx, sending: Sending & Granted, contexts: 
   await countAsSent(ctx, slice, rates, { ...sending, startedAtMs })
   if (sent.some(({ message }) => channels[message.channel].recipient === 'inbox')) sending.inboxStreams.wake()
   // Of an attempt that failed, a socket may still have bytes to write.
-  if (sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) messages.release()
+  if (sent.every(({ attempt }) => attempt?.outcome.is === 'accepted')) release()
   // Last, because results are saved whatever becomes of their spans.
   if (ctx.tracing) await traceAttempts(ctx, ctx.tracing, sent)
 }
@@ -269,7 +269,7 @@ async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: numb
 }
 
 /** Divides messages into those that can be sent, and those that have a result now. `overBudget` counts by campaign. */
-function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: RenderedSlice, contexts: SendContexts) {
+function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Omit<RenderedSlice, 'release'>, contexts: SendContexts) {
   const rendered: { ready: ReadyMessage; outgoing: Outgoing; bytes: number }[] = []
   const failed: Attempted[] = []
   const overBudget = new Map<CampaignId, number>()
