@@ -14105,6 +14105,7 @@ export interface components {
         PresenceReply: {
             /** @description The other members who have the object open, those who came first before the others. */
             others: {
+                /** @description The id of the member. */
                 member_id: number;
                 /** @description The name of the member. */
                 name: string;

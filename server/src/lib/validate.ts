@@ -3,7 +3,7 @@
  * Ajv finds the faults; this file chooses the code and the message of each.
  */
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Static, TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import type { Fault } from './errors.ts'
 import { formats } from './formats.ts'
 import { isBlank, trimWhiteSpace } from './text.ts'
@@ -182,6 +182,10 @@ function toFault(error: ErrorObject): Ranked {
     }
     case 'type':
       return { rank: 1, code: 'parameter_invalid_format', param: at(), message: `The parameter ${name} must be ${typeNames(error)}.` }
+    case 'minProperties': {
+      const members = Object.keys((error.parentSchema as TObject).properties).map((member) => `\`${member}\``)
+      return { rank: 2, code: 'parameter_invalid_empty', param: at(), message: `Give at least ${limit} of ${members.join(', ')}.` }
+    }
     case 'notBlank':
       return { rank: 2, code: 'parameter_invalid_empty', param: at(), message: `The parameter ${name} must not be empty.` }
     case 'minLength':

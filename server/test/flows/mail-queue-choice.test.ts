@@ -86,7 +86,7 @@ describe('the list', () => {
 
   test('refuses a state that is none', async () => {
     const { status, body } = await w.get(`${QUEUE}?state=lost`)
-    expect([status, body.error.details.map(({ path }: { path: string }) => path)]).toEqual([422, ['state']])
+    expect([status, body.code, body.error.param]).toEqual([400, 'parameter_invalid_format', 'state'])
   })
 })
 
@@ -116,13 +116,16 @@ describe.each(['retry', 'cancel'])('%s', (action) => {
   })
 
   test('needs a condition, and a message if it names messages', async () => {
-    const statuses = [{}, { message_ids: [] }].map(async (choice) => (await choose(choice)).status)
-    expect(await Promise.all(statuses)).toEqual([422, 422])
+    const refused = await Promise.all([{}, { message_ids: [] }].map(choose))
+    expect(refused.map(({ status, body }) => [status, body.message])).toEqual([
+      [400, 'Give at least 1 of `message_ids`, `campaign_id`, `site`, `domain`.'],
+      [400, 'The parameter `message_ids` must contain at least one value.'],
+    ])
   })
 })
 
 test.each(['pause', 'resume'])('%s takes a campaign or a site, and no more than one of them', async (action) => {
   const both = await w.post(`${QUEUE}/${action}`, { campaign_id: w.campaign.id, site: 'mx-1' })
-  expect([both.status, both.body.error.details]).toEqual([422, [{ path: 'site', problem: expect.stringContaining('not both') }]])
+  expect([both.status, both.body.message]).toEqual([422, 'Give `campaign_id` or `site`, not both.'])
   expect((await w.get(`${QUEUE}/pauses`)).body.results).toEqual([])
 })

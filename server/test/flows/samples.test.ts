@@ -189,6 +189,7 @@ async function console(w: World, send: Send) {
   await link(w, 'createOwner', 'owner')
   await send('createOwner')
   await send('signIn')
+  await send('setPresence')
   await send('updateOrganisation')
   const { id: memberId } = (await send('createMember')).body
   await send('updateMember', { memberId })

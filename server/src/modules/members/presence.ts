@@ -2,8 +2,8 @@
 import type { MemberCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
 import * as queries from './presence.queries.ts'
+import type { Presence, PresenceInput } from './presence.schema.ts'
 import { rolesOf } from './queries.ts'
-import type { Presence, PresenceInput } from './schema.ts'
 
 /** A page says every 15 seconds that it is open. */
 const PRESENT_MS = 40_000

@@ -7,19 +7,10 @@ import { canMail } from './mails.ts'
 import { organisationRoutes } from './organisation-routes.ts'
 import { passkeyRoutes, passkeySignInRoutes } from './passkey-routes.ts'
 import { passkeyOrigin } from './passkeys.ts'
+import { Presence, PresenceInput } from './presence.schema.ts'
 import { notePresence } from './presence.ts'
 import { profileRoutes } from './profile-routes.ts'
-import {
-  AcceptInput,
-  ConsoleSession,
-  ListedSession,
-  OwnerInput,
-  Presence,
-  PresenceInput,
-  SignedOut,
-  SignInInput,
-  WaysIn,
-} from './schema.ts'
+import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignedOut, SignInInput, WaysIn } from './schema.ts'
 import { getSession, type ProjectsWithProvider } from './service.ts'
 import { listSessions, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'

@@ -87,29 +87,6 @@ export const ListedSession = Exact(
 )
 export type ListedSession = Static<typeof ListedSession>
 
-/** What can be open in an editor. */
-const EDITED = ['campaign', 'journey', 'list'] as const
-
-export const PresenceInput = Exact({
-  project_id: IdOf<ProjectId>(),
-  object: OneOf(EDITED, { description: 'The kind of object.' }),
-  object_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The id of the object.' }),
-  is_here: Type.Optional(Type.Boolean({ description: 'With `false`, the member has left the editor. By default `true`.' })),
-})
-export type PresenceInput = Static<typeof PresenceInput>
-
-export const Presence = Exact({
-  others: Type.Array(
-    Exact({
-      member_id: IdOf<MemberId>(),
-      name: Type.String({ description: 'The name of the member.' }),
-      since: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the member opened it.' }),
-    }),
-    { description: 'The other members who have the object open, those who came first before the others.' },
-  ),
-})
-export type Presence = Static<typeof Presence>
-
 const MemberProjects = Type.Array(
   Exact({ project_id: IdOf<ProjectId>(), role: OneOf(ROLES, { description: 'The role of the member in the project.' }) }),
   { maxItems: 1000, description: 'The roles of a `member` in projects. `admin` and `owner` need none.' },
