@@ -5,7 +5,7 @@ import { createInboxStreams } from './modules/inbox/index.ts'
 import { allJobs } from './workers.ts'
 
 const SECONDS = 60
-const POLL_MS = 10_000
+const POLL_MS = 20_000
 
 /** How many statements the connections of a world have run. */
 async function statements({ ctx }: World): Promise<number> {

@@ -59,7 +59,7 @@ export const settings = {
     'Whether statements are prepared by name. Set `false` for a pooler that does not keep prepared statements: PgBouncer before 1.21, or with `max_prepared_statements = 0`.',
   ),
   JOB_POLL_S: count(
-    10,
+    20,
     'Seconds after which background jobs look for work at the latest. Work wakes them at once; this is the safety net for a notification that was lost.',
   ),
   LOG_URL: natsUrl(
