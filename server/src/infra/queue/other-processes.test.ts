@@ -22,7 +22,7 @@ function recordedJobs(...busy: string[]): Jobs & { woken: string[] } {
   }
 }
 
-const CONNECTED_MS = 10_000
+const CONNECTED_MS = 20_000
 
 /** Processes on a database of their own, which count their notifications. */
 async function processes() {
