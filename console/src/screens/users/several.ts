@@ -1,7 +1,7 @@
 /** So many requests at a time. */
 const AT_ONCE = 5
 
-/** What became of several users: for whom it worked, and why it did not for the first of the others. */
+/** The results for several users: those it succeeded for, and the error of the first that failed. */
 export type Several<U> = { done: U[]; error: unknown }
 
 /** Does the same for several users, a few at a time. One that fails does not stop the others. */

@@ -20,7 +20,7 @@ export function sizeProblem({ label, mailBytesMax }: Limit, fileBytes: number, t
 
 /** The response to an email that is larger than the provider accepts; null for others. */
 export function tooLarge(limit: Limit, { content, attachments = [] }: Pick<Outgoing, 'content' | 'attachments'>): ProviderResponse | null {
-  // The texts of a message are read from what its thread packed when somebody asks for them, and not before.
+  // The texts of a message are read from what its thread packed only when they are asked for.
   if (limit.mailBytesMax === undefined) return null
   const fileBytes = attachments.reduce((sum, file) => sum + file.content.length, 0)
   const { html = '', text = '' } = content as { html?: string; text?: string }

@@ -11,7 +11,7 @@ export { matchesEventSql } from './conditions/event-data.ts'
 /**
  * For `select p.id, <holds>, <nextChangeAt> from (select u.id, <columns> from users u <joins> where …) p`. The columns are `c0`, `c1` … for the
  * conditions in the order of the rule, booleans that are never null, and the next changes of the conditions that depend on time. On tracked times,
- * users whom only an event can make match may be left out.
+ * users that only an event can make match may be left out.
  */
 export type RuleSql = {
   columns: Sql
