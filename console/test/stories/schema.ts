@@ -44,7 +44,7 @@ export const schema = (site: () => Site) =>
       await page.keyboard.press('Escape')
       await days.waitFor({ state: 'detached' })
       await expect.poll(focused).toBe(name)
-      // Where the list does not have what was open, the keyboard goes on from the heading.
+      // Where the list does not have what was open, the heading has the focus.
       await page.goto(`/p/1/schema?view=events&q=nothing-like-it&event=${name}`)
       await page.getByText('No match.').waitFor()
       await expect.poll(focused).toBe(name)

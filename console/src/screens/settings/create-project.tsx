@@ -1,4 +1,4 @@
-import { Group, Modal, Select, TextInput } from '@mantine/core'
+import { Group, Modal } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -9,7 +9,7 @@ import { useOrganisationWrite } from '../../parts/organisation-data.ts'
 import { said } from '../../parts/toast.ts'
 import { refreshSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
-import { ZONES } from './fields.ts'
+import { IdentityFields } from './identity-fields.tsx'
 
 const PROJECTS = '/api/client/projects'
 
@@ -50,32 +50,7 @@ function Form({ onClose }: { onClose: () => void }) {
         <CopyAs label={t('create.more')} request={{ method: 'POST', path: PROJECTS, body }} />
       </Group>
       {create.error && <Failed error={create.error} />}
-      <TextInput
-        label={t('general.name')}
-        required
-        data-autofocus
-        maxLength={255}
-        value={draft.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t('general.locale')}
-        description={t('general.localeAbout')}
-        required
-        value={draft.locale}
-        onChange={(event) => set({ locale: event.currentTarget.value })}
-      />
-      <Select
-        label={t('general.timezone')}
-        description={t('general.timezoneAbout')}
-        required
-        searchable
-        limit={100}
-        allowDeselect={false}
-        data={ZONES}
-        value={draft.timezone}
-        onChange={(timezone) => timezone && set({ timezone })}
-      />
+      <IdentityFields draft={draft} set={set} isNew />
       <FormButtons onCancel={onClose} isPending={create.isPending} disabled={body.name === ''}>
         {t('create.submit')}
       </FormButtons>

@@ -1,4 +1,4 @@
-import { Button, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Failed } from '../../parts/failed.tsx'
@@ -9,7 +9,8 @@ import { undoable } from '../../parts/toast.ts'
 import { refreshSession, useSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
 import { DangerZone } from './delete-project.tsx'
-import { changesBetween, linesOf, ZONES } from './fields.ts'
+import { changesBetween, linesOf } from './fields.ts'
+import { IdentityFields } from './identity-fields.tsx'
 import { PROJECT, type Project, type ProjectChanges } from './search.ts'
 
 /** Name, locale, time zone, tracking and the texts of a project. */
@@ -81,34 +82,7 @@ function General({ draft, set, isFixed }: FieldsProps) {
   return (
     <Card title={t('general.heading')}>
       <div className="form pad">
-        <TextInput
-          label={t('general.name')}
-          required
-          disabled={isFixed}
-          maxLength={255}
-          value={draft.name}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-        />
-        <TextInput
-          label={t('general.locale')}
-          description={t('general.localeAbout')}
-          required
-          disabled={isFixed}
-          value={draft.locale}
-          onChange={(event) => set({ locale: event.currentTarget.value })}
-        />
-        <Select
-          label={t('general.timezone')}
-          description={t('general.timezoneAbout')}
-          required
-          disabled={isFixed}
-          searchable
-          limit={100}
-          allowDeselect={false}
-          data={[...new Set([draft.timezone, ...ZONES])]}
-          value={draft.timezone}
-          onChange={(timezone) => timezone && set({ timezone })}
-        />
+        <IdentityFields draft={draft} set={set} isFixed={isFixed} />
         <TextInput
           label={t('general.website')}
           type="url"

@@ -41,7 +41,7 @@ function Form({ user: { external_id: userId }, onClose }: Omit<Props, 'isOpen'>)
     event.preventDefault()
     if (chosen !== null) test.mutate(Number(chosen))
   }
-  // A request of a webhook campaign goes to its endpoint, whoever the user is.
+  // A request of a webhook campaign goes to its endpoint, and not to the user.
   const offered = (campaigns.data?.results ?? []).filter(({ channel }) => channel !== 'webhook')
   return (
     <form className="form" onSubmit={submit}>

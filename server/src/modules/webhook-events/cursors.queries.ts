@@ -57,7 +57,7 @@ export const lockVersions = async (ctx: InTx<Ctx>, projectIds: ProjectId[]): Pro
 
 /**
  * Gives positions to the oldest events that have none, and has the cursors of their endpoints look for them. Returns how many events. The caller holds
- * the versions of the projects, so that nobody else numbers their events, and no cursor that is not due moves between being found and being woken.
+ * the versions of the projects, so that no other process numbers their events, and no cursor that is not due moves between being found and being woken.
  */
 export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number): Promise<number> =>
   ctx.db.value(
