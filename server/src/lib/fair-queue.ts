@@ -1,4 +1,5 @@
 /** A queue that serves keys, such as projects, in turn: those first that have the least at work. Pure. */
+import TinyQueue from 'tinyqueue'
 
 export type FairQueue<K, J> = {
   readonly size: number
@@ -12,18 +13,37 @@ export type FairQueue<K, J> = {
   untake(key: K, job: J): void
 }
 
-/** `servedAt` is 0 until a job of the key was taken. */
-type Line<J> = { waiting: J[]; running: number; servedAt: number }
+/** `servedAt` is 0 until a job of the key was taken. `place` is where it stands among the keys whose turn it may be. */
+type Line<K, J> = { key: K; openedAt: number; waiting: J[]; running: number; servedAt: number; place?: Place<K, J> }
 
-/** At most `perKey` jobs of a key are at work at the same time. */
+/** A key whose turn it may be, with what its turn depends on. Only the last place of a line counts. */
+type Place<K, J> = { line: Line<K, J>; running: number; servedAt: number }
+
+/** Places that no longer count are dropped when there are so many more of them than of keys. */
+const STALE_MAX = 100
+
+/** At most `perKey` jobs of a key are at work at the same time. With n keys waiting, a job costs O(log n). */
 export function createFairQueue<K, J>(perKey = Number.POSITIVE_INFINITY): FairQueue<K, J> {
-  const lines = new Map<K, Line<J>>()
+  const lines = new Map<K, Line<K, J>>()
+  let places = new TinyQueue<Place<K, J>>([], compare)
   let size = 0
   let served = 0
-  const lineOf = (key: K): Line<J> => {
-    const line = lines.get(key) ?? { waiting: [], running: 0, servedAt: 0 }
+  let opened = 0
+  const lineOf = (key: K): Line<K, J> => {
+    const known = lines.get(key)
+    if (known) return known
+    const line = { key, openedAt: ++opened, waiting: [], running: 0, servedAt: 0 }
     lines.set(key, line)
     return line
+  }
+  const counts = (place: Place<K, J>) => place.line.place === place
+  /** Gives a line the place that its turn depends on now. */
+  const enter = (line: Line<K, J>) => {
+    delete line.place
+    if (line.waiting.length === 0 || line.running >= perKey) return
+    line.place = { line, running: line.running, servedAt: line.servedAt }
+    places.push(line.place)
+    if (places.length > 2 * lines.size + STALE_MAX) places = new TinyQueue(places.data.filter(counts), compare)
   }
   return {
     get size() {
@@ -31,21 +51,22 @@ export function createFairQueue<K, J>(perKey = Number.POSITIVE_INFINITY): FairQu
     },
     waitingOf: (key) => lines.get(key)?.waiting.length ?? 0,
     push(key, job) {
-      lineOf(key).waiting.push(job)
+      const line = lineOf(key)
+      line.waiting.push(job)
       size++
+      if (!line.place) enter(line)
     },
     take() {
-      let chosen: [K, Line<J>] | undefined
-      for (const entry of lines) {
-        const [, line] = entry
-        if (line.waiting.length > 0 && line.running < perKey && (!chosen || precedes(line, chosen[1]))) chosen = entry
-      }
-      if (!chosen) return undefined
-      const [key, line] = chosen
+      let place = places.pop()
+      while (place && !counts(place)) place = places.pop()
+      if (!place) return undefined
+      const { line } = place
+      const job = line.waiting.shift() as J
       line.running++
       line.servedAt = ++served
       size--
-      return { key, job: line.waiting.shift() as J }
+      enter(line)
+      return { key: line.key, job }
     },
     untake(key, job) {
       const line = lineOf(key)
@@ -53,13 +74,17 @@ export function createFairQueue<K, J>(perKey = Number.POSITIVE_INFINITY): FairQu
       line.servedAt = 0
       line.waiting.unshift(job)
       size++
+      enter(line)
     },
     done(key) {
       const line = lineOf(key)
       line.running--
       if (line.running === 0 && line.waiting.length === 0) lines.delete(key)
+      else enter(line)
     },
   }
 }
 
-const precedes = <J>(a: Line<J>, b: Line<J>) => a.running < b.running || (a.running === b.running && a.servedAt < b.servedAt)
+/** Those with the least at work come first, of these the ones served longest ago, of those never served the ones that came first. */
+const compare = <K, J>(a: Place<K, J>, b: Place<K, J>): number =>
+  a.running - b.running || a.servedAt - b.servedAt || a.line.openedAt - b.line.openedAt

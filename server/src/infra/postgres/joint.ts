@@ -45,7 +45,9 @@ class Calls {
         waiting.ctx,
         waiting.calls.map(({ call }) => call),
       )
-      for (const [at, { resolve }] of waiting.calls.entries()) resolve(values[at])
+      waiting.calls.forEach(({ resolve }, at) => {
+        resolve(values[at])
+      })
     } catch (error) {
       for (const { reject } of waiting.calls) reject(error)
     }
@@ -56,13 +58,17 @@ const callsOf = new WeakMap<Db, Calls>()
 
 /** A function whose calls over a joint database share a statement. Over any other database each call has one of its own. */
 export function joint<I, O>(answer: Answer<I, O>): (ctx: JointCtx, projectId: ProjectId, input: I) => Promise<O> {
-  return async (ctx, projectId, input) => {
+  // Not async: an event makes some thirty of these calls, and each would have a promise more.
+  return (ctx, projectId, input) => {
     const call = { projectId, input }
     const calls = callsOf.get(ctx.db)
-    if (calls) return calls.add(answer, ctx, call)
-    const [value] = await answer(ctx, [call])
-    return value as O
+    return calls ? calls.add(answer, ctx, call) : answerOne(answer, ctx, call)
   }
+}
+
+async function answerOne<I, O>(answer: Answer<I, O>, ctx: JointCtx, call: JointCall<I>): Promise<O> {
+  const [value] = await answer(ctx, [call])
+  return value as O
 }
 
 /**

@@ -2,7 +2,7 @@
  * Which projects are applied when. The small backlogs of many projects are applied together, over joint statements. A project with a
  * large backlog is applied by itself, beside them, at most two at a time; the processes on the database share its batches. A small
  * project never waits for the backlog of another project, and its events share their statements with those of other small projects. While
- * small projects have events, large backlogs get at most half of the time.
+ * small projects have events, large backlogs get at most a third of the time.
  */
 import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { ProjectId } from '../../lib/ids.ts'
@@ -30,8 +30,10 @@ const GROUP_ITEMS_MAX = 4000
 const ALONE_AT_ONCE = 2
 const BATCH_ITEMS = 6000
 /** A batch holds up the event loop in proportion to its size, so it is smaller while other projects have events. */
-const BATCH_ITEMS_BESIDE_OTHERS = 1200
+const BATCH_ITEMS_BESIDE_OTHERS = 500
 const OTHERS_FOR_MS = 2000
+/** Beside other projects, a large backlog rests for so many times as long as its last batch took. */
+const REST = 2
 /** So many processes share a batch. */
 const SHARERS_MAX = 4
 /** A batch that several processes share is so many times as large. Its leader reads all of it. */
@@ -138,8 +140,8 @@ function isLeft({ elsewhere }: State, id: ProjectId): boolean {
   return false
 }
 
-/** Large backlogs rest for as long as their last batch took. After a clock that was set back they do not. */
-const isResting = ({ lastLarge: { endedMs, tookMs } }: State, nowMs: number): boolean => nowMs >= endedMs && nowMs < endedMs + tookMs
+/** Do large backlogs rest after their last batch? After a clock that was set back they do not. */
+const isResting = ({ lastLarge: { endedMs, tookMs } }: State, nowMs: number): boolean => nowMs >= endedMs && nowMs < endedMs + REST * tookMs
 
 /** Starts as many of these projects as there is room for; those that were started longest ago first. */
 async function startAlone<I extends QueuedItem, K, D extends DueWork>(
