@@ -17464,6 +17464,7 @@ export interface components {
          *         "campaign_id": 7,
          *         "message_id": 88214
          *       },
+         *       "source": "system",
          *       "created_at": "2026-11-23T22:14:37.095Z"
          *     }
          */
@@ -17479,6 +17480,11 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /**
+             * @description `api` for an event of a request, `system` for what Carillon did or wrote itself.
+             * @enum {string}
+             */
+            source: "api" | "system";
             /**
              * Format: date-time
              * @description When it was created.
@@ -29898,6 +29904,7 @@ export interface operations {
                      *             "campaign_id": 7,
                      *             "message_id": 88214
                      *           },
+                     *           "source": "system",
                      *           "created_at": "2026-11-23T22:14:37.095Z"
                      *         }
                      *       ],

@@ -2,6 +2,15 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
+/** Takes a user through a journey that an event begins, and that ends at once. */
+async function takeThroughJourney(site: Site, user: string, name: string): Promise<void> {
+  const { id } = await site.api('POST', 'journeys', { name })
+  const entrance = { type: 'entrance', name: '', x: 0, y: 0, data: { trigger: 'event', event_name: 'beans_ground' }, children: [] }
+  await site.api('PUT', `journeys/${id}/steps`, { start: entrance })
+  await site.api('POST', `journeys/${id}/publish`, {})
+  await site.api('POST', 'events', [{ external_id: user, name: 'beans_ground' }])
+}
+
 /** Sends a user an in-app message, and then unsubscribes them from the channel. */
 async function sendInAppAndUnsubscribe(site: Site, user: string): Promise<void> {
   const { results } = await site.api('GET', 'subscriptions')
@@ -70,6 +79,12 @@ export const users = (site: () => Site) =>
       await page.getByText('order_placed').waitFor()
       await page.getByRole('heading', { level: 2, name: /Push/ }).waitFor()
       expect(await page.getByText('no_push_device').count()).toBe(1)
+      await takeThroughJourney(site(), 'sample-2', 'Grinding')
+      const ended = page.locator('.timeline li').filter({ hasText: 'Completed a journey' })
+      await ended.getByRole('link', { name: 'Grinding' }).waitFor()
+      await page.getByRole('button', { name: 'Journeys', exact: true }).click()
+      await page.waitForURL(/show=journeys/)
+      await expect.poll(() => page.locator('.timeline li').count()).toBe(2)
     })
 
     test('show their in-app messages, and which channels their subscriptions leave', async () => {
@@ -78,6 +93,8 @@ export const users = (site: () => Site) =>
       const { page } = opened
       await page.getByRole('heading', { name: 'In-app messages' }).waitFor()
       for (const text of ['From Ethiopia', 'not seen', 'Subscribed to none of its types.']) await page.getByText(text).waitFor()
+      // What was sent names its campaign, and leads to it.
+      await page.locator('.timeline').getByRole('link', { name: 'Beans', exact: true }).waitFor()
     })
 
     test('are told apart by a campaign: each check says what it found', async () => {

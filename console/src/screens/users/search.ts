@@ -1,3 +1,3 @@
 /** What the timeline of a user shows. */
-export const SHOWN = ['all', 'events', 'messages'] as const
+export const SHOWN = ['all', 'events', 'messages', 'journeys'] as const
 export type Shown = (typeof SHOWN)[number]

@@ -1,5 +1,5 @@
 import type { components } from '@carillon/sdk'
-import { IconBolt } from '@tabler/icons-react'
+import { IconBolt, IconRoute } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,29 +10,30 @@ import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
+import { type Named, ObjectName } from '../../parts/object-name.tsx'
 import { Card } from '../../parts/page.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { clock, instant } from '../../parts/time.tsx'
 import { SHOWN, type Shown } from './search.ts'
 
-type UserEvent = components['schemas']['UserEvent']
+type Item = components['schemas']['UserTimelineItem']
 type Message = components['schemas']['MessageSummary']
-type Entry = { key: string; at: string } & ({ kind: 'event'; event: UserEvent } | { kind: 'message'; message: Message })
+type Entry = { key: string; at: string } & ({ kind: 'item'; item: Item } | { kind: 'message'; message: Message })
 
 const route = getRouteApi('/member/p/$project/users/$userId')
 
 const SHOWN_MAX = 100
 const READ_AGAIN = { refetchInterval: 5 * LIVE_MS }
 
-/** What the user did and what was sent to them, in one stream, latest first. */
+/** What the user did, what was sent to them and what journeys did with them, in one stream, latest first. */
 export function Timeline({ userId, zone }: { userId: string; zone: string }) {
   const { t, i18n } = useTranslation('users')
   const { show = 'all' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/users/$userId' })
-  const events = useRead('/api/client/users/{userId}/events', { path: { userId }, query: { limit: SHOWN_MAX } }, READ_AGAIN)
+  const items = useRead('/api/client/users/{userId}/timeline', { path: { userId }, query: { limit: SHOWN_MAX } }, READ_AGAIN)
   const messages = useRead('/api/client/messages', { query: { user: userId, limit: SHOWN_MAX } }, READ_AGAIN)
-  const error = events.error ?? messages.error
-  const entries = entriesOf(events.data?.results ?? [], messages.data?.results ?? [], show)
+  const error = items.error ?? messages.error
+  const entries = entriesOf(items.data?.results ?? [], messages.data?.results ?? [], show)
   const days = Map.groupBy(entries, ({ at }) => dayOf(i18n.language, at, zone))
   return (
     <Card
@@ -50,7 +51,7 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
       footer={entries.length >= SHOWN_MAX ? t('timeline.most', { count: entries.length }) : undefined}
     >
       {error && <Failed error={error} />}
-      {events.isPending || messages.isPending ? (
+      {items.isPending || messages.isPending ? (
         <Loading />
       ) : entries.length === 0 ? (
         <Empty>{t('timeline.empty')}</Empty>
@@ -72,21 +73,24 @@ export function Timeline({ userId, zone }: { userId: string; zone: string }) {
   )
 }
 
-function entriesOf(events: UserEvent[], messages: Message[], show: Shown): Entry[] {
-  const shownEvents = show === 'messages' ? [] : show === 'events' ? events : events.filter((event) => !isOfMessage(event))
+function entriesOf(items: Item[], messages: Message[], show: Shown): Entry[] {
   const all: Entry[] = [
-    ...shownEvents.map(
-      (event, index): Entry => ({ key: `event-${event.created_at}-${index}`, at: event.created_at, kind: 'event', event }),
-    ),
-    ...(show === 'events' ? [] : messages).map(
+    ...items
+      .filter((item) => shows(show, item))
+      .map((item, index): Entry => ({ key: `${item.created_at}-${index}`, at: item.created_at, kind: 'item', item })),
+    ...(show === 'all' || show === 'messages' ? messages : []).map(
       (message): Entry => ({ key: `message-${message.id}`, at: message.created_at, kind: 'message', message }),
     ),
   ]
   return all.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, SHOWN_MAX)
 }
 
-/** The events that Carillon writes about a message say what the message says. */
-const isOfMessage = ({ source, data }: UserEvent): boolean => source === 'system' && 'message_id' in data
+/** The events that Carillon writes about a message say what the message says, so that they are among the events only. */
+function shows(show: Shown, { kind, source, data }: Item): boolean {
+  if (show === 'messages') return false
+  if (show === 'events') return kind !== 'journey'
+  return show === 'journeys' ? kind === 'journey' : source !== 'system' || !('message_id' in data)
+}
 
 const dayOf = (language: string, at: string, zone: string) =>
   new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: zone }).format(
@@ -96,7 +100,7 @@ const dayOf = (language: string, at: string, zone: string) =>
 function EntryLine({ entry, zone }: { entry: Entry; zone: string }) {
   const { i18n } = useTranslation()
   const { at } = entry
-  const IconOf = entry.kind === 'event' ? IconBolt : CHANNEL_ICONS[entry.message.channel]
+  const IconOf = entry.kind === 'message' ? CHANNEL_ICONS[entry.message.channel] : entry.item.kind === 'journey' ? IconRoute : IconBolt
   return (
     <li>
       <time dateTime={at} title={instant(i18n.language, { at, zone })}>
@@ -105,12 +109,21 @@ function EntryLine({ entry, zone }: { entry: Entry; zone: string }) {
       <span className={`badge ${entry.kind === 'message' ? 'good' : ''}`}>
         <IconOf size={16} stroke={1.5} aria-hidden />
       </span>
-      {entry.kind === 'event' ? <EventWords event={entry.event} /> : <MessageWords message={entry.message} />}
+      {entry.kind === 'message' ? (
+        <MessageWords message={entry.message} />
+      ) : entry.item.kind === 'journey' ? (
+        <JourneyWords item={entry.item} />
+      ) : (
+        <EventWords item={entry.item} />
+      )}
     </li>
   )
 }
 
-function EventWords({ event: { name, data, source } }: { event: UserEvent }) {
+/** The members of events that Carillon writes which are the number of an object. */
+const NUMBERED: Record<string, Named> = { list_id: 'list', journey_id: 'journey', campaign_id: 'campaign' }
+
+function EventWords({ item: { name, data, source } }: { item: Item }) {
   const { t } = useTranslation('users')
   const members = Object.entries(data)
   return (
@@ -119,13 +132,31 @@ function EventWords({ event: { name, data, source } }: { event: UserEvent }) {
       {source === 'system' && <span className="r">{t('timeline.system')}</span>}
       {members.length > 0 && (
         <p className="facts">
-          {members.map(([name, value]) => (
-            <span key={name}>
-              {name} <b>{JSON.stringify(value)}</b>
-            </span>
-          ))}
+          {members.map(([name, value]) => {
+            const kind = source === 'system' && typeof value === 'number' && NUMBERED[name]
+            return (
+              <span key={name}>
+                {kind ? t(`timeline.of.${kind}`) : name} {kind ? <ObjectName kind={kind} id={value} /> : <b>{JSON.stringify(value)}</b>}
+              </span>
+            )
+          })}
         </p>
       )}
+    </div>
+  )
+}
+
+const MOMENTS = ['journey_entered', 'journey_ended', 'journey_held_out'] as const
+
+function JourneyWords({ item: { name, data } }: { item: Item }) {
+  const { t } = useTranslation('users')
+  const moment = MOMENTS.find((one) => one === name)
+  return (
+    <div>
+      <b>{data.outcome === 'exited' ? t('timeline.journey.exited') : moment ? t(`timeline.journey.${moment}`) : name}</b>
+      <span className="r">
+        <ObjectName kind="journey" id={Number(data.journey_id)} />
+      </span>
     </div>
   )
 }
@@ -139,7 +170,7 @@ function MessageWords({ message: { channel, state, reason, detail, recipient, ca
       </span>
       <span className="r">
         {recipient && `${recipient} · `}
-        {campaign_id ? t('timeline.campaign', { id: campaign_id }) : t('timeline.direct', { id })}
+        {campaign_id ? <ObjectName kind="campaign" id={campaign_id} /> : t('timeline.direct', { id })}
         {opened_at && ` · ${t('timeline.opened')}`}
       </span>
       {detail && <span className="r">{detail}</span>}

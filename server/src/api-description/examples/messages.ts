@@ -213,7 +213,13 @@ export const messageExamples = {
   SearchResults: { results: [{ type: 'campaign', id: '7', name: 'Spring sale', detail: 'running' }] },
   ReachabilityOfChannel: reachability,
   Reachability: { results: [reachability] },
-  UserTimelineItem: { kind: 'message', name: 'email_delivered', data: { campaign_id: 7, message_id: 88214 }, created_at: OPENED },
+  UserTimelineItem: {
+    kind: 'message',
+    name: 'email_delivered',
+    data: { campaign_id: 7, message_id: 88214 },
+    source: 'system',
+    created_at: OPENED,
+  },
 
   TlsResult: tlsResult,
   QueuedRecipient: queued,

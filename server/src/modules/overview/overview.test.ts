@@ -133,6 +133,8 @@ describe('GET /users/{id}/timeline', () => {
       email_delivered: 'message',
       unsubscribed: 'subscription',
     })
+    const sources = new Map<string, string>(all.map(({ name, source }: any) => [name, source]))
+    expect(Object.fromEntries(sources)).toMatchObject({ visited: 'api', journey_entered: 'system', email_delivered: 'system' })
     const times = all.map(({ created_at }: any) => Date.parse(created_at))
     expect(times).toEqual([...times].sort((a, b) => b - a))
     const read: unknown[] = []

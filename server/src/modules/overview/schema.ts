@@ -149,6 +149,7 @@ export const UserTimelineItem = Exact(
       description: 'The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`.',
     }),
     data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'More, by name.' }),
+    source: OneOf(['api', 'system'], { description: '`api` for an event of a request, `system` for what Carillon did or wrote itself.' }),
     created_at: Timestamp,
   },
   { title: 'UserTimelineItem' },

@@ -21,6 +21,7 @@ export async function readUserTimeline(ctx: ProjectCtx, name: string, page: Page
     kind: source === 'system' ? kindOf(name) : ('event' as const),
     name,
     data: { ...data, ...(journey_id !== undefined && { journey_id }) },
+    source,
     created_at,
   }))
   if (page.limit === 0 || page.q !== '') return events
@@ -61,7 +62,7 @@ function momentsOf(row: JourneyUserRow, names: Map<JourneyId, string>): UserTime
   const { journey_id, first_entered_at, last_entered_at, last_ended_at, held_out_at, last_outcome } = row
   const data = { journey_id, journey_name: names.get(journey_id) ?? null }
   const moment = (name: string, at: Date | null, more: object = {}): UserTimelineItem[] =>
-    at === null ? [] : [{ kind: 'journey', name, data: { ...data, ...more }, created_at: at }]
+    at === null ? [] : [{ kind: 'journey', name, data: { ...data, ...more }, source: 'system', created_at: at }]
   const isAgain = first_entered_at !== null && last_entered_at !== null && first_entered_at.getTime() !== last_entered_at.getTime()
   return [
     ...moment('journey_entered', first_entered_at),
