@@ -1305,6 +1305,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/users/{userId}/lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the lists that a user is in
+         * @description Those entered last come first. Archived lists are left out.
+         */
+        get: operations["listUserLists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/lists/preview": {
         parameters: {
             query?: never;
@@ -11677,6 +11697,28 @@ export interface components {
             /** @description Tags to find it by. */
             tags?: string[];
         };
+        /**
+         * ListOfUser
+         * @example {
+         *       "id": 12,
+         *       "name": "Pro users",
+         *       "type": "dynamic",
+         *       "since": "2026-11-20T02:56:21.664Z"
+         *     }
+         */
+        ListOfUser: {
+            /** @description The id. */
+            id: number;
+            /** @description The name. */
+            name: string;
+            /** @enum {string} */
+            type: "static" | "dynamic";
+            /**
+             * Format: date-time
+             * @description When the user was last added to the list or removed from it; null if neither ever happened.
+             */
+            since: string;
+        };
         ListPage: {
             /** @description Items of the page, in the requested order. */
             results: components["schemas"]["List"][];
@@ -17288,6 +17330,16 @@ export interface components {
             suppressions: {
                 [key: string]: unknown;
             }[];
+        };
+        UserListPage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["ListOfUser"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
         };
         UserPage: {
             /** @description Items of the page, in the requested order. */
@@ -23621,6 +23673,72 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUserLists: {
+        parameters: {
+            query?: {
+                /** @description Text to find in `name`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "since" | "name";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `since`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The `external_id` of the user, percent-encoded.
+                 * @example customer-1042
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 12,
+                     *           "name": "Pro users",
+                     *           "type": "dynamic",
+                     *           "since": "2026-11-20T02:56:21.664Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserListPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

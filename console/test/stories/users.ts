@@ -40,6 +40,20 @@ const testSends = (site: () => Site) =>
     await dialog.getByText('[Test] Taste it, sample-2').waitFor()
   })
 
+const memberships = (site: () => Site) =>
+  test('show the lists that they are in, and why', async () => {
+    const rule = { attribute: 'data.plan', is_set: true }
+    const { id } = await site().api('POST', 'lists', { name: 'With a plan', type: 'dynamic', rule })
+    await expect.poll(async () => (await site().api('GET', `lists/${id}`)).users_count).toBeGreaterThan(0)
+    await using opened = await memberPage(site(), '/p/1/users/sample-2')
+    const { page } = opened
+    const list = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'With a plan' }) })
+    await list.getByRole('button', { name: 'Why is the user in With a plan?' }).click()
+    await list.getByText('In the list.').waitFor()
+    await list.getByText('data.plan').first().waitFor()
+    await site().api('DELETE', `lists/${id}`)
+  })
+
 const erasure = (site: () => Site) =>
   test('are erased once their external id was typed', async () => {
     await site().api('POST', 'users/batch', [{ external_id: 'to-erase', email: 'erase@example.com' }])
@@ -86,6 +100,8 @@ export const users = (site: () => Site) =>
       await page.waitForURL(/show=journeys/)
       await expect.poll(() => page.locator('.timeline li').count()).toBe(2)
     })
+
+    memberships(site)
 
     test('show their in-app messages, and which channels their subscriptions leave', async () => {
       await sendInAppAndUnsubscribe(site(), 'sample-3')

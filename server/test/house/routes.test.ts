@@ -159,6 +159,7 @@ D-CON-34 GET /api/client/reports/messages
 D-CON-25 GET /api/client/search
 D-CON-26 GET /api/client/users/{userId}/reachability
 D-CON-27 GET /api/client/users/{userId}/timeline
+D-CON-38 GET /api/client/users/{userId}/lists
 D-CON-29 GET /api/client/stream
 D-MSG-3 GET /api/client/messages
 D-MSG-3 GET /api/client/messages/{messageId}

@@ -1,5 +1,6 @@
 import type { components } from '@carillon/sdk'
-import { Select } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
@@ -8,29 +9,66 @@ import { type Gate, Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
 import { day } from '../../parts/time.tsx'
+import { useProject } from '../../session/project.tsx'
 
 type Explanation = NonNullable<components['schemas']['ListUserExplainReply']['explanation']>
 
-/** Whether the user is in a list, and which part of its rule says so. */
+/** The lists that the user is in, and for these and any other list which part of its rule says so. */
 export function Lists({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
   const [chosen, setChosen] = useState<string | null>(null)
-  const { data, error } = useRead('/api/client/lists', { query: { limit: 100 } })
-  if (data?.results.length === 0) return null
+  const all = useRead('/api/client/lists', { query: { limit: 100 } })
+  if (all.data?.results.length === 0) return null
   return (
     <Card title={t('lists.heading')}>
+      <Memberships userId={userId} />
       <div className="pad form">
-        {error && <Failed error={error} />}
+        {all.error && <Failed error={all.error} />}
         <Select
           label={t('lists.choose')}
           searchable
-          data={(data?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
+          data={(all.data?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
           value={chosen}
           onChange={setChosen}
         />
       </div>
       {chosen !== null && <Why userId={userId} listId={Number(chosen)} />}
     </Card>
+  )
+}
+
+const SHOWN_MAX = 100
+
+function Memberships({ userId }: { userId: string }) {
+  const { t, i18n } = useTranslation('users')
+  const project = String(useProject().id)
+  const [shown, setShown] = useState<number | null>(null)
+  const { data, error } = useRead('/api/client/users/{userId}/lists', { path: { userId }, query: { limit: SHOWN_MAX } })
+  if (error) return <Failed error={error} />
+  if (data?.results.length === 0) return <p className="pad quiet sm">{t('lists.none')}</p>
+  return (
+    <ul className="lines">
+      {data?.results.map(({ id, name, since }) => (
+        <li key={id}>
+          <span>
+            <Link className="plain" to="/p/$project/lists/$listId" params={{ project, listId: String(id) }}>
+              {name}
+            </Link>
+            <span className="r">{t('lists.since', { since: day(i18n.language, { at: since }) })}</span>
+          </span>
+          <Button
+            size="xs"
+            variant="default"
+            aria-expanded={shown === id}
+            aria-label={t('lists.whyOf', { name })}
+            onClick={() => setShown(shown === id ? null : id)}
+          >
+            {t('lists.why')}
+          </Button>
+          {shown === id && <Why userId={userId} listId={id} />}
+        </li>
+      ))}
+    </ul>
   )
 }
 

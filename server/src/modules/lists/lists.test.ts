@@ -663,6 +663,59 @@ async function statementWaits(w: World): Promise<void> {
   }
 }
 
+describe('the lists of a user', () => {
+  const path = '/api/client/users/ana/lists'
+  const names = async (w: World, query = '') => (await w.get(`${path}${query}`)).body.results.map(({ name }: any) => name)
+
+  test('are those that the user is in now, those entered last first; archived ones and those of others are left out', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'pro' })
+    const added = async (name: string, external_id: string) => {
+      const list = await make(w, { name })
+      w.advance('1 minute')
+      await w.post(usersOf(list), { external_ids: [external_id] })
+      await w.drain()
+      return list
+    }
+    const [testers, , old] = [await added('Testers', 'ana'), await added('Of kim', 'kim'), await added('Old', 'ana')]
+    w.advance('1 minute')
+    const visited = { event: 'visited', at_least: 1, within: '1d' }
+    const recent = await dynamic(w, visited, { name: 'Recent' })
+    await dynamic(w, { not: visited }, { name: 'Away' })
+    await w.drain()
+    expect(await names(w)).toEqual(['Away', 'Old', 'Testers'])
+    w.advance('1 minute')
+    await w.post('/api/client/events', [{ external_id: 'ana', name: 'visited' }])
+    await w.drain()
+    const all = (await w.get(path, { key: w.keys.support })).body
+    expect(all.results).toEqual([
+      { id: recent.id, name: 'Recent', type: 'dynamic', since: expect.any(String) },
+      { id: old.id, name: 'Old', type: 'static', since: expect.any(String) },
+      { id: testers.id, name: 'Testers', type: 'static', since: expect.any(String) },
+    ])
+    const { nextCursor } = (await w.get(`${path}?limit=2`)).body
+    expect(await names(w, `?limit=2&cursor=${nextCursor}`)).toEqual(['Testers'])
+    expect(await names(w, '?q=test')).toEqual(['Testers'])
+    expect((await w.delete(pathOf(old))).status).toBe(204)
+    expect(await names(w)).toEqual(['Recent', 'Testers'])
+    w.advance('2 days')
+    await w.drain()
+    expect(await names(w)).toEqual(['Away', 'Testers'])
+  })
+
+  test('stay with a user who was merged, and are not found without one', async () => {
+    await using w = await world()
+    const list = await make(w, { name: 'Visitors' })
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor' }])
+    await w.drain()
+    expect((await w.post(usersOf(list), { external_ids: ['visitor'] })).status).toBe(200)
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'visitor', external_id: 'ana' }])
+    await w.drain()
+    expect(await names(w)).toEqual(['Visitors'])
+    expect((await w.get('/api/client/users/nobody/lists')).status).toBe(404)
+  })
+})
+
 describe('explain', () => {
   test('returns the stored membership, the result of the rule, and the reasons', async () => {
     await using w = await world()

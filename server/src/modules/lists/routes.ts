@@ -8,11 +8,11 @@ import { User } from '../users/index.ts'
 import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
 import { explainUser } from './members/explain.ts'
-import { listMembers } from './members/list.ts'
-import { memberListing } from './members/queries.ts'
+import { listListsOfUser, listMembers } from './members/list.ts'
+import { listOfUserListing, memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
-import { Added, List, ListChanges, ListInput, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
+import { Added, List, ListChanges, ListInput, ListOfUser, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
 import { createList, getList, listLists, presentList, presentLists, recountList, updateList } from './service.ts'
 
 const params = { listId: pathId<ListId>() }
@@ -163,6 +163,17 @@ const ofMembers = [
     params: { ...params, userId: pathUser },
     reply: UserExplanation,
     run: async (ctx, { params }) => explainUser(ctx, await getList(ctx, params.listId), params.userId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/lists',
+    summary: 'List the lists that a user is in.',
+    description: 'Those entered last come first. Archived lists are left out.',
+    access: { secret: 'support' },
+    params: { userId: pathUser },
+    list: listOfUserListing,
+    reply: Page(ListOfUser),
+    run: (ctx, { params, page }) => listListsOfUser(ctx, params.userId, page),
   }),
 ]
 

@@ -94,6 +94,18 @@ export const Preview = Exact({
 })
 export type Preview = Static<typeof Preview>
 
+/** A list that a user is in. */
+export const ListOfUser = Exact(
+  {
+    id: IdOf<ListId>(),
+    name: Type.String(),
+    type: OneOf(LIST_TYPES),
+    since: Timestamp,
+  },
+  { title: 'ListOfUser' },
+)
+export type ListOfUser = Static<typeof ListOfUser>
+
 /** Why a user is in a list, or is not. */
 export const UserExplanation = Exact({
   list_id: IdOf<ListId>(),

@@ -1,7 +1,8 @@
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
-import { findUsers, isRarePair, usersForCaller } from '../../users/index.ts'
+import { findUsers, isRarePair, requireUser, usersForCaller } from '../../users/index.ts'
+import type { ListOfUser } from '../schema.ts'
 import * as queries from './queries.ts'
 
 /** A page of the members of a version, with the attributes that the caller may see. Empty without a version. */
@@ -9,6 +10,11 @@ export async function listMembers(ctx: ProjectCtx, versionId: ListVersionId | nu
   const { results, ...cursors } = await pageOfIds(ctx, versionId, page)
   const ids = results.map(({ id }) => id)
   return { results: await usersInOrder(ctx, ids), ...cursors }
+}
+
+/** A page of the lists that a user is in now. `name` is an external id. Throws 404. */
+export async function listListsOfUser(ctx: ProjectCtx, name: string, page: PageRequest): Promise<PageOf<ListOfUser>> {
+  return queries.listsOfUser(ctx, (await requireUser(ctx, name)).id, page)
 }
 
 /** These users in this order, with the attributes that the caller may see. Merged and erased users are left out. */

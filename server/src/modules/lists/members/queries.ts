@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { ListVersionId, UserId } from '../../../lib/ids.ts'
+import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant } from '../../../lib/shapes.ts'
 import * as users from '../../users/index.ts'
 
@@ -124,3 +124,32 @@ export const recount = (ctx: InTx, versionId: ListVersionId, partitions: number[
                            else 0 end
         where c.project_id = ${ctx.projectId} and c.version_id = ${versionId} and c.partition = any(${partitions}::smallint[])`,
   )
+
+export const listOfUserListing = listing({
+  resource: 'user-lists',
+  sorts: {
+    since: { column: sql`p.changed_at`, type: 'timestamptz' },
+    name: { column: sql`l.name`, type: 'text' },
+  },
+  defaultSort: 'since',
+  defaultDirection: 'desc',
+  id: sql`l.id`,
+  search: [sql`l.name`],
+  searchedFields: 'name',
+})
+
+const ListOfUserRow = Type.Object({
+  id: IdOf<ListId>(),
+  name: Type.String(),
+  type: Type.Union([Type.Literal('static'), Type.Literal('dynamic')]),
+  since: Instant,
+})
+
+/** A page of the lists that a user is in. */
+export const listsOfUser = (ctx: ProjectCtx, userId: UserId, page: PageRequest): Promise<PageOf<Static<typeof ListOfUserRow>>> =>
+  pageOf(ctx, ListOfUserRow, listOfUserListing, page, {
+    select: sql`l.id, l.name, l.type, p.changed_at as since`,
+    // An archived list has no live version.
+    from: sql`list_memberships p join lists l on l.project_id = p.project_id and l.live_version_id = p.version_id`,
+    where: sql`p.project_id = ${ctx.projectId} and p.user_id = ${userId} and p.is_member`,
+  })
