@@ -438,6 +438,7 @@ create table campaigns (
   constraint campaigns_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'scheduled'::text, 'loading'::text, 'running'::text, 'finished'::text, 'aborting'::text, 'aborted'::text]))),
   constraint campaigns_type_check CHECK ((type = ANY (ARRAY['blast'::text, 'trigger'::text])))
 );
+CREATE INDEX campaigns_archived ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX campaigns_by_event ON campaigns USING btree (project_id, event_name) WHERE ((type = 'trigger'::text) AND (state = 'running'::text) AND (archived_at IS NULL));
 CREATE INDEX campaigns_by_project ON campaigns USING btree (project_id, created_at, id) WHERE (archived_at IS NULL);
 CREATE UNIQUE INDEX campaigns_by_slug ON campaigns USING btree (project_id, slug) WHERE (archived_at IS NULL);
@@ -1013,6 +1014,7 @@ create table journeys (
   constraint journeys_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint journeys_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'off'::text])))
 );
+CREATE INDEX journeys_archived ON journeys USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 CREATE INDEX journeys_by_project ON journeys USING btree (project_id, id) WHERE (archived_at IS NULL);
 CREATE INDEX journeys_held ON journeys USING btree (project_id, id) WHERE is_held;
 
@@ -1086,7 +1088,7 @@ create table list_versions (
   live_at timestamp(3) with time zone,
   constraint list_versions_pkey PRIMARY KEY (project_id, id),
   constraint list_versions_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
-  constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'retired'::text])))
+  constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'archived'::text, 'retired'::text])))
 );
 CREATE INDEX list_versions_by_list ON list_versions USING btree (project_id, list_id, id);
 CREATE INDEX list_versions_in_use ON list_versions USING btree (project_id, id) WHERE (status <> 'retired'::text);
@@ -1108,6 +1110,7 @@ create table lists (
   constraint lists_project_id_live_version_id_fkey FOREIGN KEY (project_id, live_version_id) REFERENCES list_versions(project_id, id),
   constraint lists_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text])))
 );
+CREATE INDEX lists_archived ON lists USING btree (project_id, id) WHERE (archived_at IS NOT NULL);
 
 create table log_positions (
   log text not null,

@@ -69,6 +69,17 @@ export const ForceQuery = Exact({
   force: Type.Optional(OneOf(['true', 'false'], { description: 'Whether to delete it although live journeys use it. Default: `false`.' })),
 })
 
+/** The query of a list of objects that can be archived. */
+export const ArchivedQuery = Exact({
+  archived: Type.Optional(
+    OneOf(['true', 'false'], { description: 'With `true`, the archived ones instead of the others. Default: `false`.' }),
+  ),
+})
+export type ArchivedQuery = Static<typeof ArchivedQuery>
+
+/** When an object was archived, in the list of those that are. */
+export const ArchivedAt = Type.Optional({ ...Timestamp, description: 'When it was archived. Only in the list of those that are archived.' })
+
 /** What a statement such as `select count(*)` returns. */
 export const Count = Type.Integer()
 

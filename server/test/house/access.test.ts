@@ -350,6 +350,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/lists/{listId}/users', EDITORS],
   ['DELETE', '/api/client/lists/{listId}/users', EDITORS],
   ['POST', '/api/client/lists/{listId}/recount', EDITORS],
+  ['POST', '/api/client/lists/{listId}/unarchive', EDITORS],
   ['POST', '/api/client/lists/{listId}/import', EDITORS],
   ['POST', '/api/client/lists/{listId}/imports/{importId}/cancel', EDITORS],
   ['POST', '/api/client/lists/{listId}/imports/{importId}/undo', EDITORS],
@@ -392,6 +393,8 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
 
   // Starting and stopping sends.
   ['POST', '/api/client/campaigns/{campaignId}/pause', PUBLISHERS],
+  ['POST', '/api/client/campaigns/{campaignId}/unarchive', EDITORS],
+  ['POST', '/api/client/journeys/{journeyId}/unarchive', EDITORS],
   ['POST', '/api/client/campaigns/{campaignId}/resume', PUBLISHERS],
   ['POST', '/api/client/campaigns/{campaignId}/trigger', PUBLISHERS],
   ['POST', '/api/client/mail-queue/pause', PUBLISHERS],

@@ -56,6 +56,9 @@ D-CAMP-2 GET /api/client/campaigns/{campaignId}
 D-CAMP-2 PATCH /api/client/campaigns/{campaignId}
 D-CAMP-2 DELETE /api/client/campaigns/{campaignId}
 D-CAMP-2 POST /api/client/campaigns/{campaignId}/duplicate
+D-ARCH-1 POST /api/client/campaigns/{campaignId}/unarchive
+D-ARCH-1 POST /api/client/journeys/{journeyId}/unarchive
+D-ARCH-1 POST /api/client/lists/{listId}/unarchive
 D-CAMP-2 GET /api/client/campaigns/{campaignId}/templates
 D-CAMP-9 GET /api/client/templates
 D-HTTP-11 GET /api/client/campaigns/{campaignId}/templates/{locale}

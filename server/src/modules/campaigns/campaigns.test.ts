@@ -278,6 +278,51 @@ describe('changes', () => {
     expect((await w.patch(pathOf(campaign), { subscription_id: newsletter.id })).body).toMatchObject({ subscription_id: newsletter.id })
   })
 
+  test('an archived campaign is listed apart and can be restored, with its templates and its slug', async () => {
+    await using w = await world()
+    const campaign = await make(w, { name: 'Spring' })
+    await w.put(templateOf(campaign, 'en'), html)
+    const { slug } = (await w.get(pathOf(campaign))).body
+    await w.delete(pathOf(campaign))
+    expect((await w.get(`${CAMPAIGNS}?archived=true`)).body.results).toMatchObject([
+      { id: campaign.id, archived_at: w.clock.now().toISOString() },
+    ])
+    const { body } = await w.post(`${pathOf(campaign)}/unarchive`, undefined, { key: w.keys.editor })
+    expect(body).toMatchObject({ id: campaign.id, state: 'draft', slug })
+    expect(body.archived_at).toBeUndefined()
+    expect((await w.get(templateOf(campaign, 'en'))).status).toBe(200)
+    expect((await w.post(`${pathOf(campaign)}/unarchive`)).status).toBe(200)
+    await w.delete(pathOf(campaign))
+    await make(w, { slug })
+    expect((await w.post(`${pathOf(campaign)}/unarchive`)).body.slug).toBe(`${slug}-2`)
+    expect((await w.get(`${CAMPAIGNS}?archived=true`)).body.results).toEqual([])
+  })
+
+  test('a campaign that was aborted because it was archived stays aborted, and needs a publisher', async () => {
+    await using w = await world()
+    const campaign = await readyTrigger(w)
+    expect((await w.patch(pathOf(campaign), { state: 'running' })).body.state).toBe('running')
+    await w.delete(pathOf(campaign))
+    const restore = (key: string) => w.post(`${pathOf(campaign)}/unarchive`, undefined, { key })
+    expect((await restore(w.keys.editor)).status).toBe(403)
+    expect(await restore(w.keys.publisher)).toMatchObject({ status: 200, body: { state: 'aborted' } })
+  })
+
+  test('a campaign for messages with their own content is not restored beside another of its type', async () => {
+    await using w = await world()
+    const message = {
+      subscription_id: await subscription(w),
+      content: { from: 'a@example.com', ...html },
+      user: { external_id: 'ana', email: 'ana@example.com' },
+    }
+    const send = () => w.post('/api/client/messages', message)
+    expect((await send()).status).toBe(202)
+    const [first] = (await w.get(CAMPAIGNS)).body.results
+    await w.delete(pathOf(first))
+    expect((await send()).status).toBe(202)
+    expect(await w.post(`${pathOf(first)}/unarchive`)).toMatchObject({ status: 409, body: { code: 'resource_already_exists' } })
+  })
+
   test('a campaign that is archived or of another project is not found', async () => {
     await using w = await world()
     const campaign = await make(w)

@@ -85,6 +85,7 @@ describe('fields fixed by loading', () => {
     paused_reason: null,
     started_at: at,
     finished_at: null,
+    archived_at: null,
     created_at: at,
     updated_at: at,
     ...more,

@@ -43,6 +43,7 @@ export function fieldsOf({
   paused_reason,
   started_at,
   finished_at,
+  archived_at,
   created_at,
   updated_at,
   ...fields

@@ -15,7 +15,7 @@ import { LIVE_STATES, PAUSABLE_STATES } from './states.ts'
 export const campaignColumns = sql`id, project_id, type, name, slug, is_direct, channel, subscription_id, provider_id, state, event_name,
   to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, tags, send_in_user_timezone, send_at,
   custom_domain_id, rate, utm, mail_retries, expires_after_hours, holdout_percent, variants, winner, winner_variant, event_rule, paused_at, paused_reason, started_at,
-  finished_at, created_at, updated_at`
+  finished_at, archived_at, created_at, updated_at`
 
 export const campaignListing = listing({
   resource: 'campaigns',
@@ -35,12 +35,17 @@ export const campaignListing = listing({
   searchedFields: 'name, slug, tags',
 })
 
-/** A page of campaigns: all of them, or those that name a provider. */
-export const listCampaigns = (ctx: ProjectCtx, page: PageRequest, providerId?: ProviderId): Promise<PageOf<CampaignRow>> =>
+/** A page of campaigns that are not archived, or of those that are: all of them, or those that name a provider. */
+export const listCampaigns = (
+  ctx: ProjectCtx,
+  page: PageRequest,
+  { isArchived, providerId }: { isArchived: boolean; providerId?: ProviderId },
+): Promise<PageOf<CampaignRow>> =>
   pageOf(ctx, CampaignRow, campaignListing, page, {
     select: campaignColumns,
     from: sql`campaigns`,
-    where: sql`project_id = ${ctx.projectId} and archived_at is null ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}`,
+    where: sql`project_id = ${ctx.projectId} and ${isArchived ? sql`archived_at is not null` : sql`archived_at is null`}
+      ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}`,
   })
 
 export const findCampaign = (ctx: ProjectCtx, id: CampaignId) =>
@@ -180,6 +185,24 @@ export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['s
     sql`update campaigns
         set archived_at = ${ctx.clock.now()}, state = ${state}, pending_action = coalesce(${pendingAction}, pending_action), updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+/** Locks a campaign that is archived. */
+export const lockArchived = (ctx: InTx, id: CampaignId) =>
+  ctx.db.first(
+    CampaignRow,
+    sql`select ${campaignColumns} from campaigns
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null
+        for update`,
+  )
+
+/** Restores a locked campaign that is archived. */
+export const unarchiveCampaign = (ctx: InTx, id: CampaignId, slug: string | null) =>
+  ctx.db.one(
+    CampaignRow,
+    sql`update campaigns set archived_at = null, slug = ${slug}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null
+        returning ${campaignColumns}`,
   )
 
 /** Archives all campaigns of a project that is deleted. Their messages that wait are not sent. */

@@ -23,6 +23,7 @@ import {
   presentCampaign,
   presentCampaigns,
   presentWritten,
+  unarchiveCampaign,
   updateCampaign,
 } from './service.ts'
 import { templateRoutes } from './template-routes.ts'
@@ -53,7 +54,7 @@ const ofCampaigns = (verbs: Verbs) => [
     method: 'GET',
     path: '/api/client/campaigns',
     summary: 'List campaigns.',
-    description: 'The newest is first. Archived campaigns are left out.',
+    description: 'The newest is first. Archived campaigns are left out, unless `archived` is `true`.',
     access: { secret: 'support' },
     query: CampaignQuery,
     list: campaignListing,
@@ -111,6 +112,19 @@ const ofCampaigns = (verbs: Verbs) => [
     status: 204,
     errors: ['validation_failed'],
     run: (ctx, { params, query }) => verbs.archiveCampaign(ctx, params.campaignId, { isForced: query.force === 'true' }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/campaigns/{campaignId}/unarchive',
+    summary: 'Restore an archived campaign.',
+    description:
+      'It has the state that it had, except that a campaign that was active stays `aborted`. If another campaign took its `slug`, it gets one with a number. Restoring a campaign that is not a draft needs `publisher`.',
+    access: { secret: 'editor' },
+    audit: campaignAudit('unarchived'),
+    params,
+    reply: Campaign,
+    errors: ['resource_already_exists'],
+    run: async (ctx, { params }) => presentCampaign(ctx, await unarchiveCampaign(ctx, params.campaignId)),
   }),
   route({
     method: 'POST',

@@ -1,6 +1,20 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, DomainId, ProjectId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
-import { CHANNELS, Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import {
+  ArchivedAt,
+  ArchivedQuery,
+  CHANNELS,
+  Changes,
+  Exact,
+  IdOf,
+  Instant,
+  Line,
+  Name,
+  Nullable,
+  OneOf,
+  Tags,
+  Timestamp,
+} from '../../lib/shapes.ts'
 import { DAY_S } from '../../lib/times.ts'
 import { EventRule } from '../rules/index.ts'
 import { VariantName } from '../templates/index.ts'
@@ -110,6 +124,7 @@ export type WinnerNumbers = Static<typeof WinnerNumbers>
 
 /** What campaigns can be filtered by. */
 export const CampaignQuery = Exact({
+  ...ArchivedQuery.properties,
   provider_id: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,15}$',
@@ -240,6 +255,7 @@ export const Campaign = Exact({
       description: 'Only in the reply to an abort: the number of messages being given to a provider, which may still be sent.',
     }),
   ),
+  archived_at: ArchivedAt,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -263,6 +279,7 @@ export const CampaignRow = Type.Object({
   paused_reason: Nullable(OneOf(PAUSED_REASONS)),
   started_at: Nullable(Instant),
   finished_at: Nullable(Instant),
+  archived_at: Nullable(Instant),
   created_at: Instant,
   updated_at: Instant,
 })
@@ -276,6 +293,7 @@ type ServerField =
   | 'paused_reason'
   | 'started_at'
   | 'finished_at'
+  | 'archived_at'
   | 'created_at'
   | 'updated_at'
 

@@ -2,17 +2,18 @@ import { isDeepStrictEqual } from 'node:util'
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
+import { ApiError, type Fault, fault, faultsError, missing, refuse } from '../../lib/errors.ts'
 import type { CampaignId, ProviderId } from '../../lib/ids.ts'
 import { type Counts, countInFlight, messageCountsOf } from '../messages/index.ts'
 import { copyAttachments, copyTemplates, keepFirstVersions, variantName, variantsWithTemplate } from '../templates/index.ts'
+import { directCampaigns } from './direct/queries.ts'
 import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fields.ts'
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
 import { referenceFaults, subscriptionOf } from './references.ts'
 import { retryFaults } from './retry-faults.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignQuery, CampaignRow, Delivery } from './schema.ts'
-import { freeSlug, savingSlug } from './slugs.ts'
+import { freeSlug, restoredSlug, savingSlug } from './slugs.ts'
 import { splitFaults } from './split.ts'
 import { type CampaignState, isLive, stateFault } from './states.ts'
 
@@ -43,8 +44,15 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
 export const EXPIRY_H = 72
 export const EXPIRY_TRANSACTIONAL_H = 1
 
-export const listCampaigns = (ctx: ProjectCtx, page: PageRequest, { provider_id }: CampaignQuery = {}): Promise<PageOf<CampaignRow>> =>
-  queries.listCampaigns(ctx, page, provider_id === undefined ? undefined : (Number(provider_id) as ProviderId))
+export const listCampaigns = (
+  ctx: ProjectCtx,
+  page: PageRequest,
+  { provider_id, archived }: CampaignQuery = {},
+): Promise<PageOf<CampaignRow>> =>
+  queries.listCampaigns(ctx, page, {
+    isArchived: archived === 'true',
+    ...(provider_id !== undefined && { providerId: Number(provider_id) as ProviderId }),
+  })
 
 /** Throws 404. */
 export async function getCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {
@@ -147,6 +155,22 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
   })
   ctx.wake(PENDING_ACTIONS)
 }
+
+/**
+ * Restores an archived campaign. What was aborted when it was archived stays aborted. A campaign that is not archived stays as it is.
+ * Throws 403, 404, and 409 for a campaign of the server in whose place it has made another.
+ */
+export const unarchiveCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> =>
+  inTx(ctx, async (ctx) => {
+    const archived = await queries.lockArchived(ctx, id)
+    if (!archived) return getCampaign(ctx, id)
+    const { state, slug, is_direct, subscription_id } = archived
+    if (state !== 'draft') requirePublisher(ctx)
+    if (is_direct && (await directCampaigns(ctx, [subscription_id])).length > 0) throw new ApiError('resource_already_exists', REPLACED)
+    return savingSlug(async () => queries.unarchiveCampaign(ctx, id, slug === null ? null : await restoredSlug(ctx, slug)), false)
+  })
+
+const REPLACED = 'Another campaign sends the messages of the subscription type whose content comes with the request.'
 
 /** Creates a draft with the same settings and templates. Throws 404. */
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {

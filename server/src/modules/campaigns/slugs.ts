@@ -33,6 +33,11 @@ export async function freeSlug(ctx: ProjectCtx, name: string): Promise<string> {
   return firstFree(base, new Set((await slugsLike(ctx, base)).map(({ slug }) => slug)))
 }
 
+/** The slug of a campaign that is restored: its own, unless another campaign took it. */
+export async function restoredSlug(ctx: ProjectCtx, slug: string): Promise<string> {
+  return firstFree(slug, new Set((await slugsLike(ctx, slug)).map(({ slug }) => slug)))
+}
+
 /** Saves a campaign. Throws 409 if its slug was given and is taken, and repeats the transaction if a slug that was made for it is taken now. */
 export async function savingSlug<T>(save: () => Promise<T>, given: boolean): Promise<T> {
   try {

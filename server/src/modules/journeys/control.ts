@@ -9,7 +9,7 @@ import { lockJourney } from './lock.ts'
 import { presentJourney } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyRow } from './schema.ts'
-import { deleteSweeps, insertSweep } from './sweeps/queries.ts'
+import { deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
 
 const shown = async (ctx: InTx, id: JourneyId): Promise<Journey> => presentJourney(ctx, (await queries.findJourney(ctx, id)) as JourneyRow)
 
@@ -19,7 +19,8 @@ export const drainJourney = (ctx: ProjectCtx, id: JourneyId, { within }: { withi
     await lockStarted(ctx, id)
     const until = within === undefined ? null : new Date(ctx.clock.now().getTime() + durationMs(within))
     await queries.switchOff(ctx, id, until)
-    await deleteSweeps(ctx, id, ['exit', 'existing'])
+    await deleteExits(ctx, id)
+    await deleteSweeps(ctx, id, ['existing'])
     if (until) await startExit(ctx, id, 'drained', until)
     return shown(ctx, id)
   })

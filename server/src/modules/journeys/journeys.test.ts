@@ -129,6 +129,21 @@ describe('journeys', () => {
     expect((await w.get(JOURNEYS)).body.results).toEqual([])
   })
 
+  test('an archived journey is listed apart and can be restored', async () => {
+    await using w = await world()
+    const journey = await make(w)
+    await w.delete(pathOf(journey))
+    expect((await w.get(`${JOURNEYS}?archived=true`)).body.results).toMatchObject([
+      { id: journey.id, archived_at: w.clock.now().toISOString() },
+    ])
+    const { body } = await w.post(`${pathOf(journey)}/unarchive`, undefined, { key: w.keys.editor })
+    expect(body).toMatchObject({ id: journey.id, status: 'draft' })
+    expect(body.archived_at).toBeUndefined()
+    expect((await w.post(`${pathOf(journey)}/unarchive`)).status).toBe(200)
+    expect((await w.get(`${JOURNEYS}?archived=true`)).body.results).toEqual([])
+    expect((await w.get(JOURNEYS)).body.results).toMatchObject([{ id: journey.id }])
+  })
+
   test('editors change drafts; any other change needs a publisher', async () => {
     await using w = await world()
     const as = { key: w.keys.editor }

@@ -12,7 +12,7 @@ export async function presentJourneys(ctx: ProjectCtx, rows: JourneyRow[]): Prom
   if (ids.length === 0) return []
   const settings = new Map((await settingsOf(ctx, ids)).map((row) => [row.journey_id, row.settings]))
   const statsOf = await statsOfJourneys(ctx, ids)
-  return rows.map(({ description, live_version, is_held, drain_until, ...row }) => {
+  return rows.map(({ description, live_version, is_held, drain_until, archived_at, ...row }) => {
     const own = settings.get(row.id) ?? {}
     return {
       ...row,
@@ -21,6 +21,7 @@ export async function presentJourneys(ctx: ProjectCtx, rows: JourneyRow[]): Prom
       ...(live_version !== null && { live_version }),
       ...(is_held && { is_held }),
       ...(drain_until !== null && { drain_until }),
+      ...(archived_at !== null && { archived_at }),
       ...statsOf(row.id),
     }
   })

@@ -9,7 +9,7 @@ import type { JourneySettings } from './settings.ts'
 
 const IdRow = Exact({ id: IdOf<JourneyId>() })
 
-const columns = sql`id, project_id, name, status, description, tags, live_version, is_held, drain_until, created_at, updated_at`
+const columns = sql`id, project_id, name, status, description, tags, live_version, is_held, drain_until, archived_at, created_at, updated_at`
 
 export const journeyListing = listing({
   resource: 'journeys',
@@ -26,11 +26,12 @@ export const journeyListing = listing({
   searchedFields: 'name, description, tags',
 })
 
-export const listJourneys = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<JourneyRow>> =>
+/** A page of journeys: those that are not archived, or those that are. */
+export const listJourneys = (ctx: ProjectCtx, page: PageRequest, isArchived: boolean): Promise<PageOf<JourneyRow>> =>
   pageOf(ctx, JourneyRow, journeyListing, page, {
     select: columns,
     from: sql`journeys`,
-    where: sql`project_id = ${ctx.projectId} and archived_at is null`,
+    where: sql`project_id = ${ctx.projectId} and ${isArchived ? sql`archived_at is not null` : sql`archived_at is null`}`,
   })
 
 export const findJourney = (ctx: ProjectCtx, id: JourneyId) =>
@@ -115,6 +116,20 @@ export const archiveJourney = (ctx: InTx, id: JourneyId) =>
     sql`update journeys
         set archived_at = ${ctx.clock.now()}, status = case when status = 'live' then 'off' else status end, updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
+  )
+
+/** Locks a journey that is archived. */
+export const lockArchived = (ctx: InTx, id: JourneyId) =>
+  ctx.db.first(
+    JourneyRow,
+    sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null for update`,
+  )
+
+/** Restores a locked journey that is archived. */
+export const unarchiveJourney = (ctx: InTx, id: JourneyId) =>
+  ctx.db.run(
+    sql`update journeys set archived_at = null, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null`,
   )
 
 /** Archives all journeys of a project that is deleted. */

@@ -1,7 +1,7 @@
 import { route } from '../../infra/http/route.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
-import { Page } from '../../lib/shapes.ts'
+import { ArchivedQuery, Page } from '../../lib/shapes.ts'
 import { journeyAudit, versionedJourney } from './audited.ts'
 import { backtestRoutes } from './backtests/routes.ts'
 import { byHandRoutes } from './by-hand/routes.ts'
@@ -9,7 +9,7 @@ import { insightRoutes } from './insight/routes.ts'
 import { JourneyMeta, journeyMeta } from './meta.ts'
 import { journeyListing } from './queries.ts'
 import { Journey, JourneyChanges, JourneyInput } from './schema.ts'
-import { archiveJourney, createJourney, getJourney, listJourneys, updateJourney } from './service.ts'
+import { archiveJourney, createJourney, getJourney, listJourneys, unarchiveJourney, updateJourney } from './service.ts'
 import { simulationRoutes } from './simulation/routes.ts'
 import type { FindReferenceFaults } from './versions/readiness.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -22,11 +22,12 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     method: 'GET',
     path: '/api/client/journeys',
     summary: 'List journeys.',
-    description: 'Archived journeys are left out.',
+    description: 'Archived journeys are left out, unless `archived` is `true`.',
     access: { secret: 'support' },
+    query: ArchivedQuery,
     list: journeyListing,
     reply: Page(Journey),
-    run: (ctx, { page }) => listJourneys(ctx, page),
+    run: (ctx, { page, query }) => listJourneys(ctx, page, query),
   }),
   route({
     method: 'POST',
@@ -91,6 +92,18 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     params,
     status: 204,
     run: (ctx, { params }) => archiveJourney(ctx, params.journeyId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/journeys/{journeyId}/unarchive',
+    summary: 'Restore an archived journey.',
+    description:
+      'A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived exit all the same. Restoring a journey that is not a draft needs `publisher`.',
+    access: { secret: 'editor' },
+    audit: journeyAudit('unarchived'),
+    params,
+    reply: Journey,
+    run: (ctx, { params }) => unarchiveJourney(ctx, params.journeyId),
   }),
   ...versionRoutes(stepReferenceFaults),
   ...byHandRoutes,

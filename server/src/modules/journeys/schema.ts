@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { JourneyId, ProjectId } from '../../lib/ids.ts'
-import { Changes, componentRef, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { ArchivedAt, Changes, componentRef, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { JourneySettings } from './settings.ts'
 import * as kinds from './steps/index.ts'
 import type { StepKind } from './steps/step.ts'
@@ -72,6 +72,7 @@ export const Journey = Exact({
   drain_until: Type.Optional({ ...Timestamp, description: 'When users who are still inside exit, of a journey that is drained.' }),
   stats: JourneyStats,
   stats_at: StatsAt,
+  archived_at: ArchivedAt,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -83,6 +84,7 @@ export const JourneyRow = Type.Object({
   live_version: Nullable(Type.Integer()),
   is_held: Type.Boolean(),
   drain_until: Nullable(Instant),
+  archived_at: Nullable(Instant),
   created_at: Instant,
   updated_at: Instant,
 })

@@ -4,16 +4,18 @@ import { requirePublisher } from '../../infra/http/require-publisher.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
-import { distinct } from '../../lib/shapes.ts'
+import { type ArchivedQuery, distinct } from '../../lib/shapes.ts'
 import { hasUsersInside } from '../positions/index.ts'
 import { SWEEP } from './job-names.ts'
 import { lockEditable } from './lock.ts'
 import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
-import { deleteSweeps, insertSweep } from './sweeps/queries.ts'
+import { startSchedules } from './sweeps/entrances.ts'
+import { deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
 import { replaceSettings } from './versions/drafts.ts'
 import { publishDraft } from './versions/publish.ts'
+import { findByStatus } from './versions/queries.ts'
 import type { FindReferenceFaults } from './versions/readiness.ts'
 
 /** Creates a journey. A status other than `draft` needs a publisher. Throws 403. */
@@ -29,8 +31,8 @@ const normalised = ({ description, tags, ...rest }: JourneyFields): JourneyField
   tags: distinct(tags),
 })
 
-export async function listJourneys(ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Journey>> {
-  const found = await queries.listJourneys(ctx, page)
+export async function listJourneys(ctx: ProjectCtx, page: PageRequest, { archived }: ArchivedQuery = {}): Promise<PageOf<Journey>> {
+  const found = await queries.listJourneys(ctx, page, archived === 'true')
   return { ...found, results: await presentJourneys(ctx, found.results) }
 }
 
@@ -63,7 +65,7 @@ async function changeStatus(ctx: InTx, before: JourneyRow, status: JourneyRow['s
   // A journey that was off continues with its earlier version; its draft stays a draft.
   if (before.status === 'draft' || before.live_version === null) await publishDraft(ctx, before, find)
   // Those who are still inside stay: what was planned when it was switched off does not happen any more.
-  await deleteSweeps(ctx, before.id, ['exit'])
+  await deleteExits(ctx, before.id)
 }
 
 const fieldsOf = ({ name, status, description, tags }: JourneyRow): JourneyFields => ({ name, status, description, tags })
@@ -79,3 +81,19 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
     ctx.wake(SWEEP)
   })
 }
+
+/**
+ * Restores an archived journey. One that was live is off, and users who were inside have left it or do so. A journey that is not archived
+ * stays as it is. Throws 403, 404.
+ */
+export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
+  inTx(ctx, async (ctx) => {
+    const archived = await queries.lockArchived(ctx, id)
+    if (!archived) return getJourney(ctx, id)
+    if (archived.status !== 'draft') requirePublisher(ctx)
+    await queries.unarchiveJourney(ctx, id)
+    const live = await findByStatus(ctx, id, 'live')
+    if (live) await startSchedules(ctx, id, live.steps)
+    ctx.wake(SWEEP)
+    return getJourney(ctx, id)
+  })

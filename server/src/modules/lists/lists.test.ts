@@ -333,6 +333,89 @@ describe('archive', () => {
   })
 })
 
+describe('restoring', () => {
+  const archived = async (w: World) => (await w.get(`${LISTS}?archived=true`)).body.results
+  const statuses = async (w: World) =>
+    (await select(w, 'select status from list_versions where project_id = $1', [w.projectId])).map(({ status }) => status)
+  const restore = (w: World, list: { id: number }) => w.post(`${pathOf(list)}/unarchive`)
+
+  test('a static list has its users again, also those who were merged meanwhile, and one that is not archived stays as it is', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'pro' })
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'device-1' }])
+    const list = await make(w)
+    await w.post(usersOf(list), { external_ids: ['ana', 'device-1'] })
+    await w.drain()
+    await w.delete(pathOf(list))
+    await w.drain()
+    const [shown] = await archived(w)
+    expect(shown).toMatchObject({ id: list.id, users_count: 2, state: 'ready', archived_at: w.clock.now().toISOString() })
+    await w.post('/api/client/users/batch', [{ anonymous_id: 'device-1', external_id: 'kim' }])
+    await w.drain()
+    expect(await restore(w, list)).toMatchObject({ status: 200, body: { users_count: 2, state: 'ready' } })
+    expect((await restore(w, list)).body.archived_at).toBeUndefined()
+    await w.drain()
+    expect((await namesIn(w, list)).sort()).toEqual(['ana', 'kim'])
+    await w.post(`${pathOf(list)}/recount`)
+    expect((await w.get(pathOf(list))).body.users_count).toBe(2)
+    expect(await archived(w)).toEqual([])
+  })
+
+  test('while a static list is archived, no rule finds its users', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro' })
+    const list = await make(w)
+    await w.post(usersOf(list), { external_ids: ['ana'] })
+    await w.drain()
+    const seen = async () => (await w.post(`${LISTS}/preview`, { rule: { list: list.id } })).status
+    expect(await seen()).toBe(200)
+    await w.delete(pathOf(list))
+    expect(await seen()).toBe(422)
+    expect(await select(w, 'select live_version_id from lists where id = $1', [list.id])).toEqual([{ live_version_id: null }])
+  })
+
+  test('a dynamic list is built again by its rule, also after the rows of its version were deleted', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'free' })
+    const list = await dynamic(w)
+    await w.drain()
+    await w.delete(pathOf(list))
+    await w.drain()
+    expect(await statuses(w)).toEqual(['archived'])
+    await users(w, { lee: 'pro' })
+    expect(await restore(w, list)).toMatchObject({ status: 200, body: { state: 'building', users_count: 0, rule: PRO } })
+    await w.drain()
+    expect((await namesIn(w, list)).sort()).toEqual(['ana', 'lee'])
+    expect(await statuses(w)).toEqual(['live'])
+  })
+
+  test('of a list that an earlier version archived, a static one comes back empty, and a dynamic one does not', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro' })
+    const [list, ruled] = [await make(w), await dynamic(w)]
+    await w.drain()
+    const ids = [list.id, ruled.id]
+    await select(w, `update lists set archived_at = now(), live_version_id = null where id = any($1)`, [ids])
+    await select(w, `update list_versions set status = 'retired' where list_id = any($1)`, [ids])
+    await w.drain()
+    expect((await restore(w, list)).status).toBe(200)
+    expect((await w.post(usersOf(list), { external_ids: ['ana'] })).body).toMatchObject({ added: 1 })
+    expect(await restore(w, ruled)).toMatchObject({ status: 422, body: { code: 'validation_failed' } })
+  })
+
+  test('a list whose rule refers to an archived list waits for it', async () => {
+    await using w = await world()
+    const vip = await make(w)
+    const others = await dynamic(w, { not: { list: vip.id } })
+    await w.drain()
+    await w.delete(pathOf(others))
+    await w.delete(pathOf(vip))
+    expect(faultsOf(await restore(w, others))).toEqual([422, 'validation_failed rule.not.list'])
+    expect((await restore(w, vip)).status).toBe(200)
+    expect((await restore(w, others)).status).toBe(200)
+  })
+})
+
 describe('members of a static list', () => {
   test('users are added and removed once', async () => {
     await using w = await world()

@@ -7,10 +7,11 @@ import { Count, IdOf } from '../../lib/shapes.ts'
 import type { Rule } from '../rules/index.ts'
 import { type ListInput, ListRow } from './schema.ts'
 
-const columns = sql`l.id, l.project_id, l.name, l.type, l.tags, l.live_version_id, l.created_at, l.updated_at,
+/** An archived list has no live version; the newest one has the members that a static list is restored with. */
+const columns = sql`l.id, l.project_id, l.name, l.type, l.tags, l.live_version_id, l.archived_at, l.created_at, l.updated_at,
   v.id as version_id, v.rule, coalesce(v.users_done, 0) as users_done, coalesce(v.users_total, 0) as users_total,
   (select coalesce(sum(c.members), 0)::bigint from list_counts c
-   where c.project_id = l.project_id and c.version_id = l.live_version_id) as users_count`
+   where c.project_id = l.project_id and c.version_id = case when l.archived_at is null then l.live_version_id else v.id end) as users_count`
 
 const newestVersion = sql`lateral (select n.id, n.rule, n.users_done, n.users_total from list_versions n
   where n.project_id = l.project_id and n.list_id = l.id
@@ -33,11 +34,12 @@ export const listListing = listing({
   searchedFields: 'name, tags',
 })
 
-export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> =>
+/** A page of lists: those that are not archived, or those that are. */
+export const listLists = (ctx: ProjectCtx, page: PageRequest, isArchived: boolean): Promise<PageOf<ListRow>> =>
   pageOf(ctx, ListRow, listListing, page, {
     select: columns,
     from: sql`lists l left join ${newestVersion} on true`,
-    where: sql`l.project_id = ${ctx.projectId} and l.archived_at is null`,
+    where: sql`l.project_id = ${ctx.projectId} and ${isArchived ? sql`l.archived_at is not null` : sql`l.archived_at is null`}`,
   })
 
 /** A list of this project that is not archived, with its newest version. */
@@ -53,6 +55,18 @@ const IdRow = Type.Object({ id: IdOf<ListId>() })
 /** Locks a list, so that changes to its rule and state are made one at a time. */
 export const lockList = (ctx: InTx, id: ListId) =>
   ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`)
+
+/** Locks a list that is archived. */
+export const lockArchived = (ctx: InTx, id: ListId) =>
+  ctx.db.first(IdRow, sql`select id from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is not null for update`)
+
+/** A list that is archived, with its newest version. */
+export const findArchived = (ctx: ProjectCtx, id: ListId) =>
+  ctx.db.first(
+    ListRow,
+    sql`select ${columns} from lists l left join ${newestVersion} on true
+        where l.project_id = ${ctx.projectId} and l.id = ${id} and l.archived_at is not null`,
+  )
 
 const TypeRow = Type.Object({ type: ListRow.properties.type })
 
@@ -93,6 +107,13 @@ export const archiveList = (ctx: InTx, id: ListId) =>
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
+/** Ends the archiving of a locked list. */
+export const unarchiveList = (ctx: InTx, id: ListId) =>
+  ctx.db.run(
+    sql`update lists set archived_at = null, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and id = ${id}`,
+  )
+
 const RuleInUse = Type.Object({ list_id: IdOf<ListId>(), name: Type.String(), rule: Type.Unsafe<Rule>({ type: 'object' }) })
 
 /**
@@ -104,7 +125,7 @@ export const rulesDependingOnLists = (ctx: ProjectCtx) =>
     RuleInUse,
     sql`select v.list_id, l.name, v.rule
         from list_versions v join lists l on l.id = v.list_id and l.project_id = ${ctx.projectId} and l.archived_at is null
-        where v.project_id = ${ctx.projectId} and v.status <> 'retired' and v.rule::text like '%list%'
+        where v.project_id = ${ctx.projectId} and v.status not in ('archived', 'retired') and v.rule::text like '%list%'
         order by v.list_id`,
   )
 

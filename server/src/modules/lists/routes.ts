@@ -3,7 +3,7 @@ import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
-import { ForceQuery, Page } from '../../lib/shapes.ts'
+import { ArchivedQuery, ForceQuery, Page } from '../../lib/shapes.ts'
 import { User } from '../users/index.ts'
 import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
@@ -13,7 +13,7 @@ import { listOfUserListing, memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
 import { Added, List, ListChanges, ListInput, ListOfUser, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
-import { createList, getList, listLists, presentList, presentLists, recountList, updateList } from './service.ts'
+import { createList, getList, listLists, presentList, presentLists, recountList, unarchiveList, updateList } from './service.ts'
 
 const params = { listId: pathId<ListId>() }
 
@@ -42,12 +42,13 @@ const ofLists = (verbs: Verbs) => [
     method: 'GET',
     path: '/api/client/lists',
     summary: 'List the lists of the project.',
-    description: 'Archived lists are left out.',
+    description: 'Archived lists are left out, unless `archived` is `true`.',
     access: { secret: 'support' },
+    query: ArchivedQuery,
     list: listListing,
     reply: Page(List),
-    run: async (ctx, { page }) => {
-      const lists = await listLists(ctx, page)
+    run: async (ctx, { page, query }) => {
+      const lists = await listLists(ctx, page, query)
       const rules = lists.results.map(({ rule }) => rule)
       return presentLists(ctx, lists, await verbs.referencedCampaigns(ctx, rules))
     },
@@ -115,6 +116,22 @@ const ofLists = (verbs: Verbs) => [
     status: 204,
     errors: ['validation_failed'],
     run: (ctx, { params, query }) => verbs.archiveList(ctx, params.listId, { isForced: query.force === 'true' }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/lists/{listId}/unarchive',
+    summary: 'Restore an archived list.',
+    description:
+      'A static list has the users that it had. A dynamic list is built again; until its `state` is `ready`, it is empty. Refused when its rule refers to something that does not exist any more.',
+    access: { secret: 'editor' },
+    audit: listAudit('unarchived'),
+    params,
+    translated: true,
+    reply: List,
+    run: async (ctx, { params }) => {
+      const list = await unarchiveList(ctx, params.listId, (rule) => verbs.referencedCampaigns(ctx, [rule]))
+      return presentList(ctx, list, await verbs.referencedCampaigns(ctx, [list.rule]))
+    },
   }),
 ]
 

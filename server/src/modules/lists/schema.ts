@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CHANNELS } from '../../lib/channels.ts'
 import type { ListId, ListVersionId, ProjectId, UserId } from '../../lib/ids.ts'
-import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { ArchivedAt, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
 import { Identifier, User } from '../users/index.ts'
 
@@ -40,6 +40,7 @@ export const List = Exact({
   }),
   progress: Type.Number({ description: 'Progress of the build, from 0 to 1.' }),
   users_count: Type.Integer({ description: 'Number of users in the list.' }),
+  archived_at: ArchivedAt,
   created_at: Timestamp,
   updated_at: Timestamp,
 })
@@ -54,6 +55,7 @@ export const ListRow = Type.Object({
   users_done: Type.Integer(),
   users_total: Type.Integer(),
   users_count: Type.Integer(),
+  archived_at: Nullable(Instant),
   created_at: Instant,
   updated_at: Instant,
 })

@@ -4,9 +4,9 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing, refuse } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/languages.ts'
-import { distinct } from '../../lib/shapes.ts'
+import { type ArchivedQuery, distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
-import { retireVersions, startVersion } from './building/versions.ts'
+import { archiveVersions, restoreVersions, startVersion } from './building/versions.ts'
 import { listsReferringTo, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
 import { lockCounts, recount } from './members/queries.ts'
 import * as queries from './queries.ts'
@@ -43,7 +43,8 @@ async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, camp
   await requireShortChains(ctx, rule, list)
 }
 
-export const listLists = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<ListRow>> => queries.listLists(ctx, page)
+export const listLists = (ctx: ProjectCtx, page: PageRequest, { archived }: ArchivedQuery = {}): Promise<PageOf<ListRow>> =>
+  queries.listLists(ctx, page, archived === 'true')
 
 /** Throws 404. */
 export async function getList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
@@ -92,9 +93,29 @@ export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string
   const journeys = journeyNames.map((name) => `the journey “${shortened(name)}”`)
   const uses = [...lists, ...campaigns, ...journeys]
   if (uses.length > 0) throw new ApiError('validation_failed', `The list is used by ${named(uses)}. Remove it there first.`)
+  const { rule } = await getList(ctx, id)
   await queries.archiveList(ctx, id)
-  await retireVersions(ctx, id)
+  await archiveVersions(ctx, id, rule)
 }
+
+/**
+ * Restores an archived list: a static one with its members, a dynamic one by building it again. A list that is not archived stays as it is.
+ * Throws 404, 422 for references that do not exist any more, and 429 when there are too many lists.
+ */
+export const unarchiveList = (ctx: ProjectCtx, id: ListId, findCampaigns: (rule: Rule) => Promise<NamedCampaign[]>): Promise<ListRow> =>
+  inTx(ctx, async (ctx) => {
+    await queries.lockRules(ctx)
+    const archived = (await queries.lockArchived(ctx, id)) && (await queries.findArchived(ctx, id))
+    if (!archived) return getList(ctx, id)
+    const { type, rule } = archived
+    if (type === 'dynamic' && rule === null) throw new ApiError('validation_failed', RULE_WAS_NOT_KEPT)
+    if (rule !== null) await admitRule(ctx, rule, await findCampaigns(rule))
+    await queries.unarchiveList(ctx, id)
+    await restoreVersions(ctx, id, rule)
+    return getList(ctx, id)
+  })
+
+const RULE_WAS_NOT_KEPT = 'The list was archived before the rules of archived lists were kept. Create another list instead.'
 
 const NAMED_MAX = 5
 const NAME_LENGTH_MAX = 60
@@ -141,12 +162,17 @@ const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): 
     campaigns,
   )
 
-function present({ version_id, live_version_id, users_done, users_total, ...row }: ListRow, names: Names, language?: Language): List {
-  const isReady = version_id === live_version_id
+function present(
+  { version_id, live_version_id, users_done, users_total, archived_at, ...row }: ListRow,
+  names: Names,
+  language?: Language,
+): List {
+  const isReady = archived_at !== null || version_id === live_version_id
   return {
     ...row,
     description: row.rule === null ? '' : describeRule(row.rule, names, language),
     state: isReady ? 'ready' : 'building',
     progress: isReady ? 1 : users_total === 0 ? 0 : Math.min(users_done / users_total, 1),
+    ...(archived_at !== null && { archived_at }),
   }
 }

@@ -22,7 +22,8 @@ export async function startEntranceSweeps(ctx: InTx, id: JourneyId, published: P
   await startExisting(ctx, id, published)
 }
 
-async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly Step[]): Promise<void> {
+/** Starts the schedules of a version, unless they run. */
+export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly Step[]): Promise<void> {
   const running = await sweepsOf(ctx, id, ['schedule'])
   const wanted = entrancesWith(steps, 'schedule').flatMap(({ step, settings }) => scheduleOf(ctx, step, settings))
   const same = (row: SweepRow, params: ScheduleParams) => {

@@ -45,6 +45,13 @@ export const deleteSweeps = (ctx: InTx, journeyId: JourneyId, kinds: SweepWork['
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = any(${kinds}::text[])`,
   )
 
+/** Ends the exits that were planned when a journey was switched off. Users who were inside when it was archived exit all the same. */
+export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`delete from journey_sweeps
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'exit' and params ->> 'reason' <> 'archived'`,
+  )
+
 const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
 
 /** The sweeps that are due, those that waited longest first. */

@@ -87,6 +87,23 @@ test('an archived journey is not read any more when its users have left', async 
   expect(await publishedGraphs(w.ctx)).toBeNull()
 })
 
+test('a journey that is restored has lost its users, also if it is switched on at once, and its schedule goes on', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const list = await listOf(w, 'ana', 'bob')
+  const journey = await createJourney(w, { status: 'live' }, scheduled(list))
+  await putInside(w, journey, { user: 'ana' })
+  await w.delete(journey.path)
+  expect((await w.post(`${journey.path}/unarchive`)).body.status).toBe('off')
+  await w.patch(journey.path, { status: 'live' })
+  await w.drain()
+  expect(await select(w, 'select user_id from journey_entrances where journey_id = $1', [journey.id])).toEqual([])
+  const [next] = await nextAt(w, journey)
+  w.clock.advance(new Date(next as string).getTime() - w.clock.now().getTime())
+  await w.drain()
+  expect((await journey.get('stats')).entered).toBe(2)
+})
+
 test('after an outage the latest occurrence runs once, and the others are counted as missed', async () => {
   await using w = await world()
   await w.users('ana')

@@ -14,12 +14,37 @@ export const retireUnfinished = (ctx: InTx, listId: ListId) =>
         where project_id = ${ctx.projectId} and list_id = ${listId} and status in ('filling', 'building')`,
   )
 
-export const retireAll = (ctx: InTx, listId: ListId) =>
+/** Keeps the version of a static list as it is, and retires the others. */
+export const archiveLive = (ctx: InTx, listId: ListId) =>
   ctx.db.run(
     sql`with versions as (
-          update list_versions set status = 'retired' where project_id = ${ctx.projectId} and list_id = ${listId} and status <> 'retired'
+          update list_versions set status = case when status = 'live' and rule is null then 'archived' else 'retired' end
+          where project_id = ${ctx.projectId} and list_id = ${listId} and status <> 'retired'
         )
         update lists set live_version_id = null where project_id = ${ctx.projectId} and id = ${listId}`,
+  )
+
+/** Keeps a rule, without members. */
+export const archiveRule = (ctx: InTx, listId: ListId, rule: Rule) =>
+  ctx.db.run(
+    sql`insert into list_versions (project_id, list_id, rule, status, created_at)
+        values (${ctx.projectId}, ${listId}, ${JSON.stringify(rule)}::jsonb, 'archived', ${ctx.clock.now()})`,
+  )
+
+/** The members of a static list that was archived are those of the list again. Returns 0 when none were kept. */
+export const restoreLive = (ctx: InTx, listId: ListId) =>
+  ctx.db.run(
+    sql`with version as (
+          update list_versions set status = 'live'
+          where project_id = ${ctx.projectId} and list_id = ${listId} and status = 'archived'
+          returning id
+        )
+        update lists set live_version_id = version.id from version where lists.project_id = ${ctx.projectId} and lists.id = ${listId}`,
+  )
+
+export const retireArchived = (ctx: InTx, listId: ListId) =>
+  ctx.db.run(
+    sql`update list_versions set status = 'retired' where project_id = ${ctx.projectId} and list_id = ${listId} and status = 'archived'`,
   )
 
 export const insertBuilding = (ctx: InTx, listId: ListId, rule: Rule, trackers: number) =>
@@ -74,7 +99,10 @@ const WaitingRow = Type.Object({ created_at: Instant })
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
 export const projectsWithRules = (ctx: Ctx) =>
-  ctx.db.many(ProjectRow, sql`select distinct project_id from list_versions where status <> 'retired' and rule is not null order by 1`)
+  ctx.db.many(
+    ProjectRow,
+    sql`select distinct project_id from list_versions where status not in ('archived', 'retired') and rule is not null order by 1`,
+  )
 
 /** The next page of a scan and its partition. A new scan starts at an empty name and page 0. */
 export type ScanPosition = { partition: string; page: number }

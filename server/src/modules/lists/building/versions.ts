@@ -21,8 +21,22 @@ export async function startVersion(ctx: InTx, listId: ListId, rule: Rule | null)
   ctx.wake(BUILD)
 }
 
-/** Empties a list. A job deletes the rows. */
-export const retireVersions = (ctx: InTx, listId: ListId): Promise<number> => queries.retireAll(ctx, listId)
+/** Keeps what an archived list can be restored from: the members of a static list, and the rule of a dynamic one. A job deletes the rest. */
+export async function archiveVersions(ctx: InTx, listId: ListId, rule: Rule | null): Promise<void> {
+  await queries.archiveLive(ctx, listId)
+  if (rule) await queries.archiveRule(ctx, listId, rule)
+}
+
+/** Restores the members of a static list that was archived, or starts to build a dynamic one. */
+export async function restoreVersions(ctx: InTx, listId: ListId, rule: Rule | null): Promise<void> {
+  if (!rule) {
+    // The members of lists that were archived before members were kept are gone.
+    if ((await queries.restoreLive(ctx, listId)) === 0) await queries.insertLive(ctx, listId)
+    return
+  }
+  await queries.retireArchived(ctx, listId)
+  await startVersion(ctx, listId, rule)
+}
 
 /** Makes a complete version live, and rebuilds the lists that depend on the list. */
 export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {

@@ -64,14 +64,14 @@ export const deleteMemberships = (ctx: InTx, ids: UserId[]) =>
     sql`delete from list_memberships where project_id = ${ctx.projectId} and user_id = any(${ids}::bigint[]) returning user_id, version_id, is_member`,
   )
 
-/** Adds users to versions of static lists. Returns those who were not members; retired versions are left out. */
+/** Adds users to versions of static lists. Archived lists keep up with merges. Returns those who were not members; retired versions are left out. */
 export const inheritMembers = (ctx: InTx, mergeTargets: { user_id: UserId; version_id: ListVersionId }[]) =>
   ctx.db.many(
     ChangedRow,
     sql`insert into list_memberships as p (project_id, version_id, user_id, is_member, changed_at)
         select distinct ${ctx.projectId}::bigint, h.version_id, h.user_id, true, ${ctx.clock.now()}::timestamptz
         from unnest(${mergeTargets.map(({ version_id }) => version_id)}::bigint[], ${mergeTargets.map(({ user_id }) => user_id)}::bigint[]) as h(version_id, user_id)
-        join list_versions v on v.project_id = ${ctx.projectId} and v.id = h.version_id and v.status = 'live' and v.rule is null
+        join list_versions v on v.project_id = ${ctx.projectId} and v.id = h.version_id and v.status in ('live', 'archived') and v.rule is null
         order by 3, 2
         on conflict (project_id, user_id, version_id) do nothing
         returning p.user_id, p.version_id`,

@@ -77,7 +77,7 @@ export type VersionRow = {
   live_at: Date | null
 }
 
-/** Every version that is live or being built, also those of static lists. */
+/** Every version that is live or being built, also those of static lists. The index needs the first condition. */
 export const versionsInUse = (ctx: ProjectCtx): Promise<VersionRow[]> => findVersions(ctx, ctx.projectId, null)
 
 const findVersions = jointMany(
@@ -86,7 +86,7 @@ const findVersions = jointMany(
     sql`select q.call, v.id, v.list_id, v.rule is not null as is_dynamic, v.status = 'live' as is_live, v.scan is not null as is_scanned,
                v.built_to, v.live_at
         from ${callRows(calls)}
-        join list_versions v on v.project_id = q.project_id and v.status <> 'retired'
+        join list_versions v on v.project_id = q.project_id and v.status <> 'retired' and v.status <> 'archived'
         order by q.call, v.id`,
 )
 
@@ -233,7 +233,7 @@ export const noteTime = (ctx: Ctx, everyMs: number) => {
   const now = ctx.clock.now()
   return ctx.db.run(
     sql`insert into list_clocks as c (project_id, checked_to)
-        select distinct project_id, ${now}::timestamptz from list_versions where status <> 'retired' and rule is not null
+        select distinct project_id, ${now}::timestamptz from list_versions where status <> 'retired' and status <> 'archived' and rule is not null
         on conflict (project_id) do update set checked_to = excluded.checked_to
         where c.checked_to <= ${new Date(now.getTime() - everyMs)}`,
   )
