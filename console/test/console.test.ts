@@ -4,6 +4,7 @@ import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
 import { abTest } from './stories/ab-test.ts'
 import { apiLog } from './stories/api-log.ts'
+import { archived } from './stories/archived.ts'
 import { calendar } from './stories/calendar.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
@@ -39,6 +40,7 @@ messages(site)
 apiLog(site)
 lists(site)
 imports(site)
+archived(site)
 consent(site)
 domains(site)
 webhooks(site)

@@ -2,7 +2,7 @@ import type { Client } from '@carillon/sdk'
 import type { ComponentProps } from 'react'
 import { Confirm } from './confirm.tsx'
 import { useWrite } from './data.ts'
-import { said } from './toast.ts'
+import { said, undoable } from './toast.ts'
 
 type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onConfirm'> & {
   write: (api: Client) => Promise<unknown>
@@ -10,6 +10,8 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   changes: string[]
   /** What to say when it is done. */
   done: string
+  /** Undoes it, for as long as the toast is there. */
+  onUndo?: () => void
   /** Leaves a page whose subject is gone. Without it, the question is closed. */
   leave?: () => Promise<void>
   /** Something that the question shows is still being read, or could not be. */
@@ -17,8 +19,8 @@ type Props = Omit<ComponentProps<typeof Confirm>, 'isPending' | 'error' | 'onCon
   error?: unknown
 }
 
-/** Asks before a write, does it, and says that it is done. */
-export function ConfirmWrite({ write, changes, done, leave, isLoading, error, ...asked }: Props) {
+/** Asks before a write, does it, and says that it is done, with an Undo where there is one. */
+export function ConfirmWrite({ write, changes, done, onUndo, leave, isLoading, error, ...asked }: Props) {
   const change = useWrite(
     async (api) => {
       await write(api)
@@ -28,7 +30,8 @@ export function ConfirmWrite({ write, changes, done, leave, isLoading, error, ..
     changes,
     () => {
       if (!leave) asked.onClose()
-      said(done)
+      if (onUndo) undoable(done, onUndo)
+      else said(done)
     },
   )
   return (

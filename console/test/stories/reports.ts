@@ -70,5 +70,8 @@ export const reports = (site: () => Site) =>
       await page.getByRole('button', { name: 'Archive the campaign' }).click()
       await page.getByText('Autumn is archived.').waitFor()
       expect((await site().api('GET', 'templates?q=mushrooms')).results).toEqual([])
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('link', { name: 'Mushrooms are back' }).waitFor()
+      await site().api('DELETE', `campaigns/${id}`)
     })
   })

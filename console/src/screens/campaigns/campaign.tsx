@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Archive as ArchiveObject } from '../../parts/archive.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { keyOf, useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -146,17 +146,18 @@ function Archive({ campaign: { id, name }, isOpen, onClose }: { campaign: Campai
   const project = useProject()
   const navigate = useNavigate()
   return (
-    <ConfirmWrite
+    <ArchiveObject
+      kind="campaign"
+      object={{ id, name }}
       isOpen={isOpen}
       onClose={onClose}
       title={t('archive.title', { name })}
       action={t('archive.action')}
-      write={(api) => api.delete(CAMPAIGN, { path: { campaignId: id } })}
       changes={['/api/client/campaigns']}
       leave={() => navigate({ to: '/p/$project/campaigns', params: { project: String(project.id) } })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about')}</p>
-    </ConfirmWrite>
+    </ArchiveObject>
   )
 }

@@ -2,13 +2,14 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
+import { useArchivedColumns, useArchivedFilter } from '../../parts/archived.tsx'
+import { type ArchivedSearch, archivedQueryOf } from '../../parts/archived-search.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { ListPage } from '../../parts/list-page.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Num } from '../../parts/number.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import type { ListSearch } from '../../parts/paging.ts'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
@@ -43,17 +44,18 @@ export function Campaigns() {
   )
 }
 
-function CampaignList({ search, create }: { search: ListSearch; create: ReactNode }) {
+function CampaignList({ search, create }: { search: ArchivedSearch; create: ReactNode }) {
   const navigate = useNavigate({ from: '/p/$project/campaigns' })
-  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
+  const query = { ...archivedQueryOf(search), limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const campaigns = useRead(CAMPAIGNS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   return (
     <ListPage
       texts="campaigns"
       request={{ path: CAMPAIGNS, query }}
-      columns={useColumns()}
+      columns={useColumns(search.show === 'archived')}
       rows={campaigns}
       search={search}
+      filters={[useArchivedFilter()]}
       tools={<ViewSwitch view="list" onView={() => void navigate({ search: { view: 'calendar' } })} />}
       action={create}
       emptyActions={create}
@@ -61,9 +63,19 @@ function CampaignList({ search, create }: { search: ListSearch; create: ReactNod
   )
 }
 
-function useColumns(): SavedColumn<Campaign>[] {
+function useColumns(isArchived: boolean): SavedColumn<Campaign>[] {
+  const archived = useArchivedColumns<Campaign>('campaign')
   const { t } = useTranslation('campaigns')
   const project = useProject()
+  const last: SavedColumn<Campaign> = {
+    id: 'when',
+    label: t('column.when'),
+    isNumber: true,
+    isExtra: true,
+    text: (campaign) => whenOf(campaign)[1],
+    also: [{ label: t('csv.what'), text: (campaign) => t(`when.${whenOf(campaign)[0]}`) }],
+    cell: (campaign) => <When campaign={campaign} />,
+  }
   return [
     {
       id: 'name',
@@ -76,9 +88,13 @@ function useColumns(): SavedColumn<Campaign>[] {
       ],
       cell: ({ id, name, type, channel }) => (
         <>
-          <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project: String(project.id), campaignId: String(id) }}>
-            {name}
-          </Link>
+          {isArchived ? (
+            name
+          ) : (
+            <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project: String(project.id), campaignId: String(id) }}>
+              {name}
+            </Link>
+          )}
           <span className="r">
             {t(`type.${type}`)} · {t(`channel.${channel}`)}
           </span>
@@ -112,15 +128,7 @@ function useColumns(): SavedColumn<Campaign>[] {
       isExtra: true,
       cell: ({ delivery }) => <Num value={delivery.clicks} />,
     },
-    {
-      id: 'when',
-      label: t('column.when'),
-      isNumber: true,
-      isExtra: true,
-      text: (campaign) => whenOf(campaign)[1],
-      also: [{ label: t('csv.what'), text: (campaign) => t(`when.${whenOf(campaign)[0]}`) }],
-      cell: (campaign) => <When campaign={campaign} />,
-    },
+    ...(isArchived ? archived : [last]),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { archivedSearchOf } from '../../parts/archived-search.ts'
 import { MESSAGE_STATES } from '../../parts/message-states.ts'
 import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
@@ -16,7 +17,7 @@ const campaigns = createRoute({
   getParentRoute: () => projectRoute,
   path: 'campaigns',
   validateSearch: (search: Given): CampaignsSearch => {
-    if (search.view !== 'calendar') return listSearchOf(search)
+    if (search.view !== 'calendar') return archivedSearchOf(search)
     const month = monthOf(search.month)
     return { view: 'calendar', ...(month && { month }) }
   },

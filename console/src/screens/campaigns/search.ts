@@ -1,4 +1,5 @@
 import type { components } from '@carillon/sdk'
+import type { ArchivedSearch } from '../../parts/archived-search.ts'
 import type { MessageState } from '../../parts/message-states.ts'
 import type { ListSearch } from '../../parts/paging.ts'
 
@@ -8,7 +9,7 @@ export const CAMPAIGNS = '/api/client/campaigns'
 export const CAMPAIGN = '/api/client/campaigns/{campaignId}'
 
 /** The address of the list, or of the calendar and its month. */
-export type CampaignsSearch = ListSearch & { view?: 'calendar'; month?: string }
+export type CampaignsSearch = ArchivedSearch & { view?: 'calendar'; month?: string }
 
 /** The address of a campaign: what its table of recipients shows, and the recipient whose message is explained. */
 export type CampaignSearch = ListSearch & { state?: MessageState; user?: string }

@@ -2,8 +2,8 @@ import { Menu } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Archive as ArchiveObject } from '../../parts/archive.tsx'
 import { Chip } from '../../parts/chip.tsx'
-import { ConfirmWrite } from '../../parts/confirm-write.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
@@ -150,17 +150,18 @@ function Archive({ journey: { id, name, stats }, isOpen, onClose }: { journey: J
   const project = String(useProject().id)
   const navigate = useNavigate()
   return (
-    <ConfirmWrite
+    <ArchiveObject
+      kind="journey"
+      object={{ id, name }}
       isOpen={isOpen}
       onClose={onClose}
       title={t('archive.title', { name })}
       action={t('archive.action')}
-      write={(api) => api.delete(JOURNEY, { path: { journeyId: id } })}
       changes={['/api/client/journeys']}
       leave={() => navigate({ to: '/p/$project/journeys', params: { project } })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about', { count: stats.active ?? 0 })}</p>
-    </ConfirmWrite>
+    </ArchiveObject>
   )
 }

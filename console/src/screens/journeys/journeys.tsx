@@ -1,6 +1,8 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
+import { useArchivedColumns, useArchivedFilter } from '../../parts/archived.tsx'
+import { archivedQueryOf } from '../../parts/archived-search.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { ListPage } from '../../parts/list-page.tsx'
@@ -20,7 +22,7 @@ export function Journeys() {
   const { new: isCreating = false, ...search } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/journeys' })
   const mayWrite = useMay('editor')
-  const query = { ...search, limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
+  const query = { ...archivedQueryOf(search), limit: 50, sort: 'updated_at' as const, direction: 'desc' as const }
   const journeys = useRead(JOURNEYS, { query }, { keepsPrevious: true, refetchInterval: 5 * LIVE_MS })
   const name = (isNew: boolean) => void navigate({ search: { ...search, ...(isNew && { new: true }) }, replace: true })
   const create = mayWrite && <AddButton onClick={() => name(true)}>{t('create.open')}</AddButton>
@@ -29,9 +31,10 @@ export function Journeys() {
       <ListPage
         texts="journeys"
         request={{ path: JOURNEYS, query }}
-        columns={useColumns()}
+        columns={useColumns(search.show === 'archived')}
         rows={journeys}
         search={search}
+        filters={[useArchivedFilter()]}
         action={create}
       />
       <CreateJourney isOpen={isCreating && mayWrite} onClose={() => name(false)} />
@@ -39,7 +42,8 @@ export function Journeys() {
   )
 }
 
-function useColumns(): SavedColumn<Journey>[] {
+function useColumns(isArchived: boolean): SavedColumn<Journey>[] {
+  const archived = useArchivedColumns<Journey>('journey')
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)
   const count = (id: 'entered' | 'active' | 'completed' | 'exited', isExtra = false): SavedColumn<Journey> => ({
@@ -50,6 +54,14 @@ function useColumns(): SavedColumn<Journey>[] {
     text: ({ stats }) => stats[id] ?? 0,
     cell: ({ stats }) => <Num value={stats[id] ?? 0} />,
   })
+  const last: SavedColumn<Journey> = {
+    id: 'changed',
+    label: t('column.changed'),
+    text: ({ updated_at }) => updated_at,
+    isNumber: true,
+    isExtra: true,
+    cell: ({ updated_at }) => <Time at={updated_at} />,
+  }
   return [
     {
       id: 'name',
@@ -62,9 +74,13 @@ function useColumns(): SavedColumn<Journey>[] {
       ],
       cell: ({ id, name, description, tags }) => (
         <>
-          <Link className="plain" to="/p/$project/journeys/$journeyId" params={{ project, journeyId: String(id) }}>
-            {name}
-          </Link>
+          {isArchived ? (
+            name
+          ) : (
+            <Link className="plain" to="/p/$project/journeys/$journeyId" params={{ project, journeyId: String(id) }}>
+              {name}
+            </Link>
+          )}
           <span className="r">{description ?? tags.join(', ')}</span>
         </>
       ),
@@ -90,13 +106,6 @@ function useColumns(): SavedColumn<Journey>[] {
     count('active'),
     count('completed', true),
     count('exited', true),
-    {
-      id: 'changed',
-      label: t('column.changed'),
-      text: ({ updated_at }) => updated_at,
-      isNumber: true,
-      isExtra: true,
-      cell: ({ updated_at }) => <Time at={updated_at} />,
-    },
+    ...(isArchived ? archived : [last]),
   ]
 }

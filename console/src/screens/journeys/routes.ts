@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { archivedSearchOf } from '../../parts/archived-search.ts'
 import { listSearchOf, textOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
 import { type JourneySearch, type JourneysSearch, SHAPES, USER_STATES, VIEWS } from './search.ts'
@@ -7,7 +8,7 @@ const journeys = createRoute({
   getParentRoute: () => projectRoute,
   path: 'journeys',
   validateSearch: (search: Record<string, unknown>): JourneysSearch => ({
-    ...listSearchOf(search),
+    ...archivedSearchOf(search),
     ...(search.new === true && { new: true }),
   }),
   component: lazyRouteComponent(() => import('./journeys.tsx'), 'Journeys'),

@@ -1,4 +1,5 @@
 import type { components } from '@carillon/sdk'
+import type { ArchivedSearch } from '../../parts/archived-search.ts'
 import type { ListSearch } from '../../parts/paging.ts'
 import type { FieldSchema } from '../../parts/schema-fields.ts'
 
@@ -30,7 +31,7 @@ export const USER_STATES = ['inside', 'parked', 'completed', 'exited', 'held_out
 export type UserState = (typeof USER_STATES)[number]
 
 /** The address of the list: its search and page, and whether a new journey is being named. */
-export type JourneysSearch = ListSearch & { new?: true }
+export type JourneysSearch = ArchivedSearch & { new?: true }
 
 /** The address of a journey: its view, the step that is open or filtered by, what its table of users shows, and the backtest. */
 export type JourneySearch = ListSearch & { view?: View; shape?: Shape; step?: string; state?: UserState; user?: string; backtest?: number }

@@ -1,7 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { ConfirmWrite } from '../../parts/confirm-write.tsx'
+import { Archive as ArchiveObject } from '../../parts/archive.tsx'
 import { useProject } from '../../session/project.tsx'
 
 type Props = { list: components['schemas']['List']; isOpen: boolean; onClose: () => void }
@@ -12,17 +12,18 @@ export function Archive({ list: { id, name, users_count }, isOpen, onClose }: Pr
   const project = String(useProject().id)
   const navigate = useNavigate()
   return (
-    <ConfirmWrite
+    <ArchiveObject
+      kind="list"
+      object={{ id, name }}
       isOpen={isOpen}
       onClose={onClose}
       title={t('archive.title', { name })}
       action={t('archive.action')}
-      write={(api) => api.delete('/api/client/lists/{listId}', { path: { listId: id } })}
       changes={['/api/client/lists']}
       leave={() => navigate({ to: '/p/$project/lists', params: { project } })}
       done={t('archive.done', { name })}
     >
       <p>{t('archive.about', { count: users_count })}</p>
-    </ConfirmWrite>
+    </ArchiveObject>
   )
 }

@@ -3,6 +3,8 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddButton } from '../../parts/add-button.tsx'
+import { useArchivedColumns, useArchivedFilter } from '../../parts/archived.tsx'
+import { archivedQueryOf } from '../../parts/archived-search.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { ListPage } from '../../parts/list-page.tsx'
@@ -23,16 +25,17 @@ export function Lists() {
   const search = route.useSearch()
   const [isCreating, setCreating] = useState(false)
   const mayCreate = useMay('editor')
-  const query = { ...search, limit: 50 }
+  const query = { ...archivedQueryOf(search), limit: 50 }
   const lists = useRead(PATH, { query }, { keepsPrevious: true })
   return (
     <>
       <ListPage
         texts="lists"
         request={{ path: PATH, query }}
-        columns={useColumns()}
+        columns={useColumns(search.show === 'archived')}
         rows={lists}
         search={search}
+        filters={[useArchivedFilter()]}
         action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateList isOpen={isCreating} onClose={() => setCreating(false)} />
@@ -40,9 +43,18 @@ export function Lists() {
   )
 }
 
-function useColumns(): SavedColumn<List>[] {
+function useColumns(isArchived: boolean): SavedColumn<List>[] {
+  const archived = useArchivedColumns<List>('list')
   const { t } = useTranslation('lists')
   const project = String(useProject().id)
+  const last: SavedColumn<List> = {
+    id: 'updated',
+    label: t('column.updated'),
+    text: ({ updated_at }) => updated_at,
+    cell: ({ updated_at }) => <Time at={updated_at} />,
+    isNumber: true,
+    isExtra: true,
+  }
   return [
     {
       id: 'name',
@@ -54,9 +66,13 @@ function useColumns(): SavedColumn<List>[] {
       ],
       cell: ({ id, name, description }) => (
         <>
-          <Link className="plain" to="/p/$project/lists/$listId" params={{ project, listId: String(id) }}>
-            {name}
-          </Link>
+          {isArchived ? (
+            name
+          ) : (
+            <Link className="plain" to="/p/$project/lists/$listId" params={{ project, listId: String(id) }}>
+              {name}
+            </Link>
+          )}
           {description && <span className="r">{description}</span>}
         </>
       ),
@@ -71,13 +87,6 @@ function useColumns(): SavedColumn<List>[] {
       isNumber: true,
     },
     { id: 'tags', label: t('column.tags'), text: ({ tags }) => tags.join(', '), isExtra: true },
-    {
-      id: 'updated',
-      label: t('column.updated'),
-      text: ({ updated_at }) => updated_at,
-      cell: ({ updated_at }) => <Time at={updated_at} />,
-      isNumber: true,
-      isExtra: true,
-    },
+    ...(isArchived ? archived : [last]),
   ]
 }

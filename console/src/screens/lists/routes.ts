@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { archivedSearchOf } from '../../parts/archived-search.ts'
 import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
 import { newListSearchOf, type OneListSearch, VIEWS } from './search.ts'
@@ -6,7 +7,7 @@ import { newListSearchOf, type OneListSearch, VIEWS } from './search.ts'
 const lists = createRoute({
   getParentRoute: () => projectRoute,
   path: 'lists',
-  validateSearch: listSearchOf,
+  validateSearch: archivedSearchOf,
   component: lazyRouteComponent(() => import('./lists.tsx'), 'Lists'),
 })
 
