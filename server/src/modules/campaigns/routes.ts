@@ -13,8 +13,9 @@ import { DirectlyTriggered, DirectTrigger, triggerCampaign } from './direct/trig
 import { pauseCampaign, resumeCampaign } from './pausing.ts'
 import { preflightRoutes } from './preflight/routes.ts'
 import { campaignListing } from './queries.ts'
+import { CampaignQuery } from './query.schema.ts'
 import { recipientRoutes } from './recipients/routes.ts'
-import { Campaign, CampaignChanges, CampaignInput, CampaignQuery } from './schema.ts'
+import { Campaign, CampaignChanges, CampaignInput } from './schema.ts'
 import {
   createCampaign,
   duplicateCampaign,

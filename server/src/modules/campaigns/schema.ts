@@ -1,20 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, DomainId, ProjectId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
-import {
-  ArchivedAt,
-  ArchivedQuery,
-  CHANNELS,
-  Changes,
-  Exact,
-  IdOf,
-  Instant,
-  Line,
-  Name,
-  Nullable,
-  OneOf,
-  Tags,
-  Timestamp,
-} from '../../lib/shapes.ts'
+import { ArchivedAt, CHANNELS, Changes, Exact, IdOf, Instant, Line, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { DAY_S } from '../../lib/times.ts'
 import { EventRule } from '../rules/index.ts'
 import { VariantName } from '../templates/index.ts'
@@ -121,19 +107,6 @@ export const WinnerNumbers = Type.Array(
   Exact({ variant: Type.Integer(), sent: Type.Integer(), opens: Type.Integer(), clicks: Type.Integer() }),
 )
 export type WinnerNumbers = Static<typeof WinnerNumbers>
-
-/** What campaigns can be filtered by. */
-export const CampaignQuery = Exact({
-  ...ArchivedQuery.properties,
-  provider_id: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{1,15}$',
-      problem: 'is not an id',
-      description: 'Only campaigns that name this provider. Those that use the default provider of their channel name none.',
-    }),
-  ),
-})
-export type CampaignQuery = Static<typeof CampaignQuery>
 
 export const CampaignInput = Exact({
   type,
