@@ -1060,6 +1060,15 @@ create table list_counts (
   constraint list_counts_pkey PRIMARY KEY (project_id, version_id, partition)
 );
 
+create table list_days (
+  project_id bigint not null,
+  list_id bigint not null,
+  day date not null,
+  users bigint not null,
+  constraint list_days_pkey PRIMARY KEY (project_id, list_id, day)
+);
+CREATE INDEX list_days_by_day ON list_days USING btree (project_id, day);
+
 create table list_memberships (
   project_id bigint not null,
   version_id bigint not null,

@@ -10,6 +10,7 @@ import { distinct } from './lib/shapes.ts'
 import { requestStore } from './modules/api-log/index.ts'
 import { blastsNotOver } from './modules/campaigns/index.ts'
 import { backtestStore, keyRows } from './modules/journeys/index.ts'
+import { sizeRows } from './modules/lists/index.ts'
 import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
 import { mailStore } from './modules/mta/index.ts'
 import { insideAmong } from './modules/positions/index.ts'
@@ -48,6 +49,7 @@ const COUNTERS_KEPT_DAYS = 400
 export const AGED: readonly AgedRows[] = [
   clickRows,
   keyRows,
+  sizeRows,
   { name: 'usage_counters', column: 'period', days: () => COUNTERS_KEPT_DAYS, remove: deleteCounters },
 ]
 

@@ -258,6 +258,8 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/schema/attributes', EVERY_ROLE],
   ['GET', '/api/client/lists', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}', EVERY_ROLE],
+  ['GET', '/api/client/lists/sizes', EVERY_ROLE],
+  ['GET', '/api/client/lists/tags', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/users', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/users/{userId}/explain', EVERY_ROLE],
   ['POST', '/api/client/lists/preview', EVERY_ROLE],

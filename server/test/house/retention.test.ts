@@ -28,6 +28,7 @@ const BY_AGE: Record<string, string> = {
   parked_items: 'PARKED_RETENTION_DAYS',
   link_clicks: 'MESSAGE_RETENTION_DAYS after the last click; the link keeps the sums',
   usage_counters: '400 days',
+  list_days: '400 days',
   idempotency_records: '24 hours',
   import_failures: '30 days after the import',
   import_changes: '24 hours after the import',

@@ -124,6 +124,8 @@ lists POST /api/client/lists/{listId}/users
 lists DELETE /api/client/lists/{listId}/users
 lists GET /api/client/lists/{listId}/users/{userId}/explain
 lists POST /api/client/lists/preview
+lists GET /api/client/lists/sizes
+lists GET /api/client/lists/tags
 lists POST /api/client/lists/{listId}/recount
 lists POST /api/client/lists/{listId}/import
 lists GET /api/client/lists/{listId}/imports

@@ -88,6 +88,19 @@ export const listExamples = {
   List: list,
   ListInput: { name: 'Pro customers', type: 'dynamic', rule, tags: ['shop'] },
   ListChanges: { name: 'Regulars', rule: { event: 'order_placed', at_least: 3, within: '30d' } },
+  ListSizeList: {
+    since: '2026-10-22',
+    results: [
+      {
+        list_id: 12,
+        days: [
+          { day: '2026-11-19', users: 806 },
+          { day: '2026-11-20', users: 812 },
+        ],
+      },
+    ],
+  },
+  ListTagList: { results: [{ tag: 'shop', lists: 3 }] },
   ListUserInput: { external_ids: ['customer-1042', 'customer-9999'] },
   ListUserReply: { added: 1, unchanged: 0, missing: ['customer-9999'] },
   ListUserReply2: { removed: 1, unchanged: 0, missing: ['customer-9999'] },

@@ -1,5 +1,6 @@
 /**
- * Lists of users. Owns `lists`, `list_versions`, `list_memberships`, `list_counts`, `list_clocks` and `tracked_times`. A static list has
+ * Lists of users. Owns `lists`, `list_versions`, `list_memberships`, `list_counts`, `list_days`, `list_clocks` and
+ * `tracked_times`. A static list has
  * the users that were added to it, a dynamic list those for whom its rule holds. Promises: the members of a dynamic list are always the
  * users that a query over all data would find; the members of a list stay until those of a new rule are complete; no list depends on
  * itself; and an archived list, or a list of another project, is not found.
@@ -26,4 +27,5 @@ export { explainForUser } from './members/explain.ts'
 export { countLists, findList, listListing, listNames, staticListsAmong } from './queries.ts'
 export { listRoutes } from './routes.ts'
 export { archiveUnused, listLists, lockForArchiving } from './service.ts'
+export { sizeRows } from './sizes/sizes.ts'
 export { listStores } from './user-data.queries.ts'

@@ -1,9 +1,10 @@
 import { job } from '../../infra/queue/jobs.ts'
-import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { createListBuilder, deleteRetired } from './building/build.ts'
 import { nextChunkAt } from './building/queries.ts'
 import { checkClock, followEventRemoval } from './building/versions.ts'
 import { BUILD } from './job-names.ts'
+import { noteSizes } from './sizes/sizes.ts'
 
 /** The wait of a build that makes way for accepted requests. */
 const BUILD_RETRY_MS = 100
@@ -13,5 +14,6 @@ export const listJobs = () => [
   job({ name: 'lists.check-clock', idleMs: 5 * SECOND_MS, run: checkClock }),
   job({ ...BUILD, nextAt: nextChunkAt, retryMs: BUILD_RETRY_MS, run: createListBuilder() }),
   job({ name: 'lists.delete-retired', idleMs: MINUTE_MS, run: deleteRetired }),
+  job({ name: 'lists.note-sizes', idleMs: HOUR_MS, run: noteSizes }),
   job({ name: 'lists.after-retention', idleMs: MINUTE_MS, run: followEventRemoval }),
 ]

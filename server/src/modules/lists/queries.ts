@@ -34,12 +34,17 @@ export const listListing = listing({
   searchedFields: 'name, tags',
 })
 
-/** A page of lists: those that are not archived, or those that are. */
-export const listLists = (ctx: ProjectCtx, page: PageRequest, isArchived: boolean): Promise<PageOf<ListRow>> =>
+/** A page of lists that are not archived, or of those that are: all of them, or those with a tag. */
+export const listLists = (
+  ctx: ProjectCtx,
+  page: PageRequest,
+  { isArchived, tag }: { isArchived: boolean; tag?: string },
+): Promise<PageOf<ListRow>> =>
   pageOf(ctx, ListRow, listListing, page, {
     select: columns,
     from: sql`lists l left join ${newestVersion} on true`,
-    where: sql`l.project_id = ${ctx.projectId} and ${isArchived ? sql`l.archived_at is not null` : sql`l.archived_at is null`}`,
+    where: sql`l.project_id = ${ctx.projectId} and ${isArchived ? sql`l.archived_at is not null` : sql`l.archived_at is null`}
+      ${tag === undefined ? sql`` : sql`and l.tags @> array[${tag}::text]`}`,
   })
 
 /** A list of this project that is not archived, with its newest version. */

@@ -3,7 +3,7 @@ import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { pathId, pathUser } from '../../lib/path-params.ts'
-import { ArchivedQuery, ForceQuery, Page } from '../../lib/shapes.ts'
+import { ForceQuery, Page } from '../../lib/shapes.ts'
 import { User } from '../users/index.ts'
 import type { NamedCampaign } from './check-references.ts'
 import { addByHand, removeByHand } from './members/change.ts'
@@ -12,8 +12,9 @@ import { listListsOfUser, listMembers } from './members/list.ts'
 import { listOfUserListing, memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
-import { Added, List, ListChanges, ListInput, ListOfUser, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
+import { Added, List, ListChanges, ListInput, ListOfUser, ListQuery, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
 import { createList, getList, listLists, presentList, presentLists, recountList, unarchiveList, updateList } from './service.ts'
+import { sizeRoutes } from './sizes/routes.ts'
 
 const params = { listId: pathId<ListId>() }
 
@@ -35,7 +36,7 @@ type Verbs = {
   referencedCampaigns(ctx: ProjectCtx, rules: unknown[]): Promise<NamedCampaign[]>
 }
 
-export const listRoutes = (verbs: Verbs) => [...ofLists(verbs), ...ofMembers, ...ofRules(verbs)]
+export const listRoutes = (verbs: Verbs) => [...ofLists(verbs), ...ofMembers, ...ofRules(verbs), ...sizeRoutes]
 
 const ofLists = (verbs: Verbs) => [
   route({
@@ -44,7 +45,7 @@ const ofLists = (verbs: Verbs) => [
     summary: 'List the lists of the project.',
     description: 'Archived lists are left out, unless `archived` is `true`.',
     access: { secret: 'support' },
-    query: ArchivedQuery,
+    query: ListQuery,
     list: listListing,
     reply: Page(List),
     run: async (ctx, { page, query }) => {

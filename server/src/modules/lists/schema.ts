@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CHANNELS } from '../../lib/channels.ts'
 import type { ListId, ListVersionId, ProjectId, UserId } from '../../lib/ids.ts'
-import { ArchivedAt, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { ArchivedAt, ArchivedQuery, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
 import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
 import { Identifier, User } from '../users/index.ts'
 
@@ -29,6 +29,12 @@ const columns = {
   type,
   tags: Type.Array(Type.String()),
 }
+
+export const ListQuery = Exact({
+  ...ArchivedQuery.properties,
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Only lists with this tag.' })),
+})
+export type ListQuery = Static<typeof ListQuery>
 
 /** A list in a reply. */
 export const List = Exact({

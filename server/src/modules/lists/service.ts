@@ -4,13 +4,13 @@ import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, fault, missing, refuse } from '../../lib/errors.ts'
 import type { ListId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/languages.ts'
-import { type ArchivedQuery, distinct } from '../../lib/shapes.ts'
+import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { archiveVersions, restoreVersions, startVersion } from './building/versions.ts'
 import { listsReferringTo, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
 import { lockCounts, recount } from './members/queries.ts'
 import * as queries from './queries.ts'
-import type { List, ListChanges, ListInput, ListRow } from './schema.ts'
+import type { List, ListChanges, ListInput, ListQuery, ListRow } from './schema.ts'
 
 const DYNAMIC_MAX = 500
 
@@ -43,8 +43,8 @@ async function refuseReferences(ctx: InTx, rule: Rule, list: ListId | null, camp
   await requireShortChains(ctx, rule, list)
 }
 
-export const listLists = (ctx: ProjectCtx, page: PageRequest, { archived }: ArchivedQuery = {}): Promise<PageOf<ListRow>> =>
-  queries.listLists(ctx, page, archived === 'true')
+export const listLists = (ctx: ProjectCtx, page: PageRequest, { archived, tag }: ListQuery = {}): Promise<PageOf<ListRow>> =>
+  queries.listLists(ctx, page, { isArchived: archived === 'true', ...(tag !== undefined && { tag }) })
 
 /** Throws 404. */
 export async function getList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {

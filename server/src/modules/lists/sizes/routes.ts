@@ -1,0 +1,24 @@
+import { route } from '../../../infra/http/route.ts'
+import { ListSizes, ListTags, SizesQuery } from './schema.ts'
+import { readSizes, readTags } from './sizes.ts'
+
+export const sizeRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/lists/sizes',
+    summary: 'Read how many users lists had in the last 30 days.',
+    description: 'One number for each day, stored early on that day in UTC. A list that is new or archived has none.',
+    access: { secret: 'support' },
+    query: SizesQuery,
+    reply: ListSizes,
+    run: (ctx, { query }) => readSizes(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/lists/tags',
+    summary: 'List the tags of lists.',
+    access: { secret: 'support' },
+    reply: ListTags,
+    run: (ctx) => readTags(ctx),
+  }),
+]
