@@ -4,7 +4,6 @@ import { ownSite } from './own-site.ts'
 import type { Site } from './site.ts'
 import { abTest } from './stories/ab-test.ts'
 import { apiLog } from './stories/api-log.ts'
-import { archived } from './stories/archived.ts'
 import { calendar } from './stories/calendar.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
@@ -12,6 +11,7 @@ import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
+import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
 import { messages } from './stories/messages.ts'
@@ -40,7 +40,7 @@ messages(site)
 apiLog(site)
 lists(site)
 imports(site)
-archived(site)
+listIndex(site)
 consent(site)
 domains(site)
 webhooks(site)

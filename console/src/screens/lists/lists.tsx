@@ -7,12 +7,15 @@ import { useArchivedColumns, useArchivedFilter } from '../../parts/archived.tsx'
 import { archivedQueryOf } from '../../parts/archived-search.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
+import type { Filter } from '../../parts/filters.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Num } from '../../parts/number.tsx'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { CreateList } from './create-list.tsx'
+import { Trend, useSizes } from './trend.tsx'
+import './lists.css'
 
 type List = components['schemas']['List']
 
@@ -32,10 +35,10 @@ export function Lists() {
       <ListPage
         texts="lists"
         request={{ path: PATH, query }}
-        columns={useColumns(search.show === 'archived')}
+        columns={useColumns(search.show === 'archived', lists.data?.results)}
         rows={lists}
         search={search}
-        filters={[useArchivedFilter()]}
+        filters={[...useTagFilter(), useArchivedFilter()]}
         action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
       />
       <CreateList isOpen={isCreating} onClose={() => setCreating(false)} />
@@ -43,7 +46,15 @@ export function Lists() {
   )
 }
 
-function useColumns(isArchived: boolean): SavedColumn<List>[] {
+/** The filter by a tag, once lists have tags. */
+function useTagFilter(): Filter[] {
+  const { t } = useTranslation('lists')
+  const tags = useRead('/api/client/lists/tags', undefined).data?.results ?? []
+  return tags.length === 0 ? [] : [{ id: 'tag', label: t('filterTag'), values: tags.map(({ tag }) => ({ value: tag, label: tag })) }]
+}
+
+function useColumns(isArchived: boolean, shown: List[] | undefined): SavedColumn<List>[] {
+  const sizes = useSizes(shown)
   const archived = useArchivedColumns<List>('list')
   const { t } = useTranslation('lists')
   const project = String(useProject().id)
@@ -85,6 +96,14 @@ function useColumns(isArchived: boolean): SavedColumn<List>[] {
       text: ({ users_count }) => users_count,
       cell: ({ users_count }) => <Num value={users_count} />,
       isNumber: true,
+    },
+    {
+      id: 'trend',
+      label: t('column.trend'),
+      hasNoData: true,
+      isNumber: true,
+      isExtra: true,
+      cell: (list) => <Trend list={list} sizes={sizes.get(list.id)} />,
     },
     { id: 'tags', label: t('column.tags'), text: ({ tags }) => tags.join(', '), isExtra: true },
     ...(isArchived ? archived : [last]),

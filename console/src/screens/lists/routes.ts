@@ -1,13 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { archivedSearchOf } from '../../parts/archived-search.ts'
 import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { newListSearchOf, type OneListSearch, VIEWS } from './search.ts'
+import { listsSearchOf, newListSearchOf, type OneListSearch, VIEWS } from './search.ts'
 
 const lists = createRoute({
   getParentRoute: () => projectRoute,
   path: 'lists',
-  validateSearch: archivedSearchOf,
+  validateSearch: listsSearchOf,
   component: lazyRouteComponent(() => import('./lists.tsx'), 'Lists'),
 })
 

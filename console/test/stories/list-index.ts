@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
-export const archived = (site: () => Site) =>
-  describe('archived objects', () => {
+export const listIndex = (site: () => Site) =>
+  describe('the index of lists', () => {
     test('a list that was archived comes back with Undo, and later from the archived ones, as campaigns and journeys do', async () => {
       const { id } = await site().api('POST', 'lists', { name: 'Winter', type: 'static' })
       await using opened = await memberPage(site(), `/p/1/lists/${id}`)
@@ -38,5 +38,20 @@ export const archived = (site: () => Site) =>
         expect((await site().api('GET', `${kind}?q=Frost`)).results).toMatchObject([{ id: made.id }])
         await site().api('DELETE', `${kind}/${made.id}`)
       }
+    })
+
+    test('lists are filtered by a tag, and show how their size went', async () => {
+      const { id } = await site().api('POST', 'lists', { name: 'Tagged', type: 'static', tags: ['spring'] })
+      await using opened = await memberPage(site(), '/p/1')
+      const { page } = opened
+      // The server stores sizes once a day.
+      const days = [4, 2].map((ago) => ({ day: new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10), users: ago }))
+      await page.route('**/api/client/lists/sizes?*', (route) => route.fulfill({ json: { since: '', results: [{ list_id: id, days }] } }))
+      await page.goto('/p/1/lists')
+      await page.getByRole('button', { name: 'Tag', exact: true }).click()
+      await page.getByRole('menuitem', { name: 'spring' }).click()
+      await expect.poll(() => page.getByRole('row').count()).toBe(2)
+      const trend = page.getByRole('row', { name: 'Tagged' }).getByRole('img', { name: /^-4 since .+: 4 users then, 0 now$/ })
+      expect(await trend.locator('polyline').getAttribute('points')).toMatch(/^2\d\.\d,1\.0 .*30\.0,19\.0$/)
     })
   })
