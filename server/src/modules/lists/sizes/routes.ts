@@ -17,6 +17,7 @@ export const sizeRoutes = [
     method: 'GET',
     path: '/api/client/lists/tags',
     summary: 'List the tags of lists.',
+    description: 'Those of archived lists are left out.',
     access: { secret: 'support' },
     reply: ListTags,
     run: (ctx) => readTags(ctx),
