@@ -317,6 +317,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/users/{userId}/reachability', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/timeline', EVERY_ROLE],
   ['GET', '/api/client/users/{userId}/lists', EVERY_ROLE],
+  ['GET', '/api/client/users/{userId}/journeys', EVERY_ROLE],
   ['GET', '/api/client/audit', ADMINS_AND_ORGANISATIONS],
   ['GET', '/api/client/audit/check', ADMINS_AND_ORGANISATIONS],
   ['GET', '/api/client/requests', ADMINS],

@@ -123,6 +123,7 @@ lists GET /api/client/lists/{listId}/users
 lists POST /api/client/lists/{listId}/users
 lists DELETE /api/client/lists/{listId}/users
 lists GET /api/client/lists/{listId}/users/{userId}/explain
+D-JRN-9 GET /api/client/users/{userId}/journeys
 lists POST /api/client/lists/preview
 lists GET /api/client/lists/sizes
 lists GET /api/client/lists/tags

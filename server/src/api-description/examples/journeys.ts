@@ -93,6 +93,20 @@ export const journeyExamples = {
     arrived_at: SENT,
     due_at: CHANGED,
   },
+  UserJourneyList: {
+    results: [
+      {
+        journey_id: 31,
+        journey_name: 'Welcome',
+        entrance_id: 81234567,
+        version: 3,
+        step: 'wait',
+        entered_at: SENT,
+        arrived_at: SENT,
+        due_at: CHANGED,
+      },
+    ],
+  },
   JourneyTimeline: {
     entered: 2,
     completed: 1,

@@ -47,5 +47,6 @@ export {
   listInside,
   type PastRow,
   pastOf,
+  placesOf,
   type TrailRow,
 } from './users.queries.ts'

@@ -76,6 +76,18 @@ export const insideOf = async (ctx: ProjectCtx, journeyId: JourneyId, userId: Us
   return rows.map(withTrail)
 }
 
+const PlaceRow = Type.Object({ ...InsideRow.properties, journey_id: IdOf<JourneyId>() })
+
+/** The entrances of a user, into any journey, that have not ended: the newest first. */
+export const placesOf = (ctx: ProjectCtx, userId: UserId, limit: number) =>
+  ctx.db.many(
+    PlaceRow,
+    sql`select e.journey_id, ${insideColumns} from ${withStep}
+        where e.project_id = ${ctx.projectId} and e.user_id = ${userId}
+        order by e.entered_at desc, e.entrance_id
+        limit ${limit}`,
+  )
+
 const PastRow = Type.Object({
   ...shared,
   ended_at: Instant,

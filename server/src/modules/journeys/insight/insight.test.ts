@@ -140,6 +140,28 @@ describe('users', () => {
     expect(await w.get(`${journey.path}/users?state=completed&step=w1`)).toMatchObject({ status: 422, body: { error: { param: 'step' } } })
   })
 
+  test('have the journeys in which they are, without archived ones and those that they left', async () => {
+    await using w = await world()
+    const journey = await entered(w)
+    const other = await createJourney(w, { name: 'Other', status: 'live' }, steps)
+    await other.post('entrances', { external_id: 'ana' })
+    await w.drain()
+    const journeysOf = async (name: string, key = w.keys.support) => w.get(`/api/client/users/${name}/journeys`, { key })
+    const { results } = (await journeysOf('ana')).body
+    expect(results.map(({ journey_id }: any) => journey_id).toSorted()).toEqual([journey.id, other.id].toSorted())
+    expect(results.find(({ journey_id }: any) => journey_id === other.id)).toMatchObject({
+      journey_name: 'Other',
+      entrance_id: expect.any(Number),
+      version: 1,
+      step: 'w1',
+      due_at: expect.any(String),
+    })
+    expect((await journeysOf('bob')).body.results).toEqual([])
+    await w.delete(other.path)
+    expect((await journeysOf('ana')).body.results).toMatchObject([{ journey_id: journey.id }])
+    expect((await journeysOf('ana', (await w.other()).keys.secret)).status).toBe(404)
+  })
+
   test('have a timeline with a sentence for each decision', async () => {
     await using w = await world()
     const journey = await entered(w)

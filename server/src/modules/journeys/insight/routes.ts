@@ -4,10 +4,10 @@ import { pathId, pathUser } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { insideListing } from '../../positions/index.ts'
 import { explainEntry } from './entry-checks.ts'
-import { EntryExplanation, JourneyUser, Statistics, Timeline, UsersQuery } from './schema.ts'
+import { EntryExplanation, JourneysOfUser, JourneyUser, Statistics, Timeline, UsersQuery } from './schema.ts'
 import { getStatistics } from './statistics.ts'
 import { getTimeline } from './timeline.ts'
-import { listUsers } from './users.ts'
+import { journeysOf, listUsers } from './users.ts'
 
 const params = { journeyId: pathId<JourneyId>() }
 
@@ -45,6 +45,16 @@ export const insightRoutes = [
     params: { ...params, userId: pathUser },
     reply: Timeline,
     run: (ctx, { params }) => getTimeline(ctx, params.journeyId, params.userId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/users/{userId}/journeys',
+    summary: 'List the journeys in which a user is.',
+    description: 'Archived journeys, which the user is about to leave, are left out.',
+    access: { secret: 'support' },
+    params: { userId: pathUser },
+    reply: JourneysOfUser,
+    run: (ctx, { params }) => journeysOf(ctx, params.userId),
   }),
   route({
     method: 'GET',

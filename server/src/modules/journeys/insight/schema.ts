@@ -1,6 +1,7 @@
 /** Statistics and users of journeys on the wire. */
 import { type Static, Type } from 'typebox'
-import { Exact, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import type { JourneyId } from '../../../lib/ids.ts'
+import { Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { StepStats } from '../schema.ts'
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })
@@ -72,6 +73,27 @@ export const JourneyUser = Exact({
   ended_at: Type.Optional(Timestamp),
 })
 export type JourneyUser = Static<typeof JourneyUser>
+
+/** The journeys in which a user is. */
+export const JourneysOfUser = Exact({
+  results: Type.Array(
+    Exact({
+      journey_id: IdOf<JourneyId>(),
+      journey_name: Type.String({ description: 'The name of the journey.' }),
+      entrance_id: Type.Integer(),
+      version: Type.Integer(),
+      step: Type.String({ description: 'The key of the step at which the user is.' }),
+      key: Type.Optional(Type.String({ description: 'The entry key.' })),
+      held: Type.Optional(Type.Boolean({ description: 'True when the held journey stops the user here.' })),
+      parked: Type.Optional(Type.String({ description: 'Why the decision failed, which is retried.' })),
+      entered_at: Timestamp,
+      arrived_at: { ...Timestamp, description: 'When the user came to the step.' },
+      due_at: Type.Optional({ ...Timestamp, description: 'When the wait ends at the latest.' }),
+    }),
+    { description: 'An item for each entrance that has not ended, the newest first; at most 100.' },
+  ),
+})
+export type JourneysOfUser = Static<typeof JourneysOfUser>
 
 const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision depended on.' })
 

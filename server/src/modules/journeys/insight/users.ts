@@ -3,10 +3,11 @@ import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/pagi
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault, missing } from '../../../lib/errors.ts'
 import type { JourneyId, UserId } from '../../../lib/ids.ts'
-import { type InsideRow, type KnownRow, listEnded, listInside } from '../../positions/index.ts'
-import { findLiveUsers } from '../../users/index.ts'
-import { findJourney } from '../queries.ts'
-import type { JourneyUser, UsersQuery } from './schema.ts'
+import { distinct } from '../../../lib/shapes.ts'
+import { type InsideRow, type KnownRow, listEnded, listInside, placesOf } from '../../positions/index.ts'
+import { findLiveUsers, requireUser } from '../../users/index.ts'
+import { findJourney, findJourneyIds, journeyNames } from '../queries.ts'
+import type { JourneysOfUser, JourneyUser, UsersQuery } from './schema.ts'
 
 /** Users inside by entrance; others by user. Throws 404, 422. */
 export async function listUsers(
@@ -25,6 +26,33 @@ export async function listUsers(
   const found = await listEnded(ctx, id, state, page)
   const userOf = await usersOf(ctx, found.results)
   return mapPage(found, (row) => ended(row, state, userOf(row.user_id)))
+}
+
+const PLACES_MAX = 100
+
+/** The journeys in which a user is. Throws 404. */
+export async function journeysOf(ctx: ProjectCtx, name: string): Promise<JourneysOfUser> {
+  const user = await requireUser(ctx, name)
+  const places = await placesOf(ctx, user.id, PLACES_MAX)
+  const ids = distinct(places.map(({ journey_id }) => journey_id))
+  const live = new Set<number>(ids.length === 0 ? [] : await findJourneyIds(ctx, ids))
+  const names = await journeyNames(ctx, ids)
+  const results = places
+    .filter(({ journey_id }) => live.has(journey_id))
+    .map(({ journey_id, entrance_id, version, external_id: step, key, is_held, parked, entered_at, arrived_at, due_at }) => ({
+      journey_id,
+      journey_name: names.get(journey_id) ?? '',
+      entrance_id,
+      version,
+      step,
+      ...(key !== null && { key }),
+      ...(is_held && { held: true }),
+      ...(parked !== null && { parked }),
+      entered_at,
+      arrived_at,
+      ...(due_at !== null && { due_at }),
+    }))
+  return { results }
 }
 
 type UserRef = JourneyUser['user']
