@@ -23,6 +23,40 @@ async function sendInAppAndUnsubscribe(site: Site, user: string): Promise<void> 
   await site.api('PATCH', `users/${user}/subscriptions`, [{ subscription_id, state: 0 }])
 }
 
+const journeyActs = (site: () => Site) =>
+  test('in a journey can be moved on, to another step, and out of it, from their page', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'Tour' })
+    const step = (type: string, data: object, next?: string, name = '') => ({
+      ...{ type, name, x: 0, y: 0, data },
+      children: next === undefined ? [] : [{ external_id: next, path: 'default' }],
+    })
+    await site().api('PUT', `journeys/${id}/steps`, {
+      start: step('entrance', { trigger: 'api', multiple: true }, 'first'),
+      first: step('delay', { days: 1 }, 'second', 'First wait'),
+      second: step('delay', { days: 1 }, 'end', 'Second wait'),
+      end: step('exit', {}),
+    })
+    await site().api('POST', `journeys/${id}/publish`, {})
+    await site().api('POST', `journeys/${id}/entrances`, { external_id: 'sample-3' })
+    const stepNow = async () => (await site().api('GET', 'users/sample-3/journeys')).results[0]?.step
+    await expect.poll(stepNow).toBe('first')
+    await using opened = await memberPage(site(), '/p/1/users/sample-3')
+    const { page } = opened
+    const tour = page.getByRole('region', { name: 'Tour' })
+    await tour.getByText('At First wait').waitFor()
+    await tour.getByRole('button', { name: 'Skip the step' }).click()
+    await tour.getByText('At Second wait').waitFor()
+    await tour.getByRole('combobox', { name: 'Move to another step' }).click()
+    expect(await page.getByRole('option').allTextContents()).toEqual(['First wait', 'Second wait', 'Exit'])
+    await page.getByRole('option', { name: 'First wait' }).click()
+    await tour.getByText('At First wait').waitFor()
+    await tour.getByRole('button', { name: 'Remove from the journey' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove from the journey' }).click()
+    await tour.waitFor({ state: 'detached' })
+    expect(await stepNow()).toBeUndefined()
+    await site().api('DELETE', `journeys/${id}`)
+  })
+
 const testSends = (site: () => Site) =>
   test('get the message of a campaign as a test', async () => {
     const { results } = await site().api('GET', 'subscriptions')
@@ -130,6 +164,7 @@ export const users = (site: () => Site) =>
     })
 
     testSends(site)
+    journeyActs(site)
 
     test('unsubscribing offers to undo it, and both are in the history of consent', async () => {
       await using opened = await memberPage(site(), '/')

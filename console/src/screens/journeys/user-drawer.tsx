@@ -1,27 +1,23 @@
-import type { components } from '@carillon/sdk'
-import { Button, Select } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useRead } from '../../parts/data.ts'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Gates } from '../../parts/gates.tsx'
+import { Acts } from '../../parts/journeys/acts.tsx'
 import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { Time } from '../../parts/time.tsx'
-import { said } from '../../parts/toast.ts'
-import { useMay, useProject } from '../../session/project.tsx'
+import { useProject } from '../../session/project.tsx'
 import type { Editing } from './editing.ts'
-import { isRoot, type Step } from './model/graph.ts'
-import { JOURNEY, type Journey } from './search.ts'
+import { isRoot } from './model/graph.ts'
+import type { Journey } from './search.ts'
 import { Visits } from './visits.tsx'
 
-type Entrance = components['schemas']['JourneyTimeline']['entrances'][number]
 type Props = { journey: Journey; editing: Editing; userId: string }
 
 const USER = '/api/client/journeys/{journeyId}/users/{userId}'
@@ -68,6 +64,10 @@ function Entrances({ journey, editing, userId }: Props) {
   if (!data) return <Loading />
   if (data.entrances.length === 0)
     return <p className="pad quiet sm">{t(data.held_out_at === undefined ? 'drawer.never' : 'drawer.heldOut')}</p>
+  const { graph, words, numbers } = editing
+  const targets = Object.entries(graph).flatMap(([value, step]) =>
+    isRoot(step) ? [] : [{ value, label: `${numbers.get(value) ?? '–'} ${words(step).title}` }],
+  )
   return data.entrances.map((entrance) => (
     <section key={entrance.entrance_id} className="sec">
       <p className="entry sm">
@@ -75,86 +75,9 @@ function Entrances({ journey, editing, userId }: Props) {
         <Time at={entrance.entered_at} /> · {entrance.cause.name ?? entrance.cause.is} · {t('version', { version: entrance.version })}
       </p>
       <Visits visits={entrance.visits} editing={editing} />
-      {entrance.outcome === null && <Acts journey={journey} editing={editing} userId={userId} entrance={entrance} />}
+      {entrance.outcome === null && <Acts journeyId={journey.id} userId={userId} entrance={entrance} steps={targets} />}
     </section>
   ))
-}
-
-/** What may be done with a user who is inside. */
-function Acts({ journey: { id }, editing, userId, entrance }: Props & { entrance: Entrance }) {
-  const { t } = useTranslation('journeys')
-  const mayPublish = useMay('publisher')
-  const path = { journeyId: id, userId }
-  const { entrance_id, parked } = entrance
-  const act = useWrite(
-    (api, verb: 'skip' | 'retry') => api.post(`/api/client/journeys/{journeyId}/users/{userId}/${verb}`, { path, body: { entrance_id } }),
-    [JOURNEY],
-    (_, verb) => said(t(`acts.${verb}Done`)),
-  )
-  const move = useWrite(
-    (api, to: string) => api.post('/api/client/journeys/{journeyId}/users/{userId}/move', { path, body: { to, entrance_id } }),
-    [JOURNEY],
-    () => said(t('acts.moveDone')),
-  )
-  if (!mayPublish) return null
-  const { graph, words, numbers } = editing
-  const targets = Object.keys(graph).filter((key) => !isRoot(graph[key] as Step))
-  const error = act.error ?? move.error
-  return (
-    <div className="pad form">
-      {error && <Failed error={error} />}
-      <div className="acts">
-        {parked !== undefined && (
-          <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate('retry')}>
-            {t('acts.retry')}
-          </Button>
-        )}
-        <Button size="xs" variant="default" loading={act.isPending} onClick={() => act.mutate('skip')}>
-          {t('acts.skip')}
-        </Button>
-        <Remove journeyId={id} userId={userId} entranceId={entrance_id} />
-      </div>
-      <Select
-        size="xs"
-        label={t('acts.move')}
-        description={t('acts.moveAbout')}
-        data={targets.map((value) => ({ value, label: `${numbers.get(value) ?? '–'} ${words(graph[value] as Step).title}` }))}
-        value={null}
-        onChange={(to) => to !== null && move.mutate(to)}
-      />
-    </div>
-  )
-}
-
-function Remove({ journeyId, userId, entranceId }: { journeyId: number; userId: string; entranceId: number }) {
-  const { t } = useTranslation('journeys')
-  const [isOpen, setOpen] = useState(false)
-  const remove = useWrite(
-    (api) => api.delete(USER, { path: { journeyId, userId }, query: { entrance_id: String(entranceId) } }),
-    [JOURNEY],
-    () => {
-      setOpen(false)
-      said(t('acts.removeDone'))
-    },
-  )
-  return (
-    <>
-      <Button size="xs" variant="outline" color="ember" onClick={() => setOpen(true)}>
-        {t('acts.remove')}
-      </Button>
-      <Confirm
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={t('acts.removeTitle', { user: userId })}
-        action={t('acts.remove')}
-        isPending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => remove.mutate(undefined)}
-      >
-        <p>{t('acts.removeAbout')}</p>
-      </Confirm>
-    </>
-  )
 }
 
 /** Why the user entered, or did not: the checks of each fact, and those that no fact is needed for. */

@@ -16,6 +16,7 @@ import { Devices } from './devices.tsx'
 import { Erase } from './erase.tsx'
 import { Explain } from './explain.tsx'
 import { Inbox } from './inbox.tsx'
+import { Journeys } from './journeys.tsx'
 import { Lists } from './lists.tsx'
 import { nameOf } from './name.ts'
 import { Reach } from './reach.tsx'
@@ -86,6 +87,7 @@ export function UserPage() {
       <div className="cols main-side">
         <Timeline userId={userId} zone={zone} />
         <div className="stack">
+          <Journeys userId={userId} />
           <Lists userId={userId} />
           <Subscriptions userId={userId} />
           <Inbox userId={userId} />
