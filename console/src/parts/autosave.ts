@@ -3,6 +3,7 @@ import { CarillonError, etagOf } from '@carillon/sdk'
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { lastWrite, type Write } from '../session/last-write.ts'
 import { type Clash, isSame, merge, withAt } from './merge.ts'
 import { said } from './toast.ts'
 
@@ -35,6 +36,8 @@ export type Autosave<T> = {
   /** Ends some clashes with one of both. */
   choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
   saveNow: () => Promise<void>
+  /** The request of the last save since the page was opened. */
+  sent: Write | null
 }
 
 /** The version of an object that was just read or saved. */
@@ -79,7 +82,7 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
   const [first] = useState<Local<T>>(() => readLocal<T>(key) ?? { value: stored, base: stored })
   const [draft, setDraft] = useState<T>(first.value)
   const [state, setState] = useState<SaveState>(first.value === first.base ? 'saved' : 'changed')
-  const [error, setError] = useState<CarillonError | null>(null)
+  const [{ error, sent }, setResult] = useState<Pick<Autosave<T>, 'error' | 'sent'>>({ error: null, sent: null })
   const [clashes, setClashes] = useState<Clash[]>([])
   const known = useRef<Known<T>>({ base: first.base, begun: first.base, version: undefined, sent: undefined, isClashing: false })
   const latest = useRef(draft)
@@ -120,13 +123,13 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
       known.current.sent = value
       const saved = await save(value, known.current.version ?? null)
       known.current = { base: saved.value, begun: saved.value, version: saved.version, sent: undefined, isClashing: false }
-      setError(null)
+      setResult({ error: null, sent: lastWrite() })
       if (latest.current !== value) return setState('changed')
       localStorage.removeItem(key)
       setState('saved')
     } catch (thrown) {
       if (!(thrown instanceof CarillonError)) throw thrown
-      setError(thrown)
+      setResult(({ sent }) => ({ error: thrown, sent }))
       known.current.version = undefined
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
     }
@@ -162,7 +165,7 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
   useSaveSoon(saveNow, state, draft)
   useSaveKey(saveNow, state)
   useGuard(state)
-  return { draft, change, state, error, clashes, choose, saveNow }
+  return { draft, change, state, error, clashes, choose, saveNow, sent }
 }
 
 /** Saves a moment after the last change, and what the server did not get a while later. */

@@ -4,8 +4,11 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useMay, useProject } from '../session/project.tsx'
+import { notice } from './notice.ts'
 import { type ShownRequest, samplesOf } from './request-code.ts'
-import { said } from './toast.ts'
+
+/** Toasts are above dialogs, and a menu may be in a toast. */
+const ABOVE_TOASTS = 500
 
 type Audited = { type: string; id: number }
 
@@ -13,6 +16,10 @@ type Props = {
   request: ShownRequest
   children?: ReactNode
   label: string
+  /** In place of the dots. */
+  icon?: ReactNode
+  /** For a line of text. */
+  isSmall?: boolean
   /** Something of the menu is being done. */
   isPending?: boolean
   /** What the audit log calls the object. Its changes are an item of the menu, for admins. */
@@ -20,17 +27,17 @@ type Props = {
 }
 
 /** The menu of an object: its own items, and the request behind it as code. */
-export function CopyAs({ request, children, label, isPending = false, audited }: Props) {
+export function CopyAs({ request, children, label, icon, isSmall = false, isPending = false, audited }: Props) {
   const { t } = useTranslation()
   const copy = async (text: string, language: string) => {
     await navigator.clipboard.writeText(text)
-    said(t('copiedAs', { language }))
+    notice(t('copiedAs', { language }))
   }
   return (
-    <Menu position="bottom-end">
+    <Menu position={isSmall ? 'bottom-start' : 'bottom-end'} zIndex={ABOVE_TOASTS}>
       <Menu.Target>
-        <ActionIcon variant="default" size={32} aria-label={label} loading={isPending}>
-          <IconDots size={16} stroke={1.5} aria-hidden />
+        <ActionIcon variant={isSmall ? 'subtle' : 'default'} size={isSmall ? 24 : 32} aria-label={label} loading={isPending}>
+          {icon ?? <IconDots size={16} stroke={1.5} aria-hidden />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>

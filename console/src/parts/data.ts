@@ -1,6 +1,7 @@
 /** Reading from the API and writing to it. */
 import type { CarillonError, Client, Options, PathOf, Reply } from '@carillon/sdk'
 import { keepPreviousData, type UseQueryOptions, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lastWrite, saying } from '../session/last-write.ts'
 import { useApi, useProject } from '../session/project.tsx'
 
 type ReadOptions<T> = Pick<UseQueryOptions<T, CarillonError>, 'enabled' | 'refetchInterval' | 'staleTime' | 'structuralSharing'> & {
@@ -30,7 +31,8 @@ export function useRead<P extends PathOf<'get'>>(
 }
 
 /**
- * Writes to the API. Afterwards everything that was read from these paths is read again: a path stands for those that begin with it.
+ * Writes to the API. Afterwards everything that was read from these paths is read again: a path stands for those that begin with it. What
+ * `onDone` says offers the request as code.
  */
 export function useWrite<A, T>(write: (api: Client, args: A) => Promise<T>, changes: string[], onDone?: (result: T, args: A) => void) {
   const api = useApi()
@@ -40,11 +42,13 @@ export function useWrite<A, T>(write: (api: Client, args: A) => Promise<T>, chan
     mutationFn: (args) => write(api, args),
     meta: { isOfMember: true },
     onSuccess: async (result, args) => {
+      // Nothing was awaited since its reply that another could have come with.
+      const sent = lastWrite()
       await client.invalidateQueries({
         predicate: ({ queryKey: [kind, project, path] }) =>
           kind === 'api' && project === id && changes.some((changed) => String(path).startsWith(changed)),
       })
-      onDone?.(result, args)
+      saying(sent, () => onDone?.(result, args))
     },
   })
 }

@@ -1,13 +1,8 @@
 /** A request of the console as code for others: with curl, on the command line and in TypeScript. */
 
-export type ShownRequest = {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** The path as the API names it, such as `/api/client/users/{userId}`. */
-  path: string
-  params?: Record<string, string | number>
-  query?: Record<string, string | number | boolean | undefined>
-  body?: unknown
-}
+import type { Write } from '../session/last-write.ts'
+
+export type ShownRequest = Omit<Write, 'method'> & { method: 'GET' | Write['method'] }
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 

@@ -5,11 +5,17 @@ import type { Autosave } from './autosave.ts'
 import { Failed } from './failed.tsx'
 import type { Part } from './lines.ts'
 import type { Clash } from './merge.ts'
+import { SentRequest } from './sent-request.tsx'
 
-/** “Saved”, “Saving”, “Offline – kept on this device”. It is announced politely. */
-export function SaveState<T>({ autosave: { state } }: { autosave: Autosave<T> }) {
+/** “Saved”, “Saving”, “Offline – kept on this device”, announced politely, and the request of the last save. */
+export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave<T> }) {
   const { t } = useTranslation()
-  return <output className={`savestate sm ${state}`}>{t(`autosave.${state}`)}</output>
+  return (
+    <span className="savedline">
+      <output className={`savestate sm ${state}`}>{t(`autosave.${state}`)}</output>
+      {sent && <SentRequest write={sent} />}
+    </span>
+  )
 }
 
 /**

@@ -1,24 +1,24 @@
 import { notifications } from '@mantine/notifications'
-import i18next from 'i18next'
-import { createElement } from 'react'
-import { UndoToast } from './undo-toast.tsx'
+import { createElement, lazy, Suspense } from 'react'
+import { writeOfSaid } from '../session/last-write.ts'
+import { notice } from './notice.ts'
 
-/** The button that closes a toast is a picture, so that it needs a name. */
-const closed = () => ({ closeButtonProps: { 'aria-label': i18next.t('close') } })
+/** What toasts have besides their texts is no part of the first load. */
+const Said = lazy(() => import('./said.tsx').then(({ Said }) => ({ default: Said })))
 
-/** Says that something was done. */
-export const said = (message: string): void => void notifications.show({ message, withCloseButton: true, ...closed() })
+function say(message: string, onUndo?: () => void): string {
+  const write = writeOfSaid()
+  if (!write && !onUndo) return notice(message)
+  return notice(createElement(Suspense, { fallback: message }, createElement(Said, { message, write, ...(onUndo && { onUndo }) })))
+}
+
+/** Says that something was done. What is said after a write offers that as code. */
+export const said = (message: string): void => void say(message)
 
 /** Says that something was done, and offers to undo it for ten seconds. */
 export function undoable(message: string, undo: () => unknown): void {
-  const id = notifications.show({
-    ...closed(),
-    message: createElement(UndoToast, {
-      message,
-      onUndo: () => {
-        notifications.hide(id)
-        undo()
-      },
-    }),
+  const id = say(message, () => {
+    notifications.hide(id)
+    undo()
   })
 }

@@ -4,6 +4,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef }
 import { useTranslation } from 'react-i18next'
 import type { ProjectRole, SessionProject } from './api.ts'
 import { atLeast } from './index.ts'
+import { keepingLastWrite } from './last-write.ts'
 
 type Current = { project: SessionProject; api: Client }
 
@@ -12,13 +13,13 @@ const ProjectContext = createContext<Current | null>(null)
 /** Makes a project, and a client of the API for it, known to its screens. */
 export function ProjectProvider({ project, children }: { project: SessionProject; children: ReactNode }) {
   const { language } = useTranslation().i18n
-  const current = useMemo(
-    () => ({ project, api: createClient({ headers: { 'carillon-project': String(project.id), 'accept-language': language } }) }),
-    [project, language],
-  )
+  const current = useMemo(() => ({ project, api: clientOf(project.id, language) }), [project, language])
   useInAnotherLanguage(language)
   return <ProjectContext value={current}>{children}</ProjectContext>
 }
+
+const clientOf = (projectId: number, language: string) =>
+  keepingLastWrite(createClient({ headers: { 'carillon-project': String(projectId), 'accept-language': language } }))
 
 /** Reads everything again when the language changes: the server describes rules, steps and providers in it. */
 function useInAnotherLanguage(language: string) {

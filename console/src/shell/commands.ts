@@ -1,8 +1,12 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { notice } from '../parts/notice.ts'
+import { samplesOf } from '../parts/request-code.ts'
+import { withoutSecrets } from '../parts/secrets.ts'
 import type { ProjectRole, SessionProject } from '../session/api.ts'
 import { atLeast, useSession } from '../session/index.ts'
+import { lastWrite } from '../session/last-write.ts'
 import { openShortcuts } from './shortcuts.tsx'
 import { addressOf, useNav } from './use-nav.ts'
 
@@ -40,6 +44,12 @@ export function useCommands(project: SessionProject): Command[] {
     label: t(`theme.${scheme}Command`),
     run: () => setColorScheme(scheme),
   }))
+  const write = lastWrite()
+  const copies = (write ? samplesOf(withoutSecrets(write), location.origin) : []).map(({ language, text }) => ({
+    id: `last-write-${language}`,
+    label: t('palette.lastWrite', { language }),
+    run: () => void navigator.clipboard.writeText(text).then(() => notice(t('copiedAs', { language }))),
+  }))
   return [
     ...screens,
     ...begun,
@@ -47,5 +57,6 @@ export function useCommands(project: SessionProject): Command[] {
     { id: 'shortcuts', label: t('shortcuts.open'), run: openShortcuts },
     { id: 'docs', label: t('palette.docs'), run: () => window.open('/docs', '_blank', 'noopener') },
     ...themes,
+    ...copies,
   ]
 }

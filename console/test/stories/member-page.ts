@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { OWNER, type Site } from '../site.ts'
 
 const signedIn = new WeakMap<Site, Promise<BrowserContext>>()
@@ -12,6 +12,15 @@ export async function memberPage(site: Site, path: string): Promise<AsyncDisposa
   // `/` leads to the project.
   if (path === '/') await page.waitForURL(/\/p\/\d+$/)
   return { page, [Symbol.asyncDispose]: () => page.close() }
+}
+
+/** Chooses from the menu of a write that was saved, and returns the code that it copies. */
+export async function copiedRequest(page: Page, menu: Locator): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await menu.getByRole('button', { name: 'The request that was sent' }).click()
+  await page.getByRole('menuitem', { name: 'Copy as curl' }).click()
+  await page.getByText('Copied as curl').last().waitFor()
+  return page.evaluate('navigator.clipboard.readText()')
 }
 
 /** Signs in without the page for it, which has stories of its own. */

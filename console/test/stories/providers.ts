@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
-import { memberPage } from './member-page.ts'
+import { copiedRequest, memberPage } from './member-page.ts'
 
 export const providers = (site: () => Site) =>
   describe('providers', () => {
@@ -24,8 +24,12 @@ export const providers = (site: () => Site) =>
 
       expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toBe('')
       await page.getByRole('switch', { name: 'Limit the rate' }).click()
+      await page.getByLabel('Secret', { exact: true }).fill('another-horse-battery')
       await page.getByRole('button', { name: 'Save the settings' }).click()
       await page.getByText('Order hook is changed.').waitFor()
+      const code = await copiedRequest(page, page.getByRole('alert').filter({ hasText: 'Order hook is changed.' }))
+      expect(code).toContain(`curl -X PATCH "${site().url}/api/client/providers/${id}"`)
+      expect(code).toContain('"secret": "[secret]"')
       expect(await stored()).toMatchObject({ rate: { limit: 100, interval_seconds: 1 }, has_secrets: ['secret'] })
 
       await page.getByRole('button', { name: 'Test the connection' }).click()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { expectNoFaults } from './looks.ts'
-import { memberPage } from './member-page.ts'
+import { copiedRequest, memberPage } from './member-page.ts'
 
 const newProject = (site: () => Site) =>
   test('of the organisation make a new project, which is a sandbox', async () => {
@@ -35,6 +35,8 @@ export const settings = (site: () => Site) =>
       await page.getByLabel('Test recipients, one a line').fill('@example.com\n\n+61412345678 ')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('The settings are saved.').waitFor()
+      const code = await copiedRequest(page, page.getByRole('alert').filter({ hasText: 'The settings are saved.' }))
+      expect(code).toContain('"timezone": "Australia/Perth"')
       const { link_wrap_email, timezone, test_recipients } = await stored()
       expect([link_wrap_email, timezone, test_recipients]).toEqual([true, 'Australia/Perth', ['@example.com', '+61412345678']])
       await page.getByRole('button', { name: 'Undo' }).click()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
-import { memberPage } from './member-page.ts'
+import { copiedRequest, memberPage } from './member-page.ts'
 
 const DOT = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNg+M9QDwADgQF/e5IkGQAAAABJRU5ErkJggg==', 'base64')
 
@@ -28,6 +28,11 @@ export const templateFields = (site: () => Site) =>
       await page.getByLabel('Variables that must not be empty').first().fill('user.data.first_name')
       await page.keyboard.press('Enter')
       await expect.poll(() => templateOf(site(), id)).toMatchObject({ cc: 'office@bellbird.example', required: ['user.data.first_name'] })
+      // What was saved is offered as the request that saved it.
+      await page.locator('.editor output.saved').waitFor()
+      const code = await copiedRequest(page, page.locator('.editor .savedline'))
+      expect(code).toContain(`curl -X PUT "${site().url}/api/client/campaigns/${id}/templates/en?variant=A"`)
+      expect(code).toContain('"cc": "office@bellbird.example"')
       await page.getByRole('switch', { name: 'An image that the HTML shows' }).click()
       const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: 'Add a file' }).click()])
       await chooser.setFiles({ name: 'dot.png', mimeType: 'image/png', buffer: DOT })

@@ -7,7 +7,6 @@ import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { useOrganisationWrite } from '../../parts/organisation-data.ts'
 import { said } from '../../parts/toast.ts'
-import { refreshSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
 import { IdentityFields } from './identity-fields.tsx'
 
@@ -32,11 +31,9 @@ function Form({ onClose }: { onClose: () => void }) {
   const body = { ...draft, name: draft.name.trim() }
   const create = useOrganisationWrite(
     (api, given: typeof draft) => api.post(PROJECTS, { body: given }),
-    async ({ id, name }) => {
-      // The frame opens only projects that the session has.
-      await refreshSession()
-      await navigate({ to: '/p/$project', params: { project: String(id) } })
+    ({ id, name }) => {
       said(t('create.done', { name }))
+      return navigate({ to: '/p/$project', params: { project: String(id) } })
     },
   )
   const submit = (event: FormEvent) => {

@@ -6,7 +6,6 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { useOrganisationRead, useOrganisationWrite } from '../../parts/organisation-data.ts'
 import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
-import { refreshSession } from '../../session/index.ts'
 import { PROJECT, PROJECT_SIZE, type Project, type ProjectSize } from './search.ts'
 
 /** What cannot be undone. */
@@ -35,10 +34,9 @@ function DeleteProject({ project: { id, name }, onClose }: { project: Project; o
   const size = useOrganisationRead(PROJECT_SIZE, { path: { projectId: id } })
   const remove = useOrganisationWrite(
     (api) => api.delete(PROJECT, { path: { projectId: id }, body: { name } }),
-    async () => {
-      await refreshSession()
-      await navigate({ to: '/' })
+    () => {
       said(t('danger.done', { name }))
+      return navigate({ to: '/' })
     },
   )
   return (

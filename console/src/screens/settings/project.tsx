@@ -6,7 +6,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { useOrganisationRead, useOrganisationWrite } from '../../parts/organisation-data.ts'
 import { Card } from '../../parts/page.tsx'
 import { undoable } from '../../parts/toast.ts'
-import { refreshSession, useSession } from '../../session/index.ts'
+import { useSession } from '../../session/index.ts'
 import { useProject } from '../../session/project.tsx'
 import { DangerZone } from './delete-project.tsx'
 import { changesBetween, linesOf } from './fields.ts'
@@ -38,8 +38,7 @@ function Form({ stored }: { stored: Project }) {
   const save = useOrganisationWrite(
     (api, { changes }: { changes: ProjectChanges; before?: ProjectChanges }) =>
       api.patch(PROJECT, { path: { projectId: stored.id }, body: changes }),
-    async (_, { before }) => {
-      await refreshSession()
+    (_, { before }) => {
       if (before) undoable(t('saved'), () => save.mutate({ changes: before }))
     },
   )

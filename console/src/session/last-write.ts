@@ -1,0 +1,49 @@
+/** The last write of this page as the API was asked for it, so that screens can offer it as code. */
+import type { Client } from '@carillon/sdk'
+
+export type Write = {
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** As the API names it, such as `/api/client/users/{userId}`. */
+  path: string
+  params?: Record<string, string | number>
+  query?: Record<string, string | number | boolean | undefined>
+  body?: unknown
+}
+
+type Given = { path?: Write['params']; query?: Write['query']; body?: unknown }
+
+let last: Write | null = null
+let ofSaid: Write | null = null
+
+/** The write that was answered last. Null if it has no form as code: one that sends a file. */
+export const lastWrite = (): Write | null => last
+
+/** The write that what is said now is about. */
+export const writeOfSaid = (): Write | null => ofSaid
+
+/** Runs what follows a write. What it says offers that write as code. */
+export function saying(write: Write | null, run: () => unknown): unknown {
+  ofSaid = write
+  try {
+    return run()
+  } finally {
+    ofSaid = null
+  }
+}
+
+/** The client, with its successful writes kept. What makes one of them safe to repeat, and which version it changes, is left out. */
+export function keepingLastWrite(client: Client): Client {
+  const kept =
+    (method: Write['method']) =>
+    async (path: string, options: Given = {}) => {
+      const send = client[method.toLowerCase() as Lowercase<Write['method']>] as (path: string, options: object) => Promise<unknown>
+      const reply = await send(path, options)
+      const { path: params, query, body } = options
+      last =
+        body instanceof Blob
+          ? null
+          : { method, path, ...(params && { params }), ...(query && { query }), ...(body !== undefined && { body }) }
+      return reply
+    }
+  return { ...client, post: kept('POST'), put: kept('PUT'), patch: kept('PATCH'), delete: kept('DELETE') } as Client
+}
