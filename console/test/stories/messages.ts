@@ -36,6 +36,21 @@ export const messages = (site: () => Site) =>
       await drawer.getByRole('button', { name: 'Content' }).click()
       await drawer.getByText('Your order').waitFor()
       await page.frameLocator('iframe[title="Preview of the message"]').getByText('Two bags of Gesha').waitFor()
+      // It is sent again as a new message, which opens.
+      await drawer.getByRole('button', { name: 'More about the message' }).click()
+      await page.getByRole('menuitem', { name: 'Send again…' }).click()
+      await page.getByRole('dialog').getByText(/^sample-2 gets this message again/).waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send the message again' }).click()
+      await drawer.getByRole('link', { name: `Message ${id}` }).waitFor()
+      const [again] = (await site().api('GET', 'messages?user=sample-2&limit=1')).results
+      expect(again).toMatchObject({ resent_from: id })
+      expect(new URL(page.url()).searchParams.get('message')).toBe(String(again.id))
+      // One that was skipped was never attempted.
+      const [skipped] = (await site().api('GET', 'messages?user=stopped&limit=1')).results
+      await page.goto(`${log}?message=${skipped.id}`)
+      await drawer.getByRole('button', { name: 'More about the message' }).click()
+      await page.getByRole('menuitem', { name: 'Copy as curl' }).waitFor()
+      expect(await page.getByRole('menuitem', { name: 'Send again…' }).count()).toBe(0)
     })
 
     test('is filtered by a campaign and a provider by their names, and says where each message comes from', async () => {

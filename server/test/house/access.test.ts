@@ -408,6 +408,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   // Messages by request: D-MSG-2.
   ['POST', '/api/client/messages', SENDERS],
   ['POST', '/api/client/messages/batch', SENDERS],
+  ['POST', '/api/client/messages/{messageId}/resend', PUBLISHERS],
   ['GET', '/api/client/messages', SENDERS_AND_READERS],
   ['GET', '/api/client/messages/{messageId}', SENDERS_AND_READERS],
   ['GET', '/api/client/mail-queue', SENDERS_AND_READERS],

@@ -169,6 +169,7 @@ D-CON-38 GET /api/client/users/{userId}/lists
 D-CON-29 GET /api/client/stream
 D-MSG-3 GET /api/client/messages
 D-MSG-3 GET /api/client/messages/{messageId}
+D-MSG-9 POST /api/client/messages/{messageId}/resend
 consent GET /api/client/page-theme
 consent PUT /api/client/page-theme
 consent POST /api/client/page-theme/preview

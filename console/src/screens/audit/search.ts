@@ -16,6 +16,7 @@ export const OBJECTS = [
   'mail_queue',
   'mail_site',
   'member',
+  'message',
   'page_theme',
   'project',
   'provider',

@@ -1,4 +1,5 @@
 import type { components } from '@carillon/sdk'
+import { Menu } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -13,6 +14,7 @@ import { instant } from '../../parts/time.tsx'
 import { useProject } from '../../session/project.tsx'
 import { Content } from './content.tsx'
 import { Explain } from './explain.tsx'
+import { Resend, useMayResend } from './resend.tsx'
 import { Timeline } from './timeline.tsx'
 
 type Message = components['schemas']['MessageWhole']
@@ -25,6 +27,8 @@ export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void
   const { t } = useTranslation('messages')
   const { data: message, error, refetch } = useRead(PATH, { path: { messageId: id } })
   const [view, setView] = useState<(typeof VIEWS)[number]>('timeline')
+  const [isResending, setResending] = useState(false)
+  const mayResend = useMayResend(message)
   return (
     <Drawer
       label={t('drawer.label', { id })}
@@ -33,7 +37,11 @@ export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void
       }
       isRead={message !== undefined}
       state={message && <Chip state={message.state} reason={message.reason} />}
-      actions={<CopyAs label={t('drawer.more')} request={{ method: 'GET', path: PATH, params: { messageId: id } }} />}
+      actions={
+        <CopyAs label={t('drawer.more')} request={{ method: 'GET', path: PATH, params: { messageId: id } }}>
+          {mayResend && <Menu.Item onClick={() => setResending(true)}>{t('resend.open')}</Menu.Item>}
+        </CopyAs>
+      }
       onClose={onClose}
     >
       {error && <Failed error={error} onRetry={() => void refetch()} />}
@@ -50,6 +58,7 @@ export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void
           {view === 'timeline' && <Timeline message={message} />}
           {view === 'content' && <Content message={message} />}
           {view === 'explain' && <Explain message={message} />}
+          {mayResend && <Resend message={message} isOpen={isResending} onClose={() => setResending(false)} />}
         </>
       )}
     </Drawer>
@@ -60,7 +69,7 @@ function Facts({ message }: { message: Message }) {
   const { t, i18n } = useTranslation('messages')
   const { id, timezone: zone } = useProject()
   const params = { project: String(id) }
-  const { user, campaign_id, journey_id, provider, attempts, variant, expires_at } = message
+  const { user, campaign_id, journey_id, provider, attempts, variant, expires_at, resent_from } = message
   return (
     <dl className="kv pad">
       <Fact name={t('column.user')}>
@@ -85,6 +94,13 @@ function Facts({ message }: { message: Message }) {
         {variant && ` · ${t('variant', { variant })}`}
       </Fact>
       {provider && <Fact name={t('column.provider')}>{t('attempts', { provider, count: attempts })}</Fact>}
+      {resent_from !== undefined && (
+        <Fact name={t('drawer.resent')}>
+          <Link from="/p/$project/messages" to="." search={(search) => ({ ...search, message: resent_from })}>
+            {t('drawer.label', { id: resent_from })}
+          </Link>
+        </Fact>
+      )}
       {expires_at && <Fact name={t('drawer.expires')}>{instant(i18n.language, { at: expires_at, zone })}</Fact>}
     </dl>
   )

@@ -166,6 +166,7 @@ const REPORTED_BEFORE = {
 }
 
 export const messageExamples = {
+  ResentMessage: { id: 88377, resent_from: 88214, state: 'queued', reason: null, detail: null },
   LoggedRequest: {
     id: 90412,
     request_id: 'req_01KAFW6V7Q3M8Z5N4P2R9S0T1X',

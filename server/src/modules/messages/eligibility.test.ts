@@ -57,6 +57,7 @@ const eligible: SendContext<string> = {
   variant: null,
   isDuplicate: false,
   isUndecided: false,
+  isResent: false,
   throttle: () => null,
 }
 const retried = { ...campaign, mail_retries: { after_minutes: [6], for_hours: 1 } }

@@ -85,6 +85,8 @@ export type SendContext<T> = {
   isDuplicate: boolean
   /** The message waits until a winner is chosen. */
   isUndecided: boolean
+  /** A member or an application has it sent again. */
+  isResent: boolean
   /** The throttle that delays the message; null if none does, and then the message counts towards the caps. So this is called last. */
   throttle(): Throttle | null
 }
@@ -98,9 +100,9 @@ const RECHECK_MS = 30_000
 /** Messages of a blast may be sent while its audience is still loading. */
 export const SENDING_STATES: readonly string[] = ['running', 'loading']
 
-/** Whether messages of a campaign may be sent now. */
-export const isSending = (campaign: Pick<SendingCampaign, 'state' | 'is_paused'>): boolean =>
-  SENDING_STATES.includes(campaign.state) && !campaign.is_paused
+/** Whether messages of a campaign may be sent now. A message is sent again after its campaign has finished too. */
+export const isSending = ({ state, is_paused }: Pick<SendingCampaign, 'state' | 'is_paused'>, isResent = false): boolean =>
+  (SENDING_STATES.includes(state) || (isResent && state === 'finished')) && !is_paused
 
 export type Eligible<T> = { campaign: SendingCampaign; user: UserRow; template: T; consent: Consent; variant: number | null }
 
@@ -108,7 +110,7 @@ export type Eligible<T> = { campaign: SendingCampaign; user: UserRow; template: 
 export function checkEligibility<T>(context: SendContext<T>): Eligible<T> | SendResult {
   const { channel, attempts, expiresAt, now, campaign, user, consent, suppression, template } = context
   if (!campaign) return result('aborted', 'campaign_stopped')
-  if (!isSending(campaign)) return resultOfStop(campaign, now)
+  if (!isSending(campaign, context.isResent)) return resultOfStop(campaign, now)
   if (!user) return result('skipped', 'user_gone')
   if (context.isDuplicate) return result('skipped', 'duplicate')
   if (expiresAt !== null && now > expiresAt) return result('skipped', 'deadline_passed')

@@ -122,6 +122,7 @@ export const ClaimedMessage = Type.Object({
   entrance_id: Nullable(Type.Integer()),
   step: Nullable(Type.String()),
   is_requested: Type.Boolean(),
+  resent_from: Nullable(IdOf<MessageId>()),
 })
 export type ClaimedMessage = Static<typeof ClaimedMessage>
 

@@ -22,6 +22,7 @@ const message: ClaimedMessage = {
   journey_id: null,
   entrance_id: null,
   step: null,
+  resent_from: null,
   is_requested: false,
   created_at: new Date('2026-11-23T09:00:00.000Z'),
 }

@@ -17,7 +17,7 @@ export const messageListing = listing({
   searchedFields: 'recipient, reason',
 })
 
-const columns = sql`id, user_id, campaign_id, journey_id, channel, variant, state, reason, detail, recipient, provider, attempts, is_erased, is_requested,
+const columns = sql`id, user_id, campaign_id, journey_id, channel, variant, state, reason, detail, recipient, provider, attempts, is_erased, is_requested, resent_from,
   acted_at, created_at, due_at, expires_at, settled_at, opened_at, clicked_at`
 
 /** What messages are filtered by. `sentBy` is the key whose messages are shown. */

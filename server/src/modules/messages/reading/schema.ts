@@ -57,6 +57,7 @@ export const MessageRow = Type.Object({
   variant: Nullable(Type.Integer()),
   is_erased: Type.Boolean(),
   is_requested: Type.Boolean(),
+  resent_from: Nullable(IdOf<MessageId>()),
   acted_at: Nullable(Instant),
   ...times(Instant),
 })
@@ -66,6 +67,7 @@ const reply = {
   ...columns,
   journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that sent it; absent for other messages.' })),
   variant: Type.Optional(VariantName),
+  resent_from: Type.Optional(IdOf<MessageId>({ description: 'The message that this one sends again; absent for others.' })),
   user: Exact({ id: IdOf<UserId>(), external_id: Nullable(Type.String({ description: 'Null if the user was erased.' })) }),
   ...times(Timestamp),
 }

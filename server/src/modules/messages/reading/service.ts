@@ -58,12 +58,13 @@ async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, stri
 }
 
 const present = (
-  { user_id, journey_id, variant, is_erased: _, is_requested: __, acted_at: ___, ...row }: MessageRow,
+  { user_id, journey_id, variant, resent_from, is_erased: _, is_requested: __, acted_at: ___, ...row }: MessageRow,
   names: ReadonlyMap<UserId, string | null>,
 ): MessageSummary => ({
   ...row,
   ...(journey_id !== null && { journey_id }),
   ...(variant !== null && { variant: variantName(variant) }),
+  ...(resent_from !== null && { resent_from }),
   user: { id: user_id, external_id: names.get(user_id) ?? null },
 })
 

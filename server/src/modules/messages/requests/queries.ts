@@ -54,14 +54,14 @@ export const findKeyed = (ctx: InTx, keys: string[]) =>
 export const insertRequested = (ctx: InTx, messages: RequestedMessage[], priority: Priority = TRANSACTIONAL) =>
   ctx.db.run(
     sql`insert into messages (id, project_id, user_id, campaign_id, channel, cause, event, priority, state, reason, detail, due_at, expires_at,
-                              created_at, settled_at, is_requested)
+                              created_at, settled_at, variant, resent_from, is_requested)
         overriding system value
         select i.id, ${ctx.projectId}, i.user_id, i.campaign_id, i.channel, 'campaign:' || i.campaign_id || ':request:' || i.id,
                case when i.state = 'queued' then i.event end, ${priority}, i.state, i.reason, i.detail, i.due_at, i.expires_at, ${ctx.clock.now()},
-               case when i.state <> 'queued' then ${ctx.clock.now()}::timestamptz end, true
+               case when i.state <> 'queued' then ${ctx.clock.now()}::timestamptz end, i.variant, i.resent_from, coalesce(i.is_requested, true)
         from jsonb_to_recordset(${JSON.stringify(messages)}::jsonb)
              as i(id bigint, user_id bigint, campaign_id bigint, channel text, event jsonb, state text, reason text, detail text, due_at timestamptz,
-                  expires_at timestamptz)
+                  expires_at timestamptz, variant smallint, resent_from bigint, is_requested boolean)
         order by i.id`,
   )
 

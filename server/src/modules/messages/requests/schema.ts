@@ -30,12 +30,17 @@ export type RequestedMessage = {
   campaign_id: CampaignId
   channel: Channel
   /** What templates read, without the values that are redacted. */
-  event: TriggeringEvent
+  event: TriggeringEvent | null
   state: 'queued' | 'skipped'
   reason: Reason | null
   detail: string | null
   due_at: Date
-  expires_at: Date
+  expires_at: Date | null
+  /** Of a message that is sent again, and which one it is. */
+  variant?: number | null
+  resent_from?: MessageId
+  /** False if it is sent again and no request asked for the first one. */
+  is_requested?: boolean
 }
 
 /** The message that a key stands for. */

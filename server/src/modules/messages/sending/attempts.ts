@@ -28,7 +28,7 @@ export function beginAttempts(
     for (const one of ready) {
       const campaign = campaigns.get(one.eligible.campaign.id)
       if (!campaign) stopped.set(one, result('aborted', 'campaign_stopped'))
-      else if (!isSending(campaign)) stopped.set(one, resultOfStop(campaign, ctx.clock.now()))
+      else if (!isSending(campaign, one.message.resent_from !== null)) stopped.set(one, resultOfStop(campaign, ctx.clock.now()))
     }
     const attempted = ready.filter((one) => !stopped.has(one))
     const [first] = attempted

@@ -91,6 +91,7 @@ export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: 
           (request && templateOf(campaign_id, request)) ?? templateFor(campaign_id, request?.locale ?? user?.locale ?? null, chosen ?? 0),
         variant: chosen,
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
+        isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
         throttle: () => (user && consent && !consent.is_transactional ? throttleOf(user) : null),
       }

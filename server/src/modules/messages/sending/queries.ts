@@ -70,7 +70,7 @@ export const nextDueAt = (ctx: Ctx, priority: Priority): Promise<Date | null> =>
 
 /** What a sender reads of a message that it claims. */
 export const claimedColumns = sql`m.id, m.project_id, m.user_id, m.campaign_id, m.channel, m.cause, m.variant, m.event, m.attempts, m.due_at, m.expires_at,
-                  m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested`
+                  m.lease_token, m.created_at, m.journey_id, m.entrance_id, m.step, m.is_requested, m.resent_from`
 
 /** What a claim sets. `q` has the token of the lease. */
 export const claimedAs = ({ clock }: Pick<Ctx, 'clock'>, leaseUntil: Date) =>

@@ -107,7 +107,8 @@ async function roomOf(
   const [campaign] = await findSendingCampaigns(ctx, [campaign_id])
   // Those of a campaign that was archived are claimed to be aborted.
   if (!campaign) return { uses: Number.MAX_SAFE_INTEGER, at: outer.clock.now() }
-  if (!isSending(campaign)) return { uses: 0, at: campaign.is_paused ? latest : null }
+  // Of one that has finished, only what is sent again is sent.
+  if (!isSending(campaign, true)) return { uses: 0, at: campaign.is_paused ? latest : null }
   const connection = await connectProvider(ctx, channel, campaign.provider_id)
   const rates = [campaignRate(campaign), providerRate(connection)].filter((rate) => rate !== null)
   const { uses, atMs } = await readRoom(ctx, rates)

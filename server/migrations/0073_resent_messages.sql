@@ -1,0 +1,2 @@
+-- The message that this one sends again.
+alter table messages add column resent_from bigint;

@@ -1,0 +1,24 @@
+import { sql } from '../../../infra/postgres/db.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { FinishedMessage } from './schema.ts'
+
+/** A message with what its request had. */
+export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
+  ctx.db.first(
+    FinishedMessage,
+    sql`select m.user_id, m.campaign_id, m.channel, m.state, m.variant, m.event, m.is_requested, m.expires_at, m.created_at,
+               coalesce(cardinality(r.redact) > 0, false) as has_redacted, coalesce(r.attachments > 0, false) as has_files
+        from messages m
+        left join message_requests r on m.is_requested and r.project_id = m.project_id and r.message_id = m.id
+        where m.project_id = ${ctx.projectId} and m.id = ${id}`,
+  )
+
+/** Stores for a message what the request of another one gave, without its key. */
+export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
+  ctx.db.run(
+    sql`insert into message_requests (project_id, message_id, fingerprint, sent_by, locale, content_id, headers, created_at)
+        select project_id, ${to}, fingerprint, sent_by, locale, content_id, headers, ${ctx.clock.now()}
+        from message_requests
+        where project_id = ${ctx.projectId} and message_id = ${from}`,
+  )

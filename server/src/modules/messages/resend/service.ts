@@ -1,0 +1,77 @@
+import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { addressOf, type Channel } from '../../../lib/channels.ts'
+import { ApiError } from '../../../lib/errors.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
+import { findLiveUsers, type UserRow } from '../../users/index.ts'
+import { isSending, type SendingCampaign, skipReasonFor } from '../eligibility.ts'
+import { newMessageId } from '../messages.queries.ts'
+import { createRequested } from '../requests/service.ts'
+import { missingMessage } from '../retention.ts'
+import { ATTEMPTED_STATES } from '../schema.ts'
+import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import * as queries from './queries.ts'
+import type { FinishedMessage, ResentMessage } from './schema.ts'
+
+/** Sends a message again, as a new one that knows the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
+export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<ResentMessage> {
+  const found = await queries.findFinished(ctx, id)
+  if (!found) throw await missingMessage(ctx, id)
+  return inTx(ctx, async (ctx) => {
+    const [campaign] = await findSendingCampaigns(ctx, [found.campaign_id], 'share')
+    const user = (await findLiveUsers(ctx, [found.user_id])).get(found.user_id)
+    if (!user) throw refusal('The user of this message was erased.')
+    const decision = await decide(ctx, found.channel, checked(found, campaign), user)
+    const now = ctx.clock.now()
+    const next = await newMessageId(ctx)
+    if (found.is_requested) await queries.copyRequest(ctx, id, next)
+    await createRequested(ctx, [
+      {
+        id: next,
+        user_id: user.id,
+        campaign_id: found.campaign_id,
+        channel: found.channel,
+        event: found.event,
+        variant: found.variant,
+        resent_from: id,
+        is_requested: found.is_requested,
+        ...decision,
+        due_at: now,
+        expires_at: found.expires_at && new Date(now.getTime() + found.expires_at.getTime() - found.created_at.getTime()),
+      },
+    ])
+    return { id: next, resent_from: id, ...decision }
+  })
+}
+
+/** The campaign of a message that may be sent again. */
+function checked(found: FinishedMessage, campaign: SendingCampaign | undefined): SendingCampaign {
+  if (!ATTEMPTED_STATES.includes(found.state))
+    throw refusal(`The message is \`${found.state}\`. Only a message that was attempted and has ended can be sent again.`)
+  if (found.has_redacted) throw refusal('The values that the request of this message redacted are deleted. Send it with a new request.')
+  if (found.has_files) throw refusal('The attachments that came with the request of this message are deleted. Send it with a new request.')
+  if (!campaign) throw refusal('The campaign of this message is archived.')
+  if (!isSending({ ...campaign, is_paused: false }, true)) throw refusal(`The campaign of this message is \`${campaign.state}\`.`)
+  return campaign
+}
+
+const refusal = (message: string) => new ApiError('validation_failed', message)
+
+/** What is known now. The sender checks all of it again, with caps and quiet hours. */
+async function decide(
+  ctx: InTx,
+  channel: Channel,
+  campaign: SendingCampaign,
+  user: UserRow,
+): Promise<Pick<ResentMessage, 'state' | 'reason' | 'detail'> & { reason: ReturnType<typeof skipReasonFor> }> {
+  const [consent] = await subscriptionStates(ctx, [{ user_id: user.id, subscription_id: campaign.subscription_id }])
+  const address = addressOf(channel, user)
+  const isTransactional = consent?.is_transactional ?? false
+  const suppression = address === null ? undefined : (await suppressedAmong(ctx, channel, [address], { isTransactional })).get(address)
+  const reason = skipReasonFor(channel, { user, consent, suppression })
+  return {
+    state: reason === null ? 'queued' : 'skipped',
+    reason,
+    detail: reason === 'suppressed' ? (suppression ?? null) : null,
+  }
+}
