@@ -11,6 +11,7 @@ import * as templates from './modules/templates/tasks.ts'
 import * as tracking from './modules/tracking/tasks.ts'
 
 const tasks = [
+  campaigns.measureText,
   campaigns.preflightUser,
   imports.readHeading,
   imports.readNextRows,

@@ -39,7 +39,10 @@ export const messages = (site: () => Site) =>
       // It is sent again as a new message, which opens.
       await drawer.getByRole('button', { name: 'More about the message' }).click()
       await page.getByRole('menuitem', { name: 'Send again…' }).click()
-      await page.getByRole('dialog').getByText(/^sample-2 gets this message again/).waitFor()
+      await page
+        .getByRole('dialog')
+        .getByText(/^sample-2 gets this message again/)
+        .waitFor()
       await page.getByRole('dialog').getByRole('button', { name: 'Send the message again' }).click()
       await drawer.getByRole('link', { name: `Message ${id}` }).waitFor()
       const [again] = (await site().api('GET', 'messages?user=sample-2&limit=1')).results

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { expectNoFaults } from './looks.ts'
 import { copiedRequest, memberPage } from './member-page.ts'
 
 const DOT = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNg+M9QDwADgQF/e5IkGQAAAABJRU5ErkJggg==', 'base64')
@@ -44,6 +45,28 @@ export const templateFields = (site: () => Site) =>
       await page.getByRole('button', { name: 'Delete the file' }).click()
       await expect.poll(async () => (await site().api('GET', `campaigns/${id}/templates/en/attachments`)).results).toEqual([])
       await page.getByText('dot.png is deleted.').waitFor()
+    })
+
+    test('of a text message is measured for users, and costs what the provider says', async () => {
+      const id = await draft(site(), 'text', 'en', { body: 'Hello {{ user.data.first_name }}' })
+      const provider = await site().api('POST', 'providers', { name: 'Texts', kind: 'sandbox', channel: 'text', settings: {} })
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
+      const { page } = opened
+      const card = page.getByRole('region', { name: 'Length and cost' })
+      await card.getByText(/^Measured for \d+ users? who would get it/).waitFor()
+      await card.getByText('The provider has no price for an SMS segment.').waitFor()
+      // What is typed is measured before it is saved.
+      await page.getByLabel('Message', { exact: true }).fill(`Hello ${'x'.repeat(400)}`)
+      await card.getByText('3 segments, 406 characters').last().waitFor()
+      await expectNoFaults(page)
+      await page.goto(`/p/1/providers/${provider.id}`)
+      await page.getByRole('switch', { name: 'Price of an SMS segment' }).click()
+      await page.getByLabel('Currency').fill('eur')
+      await page.getByRole('button', { name: 'Save the settings' }).click()
+      await page.getByText('Texts is changed.').waitFor()
+      await page.goto(`/p/1/campaigns/${id}/edit?step=review`)
+      await card.getByText('EUR').waitFor()
+      await site().api('DELETE', `providers/${provider.id}`)
     })
 
     test('of an in-app message has HTML and a picture, which the preview shows', async () => {

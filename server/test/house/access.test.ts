@@ -372,6 +372,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['DELETE', '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}', EDITORS],
   ['POST', '/api/client/campaigns/{campaignId}/test', EDITORS],
   ['POST', '/api/client/campaigns/{campaignId}/preflights', EDITORS],
+  ['POST', '/api/client/campaigns/{campaignId}/text-sizes', EDITORS],
   ['POST', '/api/client/journeys', EDITORS],
   ['PATCH', '/api/client/journeys/{journeyId}', EDITORS],
   ['DELETE', '/api/client/journeys/{journeyId}', EDITORS],

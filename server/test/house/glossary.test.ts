@@ -42,8 +42,18 @@ const MEANINGS: (Exception & { word: string })[] = [
     in: [`${MODULES}journeys/schedule`, `${MODULES}journeys/sweeps/`, `${MODULES}journeys/backtests/schedules.ts`],
     why: 'an instant of a recurrence rule, in RFC 5545',
   },
-  { word: 'segment', in: [`${MODULES}templates/`], why: 'a part of a long text message' },
-  { word: 'segment', in: [`${MODULES}channels/providers/recorded/`], why: 'a part of a long text message, in the replies of a provider' },
+  {
+    word: 'segment',
+    in: [
+      `${MODULES}templates/`,
+      `${MODULES}channels/`,
+      `${MODULES}campaigns/text-sizes/`,
+      `${MODULES}campaigns/tasks.ts`,
+      'server/migrations/0074_',
+      'server/src/api-description/examples/',
+    ],
+    why: 'a part of a long text message, and its price',
+  },
   {
     word: 'segment',
     in: ['server/src/infra/http/openapi/', 'server/src/lib/liquid/variables.ts', 'server/src/lib/liquid/paths.ts'],

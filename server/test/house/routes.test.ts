@@ -148,6 +148,7 @@ campaigns GET /api/client/campaigns/{campaignId}/lint
 campaigns POST /api/client/campaigns/{campaignId}/pause
 campaigns POST /api/client/campaigns/{campaignId}/preflights
 campaigns GET /api/client/campaigns/{campaignId}/preflights/{preflightId}
+campaigns POST /api/client/campaigns/{campaignId}/text-sizes
 campaigns POST /api/client/campaigns/{campaignId}/preview
 campaigns GET /api/client/campaigns/{campaignId}/recipients
 campaigns GET /api/client/campaigns/{campaignId}/recipients/{userId}/explain

@@ -7,6 +7,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { SchemaForm, type Values } from '../../parts/schema-form.tsx'
 import { said } from '../../parts/toast.ts'
+import { PriceFields } from './price-fields.tsx'
 import { RateFields } from './rate-fields.tsx'
 import { type Kind, PROVIDER, PROVIDERS, type Provider } from './search.ts'
 
@@ -24,6 +25,8 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
   const { t } = useTranslation('providers')
   const [name, setName] = useState(provider.name)
   const [rate, setRate] = useState(provider.rate)
+  const [segment_price, setPrice] = useState(provider.segment_price)
+  const isText = provider.channel === 'text'
   const [settings, setSettings] = useState<Values>(provider.settings)
   const save = useWrite(
     (api, body: Changes) => api.patch(PROVIDER, { path: { providerId: provider.id }, body }),
@@ -32,7 +35,7 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ name, rate, settings: changesOf(provider.settings, settings) as Changes['settings'] })
+    save.mutate({ name, rate, ...(isText && { segment_price }), settings: changesOf(provider.settings, settings) as Changes['settings'] })
   }
   return (
     <Card title={t('settings')}>
@@ -48,6 +51,7 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
           prefix="settings."
         />
         <RateFields rate={rate} onChange={setRate} />
+        {isText && <PriceFields price={segment_price} onChange={setPrice} />}
         <div className="acts">
           <Button type="submit" loading={save.isPending}>
             {t('save.submit')}

@@ -111,6 +111,20 @@ const listed = {
 }
 
 export const campaignExamples = {
+  TextSizes: {
+    users: 1000,
+    failed: 0,
+    unicode: 12,
+    characters: { p50: 148, max: 171 },
+    segments: { p50: 1, max: 2 },
+    shares: [
+      { segments: 1, users: 941, share: 0.941 },
+      { segments: 2, users: 59, share: 0.059 },
+    ],
+    longest: { external_id: 'ana', characters: 171, segments: 2 },
+    recipients: 4120,
+    cost: { currency: 'AUD', per_message: 0.05295, total: 218.154 },
+  },
   ListedTemplate: listed,
   Campaign: running,
   CampaignInput: input,

@@ -44,6 +44,7 @@ const smtp = {
   channel: 'email',
   settings: { host: 'smtp.example.com', port: 587, tls: 'starttls', username: 'carillon', default_from: 'Shop <hello@news.example.com>' },
   is_default: true,
+  segment_price: null,
   has_secrets: ['password'],
   rate: { limit: 20, interval_seconds: 1 },
   callback_url: null,

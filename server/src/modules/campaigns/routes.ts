@@ -28,6 +28,7 @@ import {
   updateCampaign,
 } from './service.ts'
 import { templateRoutes } from './template-routes.ts'
+import { textSizeRoutes } from './text-sizes/routes.ts'
 import { versionRoutes } from './version-routes.ts'
 
 const params = { campaignId: pathId<CampaignId>() }
@@ -202,5 +203,6 @@ export const campaignRoutes = (verbs: Verbs) => [
   ...attachmentRoutes,
   ...recipientRoutes,
   ...preflightRoutes,
+  ...textSizeRoutes,
   ...directRoutes(verbs.onUsersSaved),
 ]

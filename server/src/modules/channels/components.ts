@@ -24,9 +24,11 @@ const componentOf = (name: ProviderName) =>
 function inputOf(name: ProviderName): TSchema {
   const { label, channels, settings } = providers[name]
   const members = Object.fromEntries(settingsOf(name))
+  const { segment_price, ...given } = ProviderInput.properties
   return Exact(
     {
-      ...ProviderInput.properties,
+      ...given,
+      ...(channels.includes('text') && { segment_price }),
       kind: OneOf([name], { description: 'The kind of provider.' }),
       channel: OneOf([...channels], { description: 'The channel of the messages.' }),
       settings: Type.Unsafe({ ...settings, properties: members, description: 'The settings. Secrets are encrypted and never shown.' }),

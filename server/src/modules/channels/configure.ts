@@ -5,6 +5,7 @@ import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
+import type { Channel } from '../../lib/channels.ts'
 import { ApiError, fault, missing } from '../../lib/errors.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/languages.ts'
@@ -13,7 +14,15 @@ import { openSecrets, outsideOf, sealContext, toolsOf } from './connections.ts'
 import { german } from './german.ts'
 import * as queries from './queries.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers, type Settings, splitSecrets } from './registry.ts'
-import type { ConfiguredProvider, ProviderChanges, ProviderInput, ProviderKinds, ProviderRow, ProviderTest } from './schema.ts'
+import type {
+  ConfiguredProvider,
+  ProviderChanges,
+  ProviderInput,
+  ProviderKinds,
+  ProviderRow,
+  ProviderTest,
+  SegmentPrice,
+} from './schema.ts'
 
 const PROVIDERS_MAX = 100
 const SANDBOX: ProviderName = 'sandbox'
@@ -46,7 +55,7 @@ export const hasProvider = (ctx: Ctx, projectId: ProjectId): Promise<boolean> =>
 
 /** Creates a provider. The first of a channel becomes its default. Throws if the settings are invalid, or there are too many. */
 export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Promise<ConfiguredProvider> {
-  const { name, kind, channel, rate = null } = input
+  const { name, kind, channel, rate = null, segment_price = null } = input
   if (!providers[kind].channels.includes(channel)) {
     throw fault(
       'validation_failed',
@@ -54,6 +63,7 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
       `The value of \`channel\` must be one that the provider \`${kind}\` supports: ${listed(providers[kind].channels)}.`,
     )
   }
+  checkPrice(channel, segment_price)
   const { shown, secrets } = splitSecrets(kind, checkedSettings(kind, input.settings))
   const row = await inTxWithRetry(ctx, async (ctx) => {
     const counts = await queries.countProviders(ctx, channel)
@@ -62,7 +72,7 @@ export async function createProvider(ctx: ProjectCtx, input: ProviderInput): Pro
     }
     const is_default = input.is_default ?? counts?.of_channel === 0
     if (is_default) await queries.dropDefault(ctx, channel, null)
-    const made = await queries.insertProvider(ctx, { name, kind, channel, settings: shown, is_default, rate })
+    const made = await queries.insertProvider(ctx, { name, kind, channel, settings: shown, is_default, rate, segment_price })
     return queries.saveProvider(ctx, made.id, { ...made, ...sealed(ctx, made.id, secrets), rate })
   })
   return present(ctx, row)
@@ -73,6 +83,7 @@ export async function updateProvider(ctx: ProjectCtx, id: ProviderId, changes: P
   const row = await inTxWithRetry(ctx, async (ctx) => {
     const row = found(await queries.lockProvider(ctx, id))
     const { settings, ...rest } = changes
+    checkPrice(row.channel, changes.segment_price)
     const before = stateOf(row)
     const next = { ...before, ...rest, ...(settings && changed(ctx, row, settings)) }
     if (isDeepStrictEqual(next, before)) return row
@@ -93,6 +104,19 @@ export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<Pro
   const secrets = openSecrets(ctx, row)
   if (!secrets) return { works: false, message: 'The secrets of this provider cannot be decrypted any more. Set them again.' }
   return providers[row.kind].test({ ...row.settings, ...secrets } as never, toolsOf(ctx, id))
+}
+
+/** Only text messages have segments. */
+function checkPrice(channel: Channel, price: SegmentPrice | null | undefined): void {
+  if (price && channel !== 'text')
+    throw fault('validation_failed', 'segment_price', 'Only providers of the channel `text` have a price for an SMS segment.')
+}
+
+/** What the provider that sends text messages takes for a segment; null if that is not known. */
+export async function segmentPriceOf(ctx: ProjectCtx, id: ProviderId | null): Promise<SegmentPrice | null> {
+  const chosen = id === null ? undefined : await queries.findProvider(ctx, id)
+  const row = chosen?.channel === 'text' ? chosen : await queries.findDefault(ctx, 'text')
+  return row?.segment_price ?? null
 }
 
 /** Runs `work` in a transaction, again if another one set a default at the same time. */
@@ -116,12 +140,13 @@ const sealed = (ctx: InTx, id: ProviderId, secrets: Settings): Pick<ProviderRow,
   return { sealed: secret_names.length === 0 ? null : ctx.secrets.seal(JSON.stringify(secrets), sealContext(id)), secret_names }
 }
 
-const stateOf = ({ name, settings, sealed, secret_names, is_default, ...row }: ProviderRow): queries.ProviderState => ({
+const stateOf = ({ name, settings, sealed, secret_names, is_default, segment_price, ...row }: ProviderRow): queries.ProviderState => ({
   name,
   settings,
   sealed,
   secret_names,
   is_default,
+  segment_price,
   rate: rateOf(row),
 })
 

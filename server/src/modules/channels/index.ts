@@ -8,7 +8,7 @@
 export type { Contact, Unreachable } from './channel.ts'
 export { providerComponents } from './components.ts'
 export { MESSAGE_CONTENTS, unreachable } from './compose.ts'
-export { hasProvider, projectsWithProvider } from './configure.ts'
+export { hasProvider, projectsWithProvider, segmentPriceOf } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'
 export { domainOf, senderOf as emailSenderOf } from './mail.ts'
 export { sourceOf } from './mail-source.ts'

@@ -50,6 +50,7 @@ describe('a provider', () => {
       settings: { default_from: 'hello@example.com' },
       has_secrets: ['api_key'],
       is_default: true,
+      segment_price: null,
       rate: { limit: 10, interval_seconds: 1 },
       callback_url: `http://carillon.test/callbacks/providers/${id}`,
       created_at: '2026-11-23T09:00:00.000Z',

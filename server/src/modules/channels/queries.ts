@@ -6,10 +6,10 @@ import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
 import { Flag, IdOf } from '../../lib/shapes.ts'
-import { ProviderRow } from './schema.ts'
+import { ProviderRow, type SegmentPrice } from './schema.ts'
 
 const columns = sql`id, project_id, name, kind, channel, settings, sealed, secret_names, is_default, rate_limit, rate_interval_seconds,
-  created_at, updated_at`
+  segment_price, created_at, updated_at`
 
 const isThere = (ctx: Pick<ProjectCtx, 'projectId'>) => sql`project_id = ${ctx.projectId} and archived_at is null`
 
@@ -101,28 +101,46 @@ export const dropDefault = (ctx: InTx, channel: Channel, except: ProviderId | nu
 
 type Rate = { limit: number; interval_seconds: number } | null
 
-export type NewProvider = { name: string; kind: string; channel: Channel; settings: object; is_default: boolean; rate: Rate }
+export type NewProvider = {
+  name: string
+  kind: string
+  channel: Channel
+  settings: object
+  is_default: boolean
+  rate: Rate
+  segment_price: SegmentPrice | null
+}
+
+const priceOf = (price: SegmentPrice | null) => (price === null ? null : JSON.stringify(price))
 
 /** Inserts a provider without its secrets, which are sealed for its id. */
-export const insertProvider = (ctx: InTx, { name, kind, channel, settings, is_default, rate }: NewProvider) =>
+export const insertProvider = (ctx: InTx, { name, kind, channel, settings, is_default, rate, segment_price }: NewProvider) =>
   ctx.db.one(
     ProviderRow,
-    sql`insert into providers (project_id, name, kind, channel, settings, is_default, rate_limit, rate_interval_seconds, created_at, updated_at)
+    sql`insert into providers (project_id, name, kind, channel, settings, is_default, rate_limit, rate_interval_seconds, segment_price, created_at,
+                               updated_at)
         values (${ctx.projectId}, ${name}, ${kind}, ${channel}, ${JSON.stringify(settings)}::jsonb, ${is_default},
-                ${rate?.limit ?? null}, ${rate?.interval_seconds ?? null}, ${ctx.clock.now()}, ${ctx.clock.now()})
+                ${rate?.limit ?? null}, ${rate?.interval_seconds ?? null}, ${priceOf(segment_price)}::jsonb, ${ctx.clock.now()}, ${ctx.clock.now()})
         returning ${columns}`,
   )
 
 /** The columns of a provider that can change. */
-export type ProviderState = Pick<ProviderRow, 'name' | 'settings' | 'sealed' | 'secret_names' | 'is_default'> & { rate: Rate }
+export type ProviderState = Pick<ProviderRow, 'name' | 'settings' | 'sealed' | 'secret_names' | 'is_default' | 'segment_price'> & {
+  rate: Rate
+}
 
 /** Saves every column that can change. */
-export const saveProvider = (ctx: InTx, id: ProviderId, { name, settings, sealed, secret_names, is_default, rate }: ProviderState) =>
+export const saveProvider = (
+  ctx: InTx,
+  id: ProviderId,
+  { name, settings, sealed, secret_names, is_default, rate, segment_price }: ProviderState,
+) =>
   ctx.db.one(
     ProviderRow,
     sql`update providers
         set name = ${name}, settings = ${JSON.stringify(settings)}::jsonb, sealed = ${sealed}, secret_names = ${secret_names}::text[],
             is_default = ${is_default}, rate_limit = ${rate?.limit ?? null}, rate_interval_seconds = ${rate?.interval_seconds ?? null},
+            segment_price = ${priceOf(segment_price)}::jsonb,
             updated_at = ${ctx.clock.now()}
         where ${isThere(ctx)} and id = ${id}
         returning ${columns}`,

@@ -6,6 +6,7 @@ import { PROVIDER_NAMES } from './registry.ts'
 
 const RATE_LIMIT_MAX = 1_000_000
 const RATE_INTERVAL_S_MAX = DAY_S
+const SEGMENT_PRICE_MAX = 1000
 
 const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /api/client/providers/meta` describes them.' })
 const Channel = OneOf(CHANNELS)
@@ -20,6 +21,18 @@ const Rate = Exact(
   },
   { description: 'The highest number of attempts per interval, over all processes.' },
 )
+export const SegmentPrice = Exact(
+  {
+    amount: Type.Number({ exclusiveMinimum: 0, maximum: SEGMENT_PRICE_MAX }),
+    currency: Type.String({
+      pattern: '^[A-Z]{3}$',
+      problem: 'is not a currency of three letters',
+      description: 'ISO 4217, such as `AUD`.',
+    }),
+  },
+  { description: 'What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged.' },
+)
+export type SegmentPrice = Static<typeof SegmentPrice>
 const Settings = (description: string, options: object = {}) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', description, ...options })
 
@@ -31,6 +44,7 @@ export const ProviderInput = Exact(
     settings: Settings('The settings of this kind of provider, by its own schema. Secrets are encrypted and never shown.'),
     is_default: Type.Optional(IsDefault),
     rate: Type.Optional(Nullable(Rate)),
+    segment_price: Type.Optional(Nullable(SegmentPrice)),
   },
   { component: 'ProviderInput' },
 )
@@ -43,6 +57,7 @@ export const ProviderChanges = Changes({
   }),
   is_default: IsDefault,
   rate: Nullable(Rate),
+  segment_price: Nullable(SegmentPrice),
 })
 export type ProviderChanges = Static<typeof ProviderChanges>
 
@@ -54,6 +69,7 @@ const members = {
   channel: Channel,
   settings: Settings('The settings without secrets.'),
   is_default: IsDefault,
+  segment_price: Nullable(SegmentPrice),
 }
 
 export const ProviderRow = Type.Object({

@@ -11,6 +11,7 @@ import type { LintContext } from './lints/lint.ts'
 export { renderContent } from './content.ts'
 export { findingsInRendered } from './lint-rendered.ts'
 export { scopeOf } from './scope.ts'
+export { segmentsOf } from './sms.ts'
 
 type Content = Record<string, unknown>
 /** A template as it was written, with what was compiled from it. */

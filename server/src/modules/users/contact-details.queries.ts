@@ -62,3 +62,18 @@ export const ownersOfPhones = (ctx: ProjectCtx, phones: string[]) =>
         ) o
         where o.owners > 0`,
   )
+
+const RECENT_USERS = 20_000
+
+/** The newest live users with a phone number, among the newest of the project: looking further could read all of it. */
+export const newestWithPhone = async (ctx: ProjectCtx, limit: number): Promise<UserId[]> => {
+  const rows = await ctx.db.many(
+    Type.Object({ id: IdOf<UserId>() }),
+    sql`select id
+        from (select u.id, u.phone from users u where u.project_id = ${ctx.projectId} and ${isLiveRow} order by u.id desc limit ${RECENT_USERS}) recent
+        where phone is not null
+        order by id desc
+        limit ${limit}`,
+  )
+  return rows.map(({ id }) => id)
+}

@@ -18,7 +18,7 @@ export {
   type UserChange,
   type UserChanges,
 } from './changes.ts'
-export { contactsOf, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
+export { contactsOf, newestWithPhone, ownersOfEmails, ownersOfPhones } from './contact-details.queries.ts'
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'

@@ -12,6 +12,7 @@ import { SaveProblem, SaveState } from '../../../parts/save-state.tsx'
 import { TabBar } from '../../../parts/tabs.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
 import type { Campaign, TemplateSearch } from '../search.ts'
+import { TextSizes } from '../text-sizes.tsx'
 import { letterOf } from '../variants.ts'
 import { Attachments } from './attachments.tsx'
 import { plainOf } from './blocks/markup.ts'
@@ -27,6 +28,7 @@ import { Versions } from './versions.tsx'
 
 /** A preview is asked for when nothing was typed for so long, so that it is there within 400 ms of the last key. */
 const TYPED_MS = 150
+const MEASURED_MS = 1000
 
 type Props = {
   campaign: Campaign
@@ -86,22 +88,25 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
     <>
       <SaveProblem autosave={autosave} wordsOf={wordsOf} />
       <div className="cols editor">
-        <Card
-          title={t('editor.heading')}
-          aside={<SaveState autosave={autosave} />}
-          actions={<Places campaign={campaign} stored={stored} place={place} onPlace={onPlace} />}
-        >
-          <fieldset className="bare" disabled={!mayWrite}>
-            <Fields
-              campaign={campaign}
-              template={draft}
-              onChange={change}
-              findings={preview.data?.findings ?? []}
-              segments={preview.data?.segments}
-              isReadOnly={!mayWrite}
-            />
-          </fieldset>
-        </Card>
+        <div className="stack">
+          <Card
+            title={t('editor.heading')}
+            aside={<SaveState autosave={autosave} />}
+            actions={<Places campaign={campaign} stored={stored} place={place} onPlace={onPlace} />}
+          >
+            <fieldset className="bare" disabled={!mayWrite}>
+              <Fields
+                campaign={campaign}
+                template={draft}
+                onChange={change}
+                findings={preview.data?.findings ?? []}
+                segments={preview.data?.segments}
+                isReadOnly={!mayWrite}
+              />
+            </fieldset>
+          </Card>
+          {campaign.channel === 'text' && mayWrite && <Sizes campaign={campaign} place={place} draft={draft} />}
+        </div>
         <div className="stack">
           <Card
             title={t('preview.heading')}
@@ -126,6 +131,13 @@ function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
       </div>
     </>
   )
+}
+
+/** A thousand messages are rendered for it, so that it waits longer than the preview. */
+function Sizes({ campaign, place, draft }: Pick<OfProps, 'campaign' | 'place'> & { draft: Template }) {
+  const [template] = useDebouncedValue(draft, MEASURED_MS)
+  if (!template.body) return null
+  return <TextSizes campaignId={campaign.id} input={{ ...place, template: template as components['schemas']['CampaignTemplateInput'] }} />
 }
 
 /** Blocks that both have changed by what they say, unless that is the same. */

@@ -13,6 +13,7 @@ import { instant } from '../../../parts/time.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
+import { TextSizes } from '../text-sizes.tsx'
 import { type Check, checksOf } from './checks.ts'
 import { Samples } from './samples.tsx'
 import type { StepProps } from './step.ts'
@@ -26,6 +27,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   const [version] = useState(() => String(Date.now()))
   const { id, type } = campaign
   const isBlast = type === 'blast'
+  const mayWrite = useMay('editor')
   const { list_ids: lists = [] } = autosave.draft
   const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
@@ -64,6 +66,9 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
           </Card>
         )}
       </div>
+      {mayWrite && campaign.channel === 'text' && autosave.state === 'saved' && templates.data.results.length > 0 && (
+        <TextSizes campaignId={id} input={{}} version={version} />
+      )}
       {isReady && lists[0] !== undefined && templates.data.results.length > 0 && <Samples campaign={campaign} listId={lists[0]} />}
     </div>
   )

@@ -1,0 +1,59 @@
+import { type Static, Type } from 'typebox'
+import { Exact, Line, Nullable } from '../../../lib/shapes.ts'
+import { Content, VariantName } from '../../templates/index.ts'
+
+export const TextSizesInput = Exact({
+  locale: Type.Optional(Line(255, { format: 'locale', description: 'The locale of `template`; the default is that of the project.' })),
+  variant: Type.Optional(VariantName),
+  template: Type.Optional(Content),
+})
+export type TextSizesInput = Static<typeof TextSizesInput>
+
+const Spread = (description: string) =>
+  Nullable(Exact({ p50: Type.Integer(), max: Type.Integer() }, { description: `${description}: half of the users have \`p50\` or less.` }))
+
+/** How long a text message is for a sample of users. */
+export const TextSizes = Exact(
+  {
+    users: Type.Integer({ description: 'The users of the sample whose message was measured.' }),
+    failed: Type.Integer({ description: 'The users of the sample whose message cannot be rendered, or takes too long.' }),
+    unicode: Type.Integer({ description: 'The users whose message needs UCS-2, with 70 characters in a segment instead of 160.' }),
+    characters: Spread('Characters'),
+    segments: Spread('SMS segments'),
+    shares: Type.Array(
+      Exact({
+        segments: Type.Integer(),
+        users: Type.Integer(),
+        share: Type.Number({ description: 'Of the measured users, from 0 to 1.' }),
+      }),
+      { description: 'How many users need how many segments, fewest first.' },
+    ),
+    longest: Nullable(
+      Exact(
+        {
+          external_id: Nullable(Type.String({ description: 'The `external_id`, or the anonymous id of a user without one.' })),
+          characters: Type.Integer(),
+          segments: Type.Integer(),
+        },
+        { description: 'The user whose message has the most segments, and of those the most characters.' },
+      ),
+    ),
+    recipients: Nullable(
+      Type.Integer({
+        description: 'About how many users of the lists of a blast get it: their number, by the share in the sample that does.',
+      }),
+    ),
+    cost: Nullable(
+      Exact(
+        {
+          currency: Type.String({ description: 'ISO 4217.' }),
+          per_message: Type.Number({ description: 'The mean number of segments, times the price of one.' }),
+          total: Nullable(Type.Number({ description: '`per_message` for `recipients`.' })),
+        },
+        { description: 'An estimate by the `segment_price` of the provider; null if it has none.' },
+      ),
+    ),
+  },
+  { title: 'TextSizes' },
+)
+export type TextSizes = Static<typeof TextSizes>
