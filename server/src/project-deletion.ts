@@ -22,7 +22,7 @@ import { deleteEveryEndpoint } from './modules/webhooks/index.ts'
  * A house test compares them with the catalogue of the database.
  */
 export const PROJECT_TABLES: readonly string[] =
-  `journey_calls mail_recipients mail_messages webhook_attempts webhook_deliveries webhook_replays webhook_cursors webhook_event_subscriptions
+  `journey_calls mail_recipients mail_messages webhook_attempts webhook_deliveries webhook_hours webhook_replays webhook_cursors webhook_event_subscriptions
   webhook_secrets webhook_endpoints webhook_events webhook_versions queue_partitions queue_batches queue_entries parked_items traced_messages
   message_requests message_attachments message_contents message_states sandbox_messages messages message_addresses message_counts message_days
   rate_queues rate_buckets send_attempts inbox_messages inbox_counters

@@ -37,5 +37,12 @@ export const webhooks = (site: () => Site) =>
       await page.getByRole('button', { name: 'Resume the endpoint' }).click()
       await page.getByText('Warehouse gets events again.').waitFor()
       expect((await site().api('GET', `webhooks/${endpoint.id}`)).status).toBe('active')
+
+      await page.getByRole('link', { name: 'Webhooks', exact: true }).first().click()
+      const row = page.getByRole('row').filter({ hasText: 'Warehouse' })
+      await row.getByText('0 % of 1').waitFor()
+      await row
+        .getByRole('img', { name: /^In 1 of 1 hours with attempts, some failed\. The worst hour began at .+: 0% succeeded\.$/ })
+        .waitFor()
     })
   })

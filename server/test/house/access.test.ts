@@ -324,6 +324,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/mail-sites', EVERY_ROLE],
   ['GET', '/api/client/mail-sites/{site}', EVERY_ROLE],
   ['GET', '/api/client/webhooks', EVERY_ROLE],
+  ['GET', '/api/client/webhooks/attempts', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/deliveries', EVERY_ROLE],
   ['GET', '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}', EVERY_ROLE],

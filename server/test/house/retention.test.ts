@@ -38,6 +38,7 @@ const BY_AGE: Record<string, string> = {
   webhook_events: '30 days',
   webhook_deliveries: '30 days',
   webhook_attempts: '30 days, with their delivery',
+  webhook_hours: 'a day and an hour',
   webhook_replays: '30 days after they ended',
   webhook_event_subscriptions: 'an hour after they ended',
   webhook_secrets: 'until a rotated secret expires',

@@ -112,6 +112,7 @@ D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
 D-MTA-33 GET /api/client/mail-sites
 D-MTA-33 GET /api/client/mail-sites/{site}
 D-MTA-33 PUT /api/client/mail-sites/{site}
+D-WH-7 GET /api/client/webhooks/attempts
 D-WH-6 POST /api/client/webhooks/{endpointId}/replays
 D-WH-6 GET /api/client/webhooks/{endpointId}/replays
 lists GET /api/client/lists

@@ -138,6 +138,7 @@ const MAY: Record<string, string> = {
   'webhooks.queueDepth': 'counts for the operator, over all projects',
   'webhooks.purgeDeliveries': 'purges by age, over all projects',
   'webhooks.purgeReplays': 'purges by age, over all projects',
+  'webhooks.purgeHours': 'purges by age, over all projects',
   'webhooks.purgeSecrets': 'purges by age, over all projects',
 }
 

@@ -63,7 +63,7 @@ const WITHOUT_USERS =
   schema_migrations
   send_attempts sending_policies sign_in_failures sign_in_redirects subscriptions suppression_keys tls_reports tls_results traced_messages usage_counters warm_up_sites warm_ups
   webhook_cursors webhook_endpoints
-  webhook_event_subscriptions webhook_replays webhook_secrets webhook_versions`.split(/\s+/)
+  webhook_event_subscriptions webhook_hours webhook_replays webhook_secrets webhook_versions`.split(/\s+/)
 
 /** The tables that have a column for users, without partitions and without those of a list that is being built, which are dropped after it. */
 const TABLES = `

@@ -2,9 +2,11 @@ import type { components } from '@carillon/sdk'
 import type { ListSearch } from '../../parts/paging.ts'
 
 export type Endpoint = components['schemas']['Webhook']
+export type Attempts = components['schemas']['WebhookAttemptReply']
 export type EventType = Endpoint['event_types'][number]
 
 export const ENDPOINTS = '/api/client/webhooks'
+export const ATTEMPTS = '/api/client/webhooks/attempts'
 export const ENDPOINT = '/api/client/webhooks/{endpointId}'
 export const DELIVERIES = '/api/client/webhooks/{endpointId}/deliveries'
 export const DELIVERY = '/api/client/webhooks/{endpointId}/deliveries/{deliveryId}'

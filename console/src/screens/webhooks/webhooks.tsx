@@ -9,8 +9,9 @@ import { Num } from '../../parts/number.tsx'
 import type { SavedColumn } from '../../parts/save-rows.ts'
 import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
+import { AttemptBars } from './attempt-hours.tsx'
 import { CreateEndpoint } from './endpoint-form.tsx'
-import { ENDPOINTS, type Endpoint } from './search.ts'
+import { ATTEMPTS, type Attempts, ENDPOINTS, type Endpoint } from './search.ts'
 
 const route = getRouteApi('/member/p/$project/webhooks')
 
@@ -22,12 +23,13 @@ export function Webhooks() {
   const [isCreating, setCreating] = useState(false)
   const query = { ...search, limit: 50 }
   const endpoints = useRead(ENDPOINTS, { query }, { keepsPrevious: true })
+  const attempts = useRead(ATTEMPTS, undefined)
   return (
     <>
       <ListPage
         texts="webhooks"
         request={{ path: ENDPOINTS, query }}
-        columns={useColumns()}
+        columns={useColumns(attempts.data)}
         rows={endpoints}
         search={search}
         action={mayCreate && <AddButton onClick={() => setCreating(true)}>{t('create.open')}</AddButton>}
@@ -37,9 +39,10 @@ export function Webhooks() {
   )
 }
 
-function useColumns(): SavedColumn<Endpoint>[] {
+function useColumns(attempts: Attempts | undefined): SavedColumn<Endpoint>[] {
   const { t } = useTranslation('webhooks')
   const project = String(useProject().id)
+  const hours = new Map(attempts?.endpoints.map(({ endpoint_id, hours }) => [endpoint_id, hours]))
   return [
     {
       id: 'name',
@@ -67,6 +70,13 @@ function useColumns(): SavedColumn<Endpoint>[] {
           {disabled_reason && <span className="r">{disabled_reason}</span>}
         </>
       ),
+    },
+    {
+      id: 'attempts',
+      label: t('column.day'),
+      hasNoData: true,
+      isWide: true,
+      cell: ({ id }) => attempts && <AttemptBars firstHour={attempts.first_hour} hours={hours.get(id) ?? []} />,
     },
     {
       id: 'events',

@@ -235,6 +235,10 @@ export const projectExamples = {
     created_at: CREATED,
     finished_at: null,
   },
+  WebhookAttemptReply: {
+    first_hour: '2026-11-19T03:00:00.000Z',
+    endpoints: [{ endpoint_id: 5, hours: [{ hour: '2026-11-20T02:00:00.000Z', succeeded: 412, failed: 3 }] }],
+  },
   WebhookDeliveryReply: {
     id: 301,
     event_id: 'evt_01KAFW6V7Q3M8Z5N4P2R9S0T1X',

@@ -6,6 +6,8 @@ import { deliverDue } from './deliver.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import { createDispatcher } from './dispatch.ts'
 import * as endpointQueries from './endpoints.queries.ts'
+import { purgeHours } from './hours.queries.ts'
+import { SHOWN_HOURS } from './hours.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
 import { nextReplayAt, purgeReplays } from './replays.queries.ts'
 import { replayDue } from './replays.ts'
@@ -27,6 +29,7 @@ async function purge(ctx: Ctx): Promise<number> {
     purgeWebhookEvents(ctx, before, PURGE_BATCH),
     purgeSubscriptions(ctx, ended, PURGE_BATCH),
     purgeReplays(ctx, before, PURGE_BATCH),
+    purgeHours(ctx, new Date(ctx.clock.now().getTime() - (SHOWN_HOURS + 1) * HOUR_MS), PURGE_BATCH),
     endpointQueries.purgeEndpoints(ctx, PURGE_BATCH),
     endpointQueries.purgeSecrets(ctx),
   ]

@@ -8,6 +8,8 @@ import { lookNow, unsubscribe } from '../webhook-events/index.ts'
 import type { ClaimedDelivery, DeliveryResult } from './deliveries.queries.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
+import { addHours } from './hours.queries.ts'
+import { countByHour } from './hours.ts'
 import { cancelReplays } from './replays.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
 import { failureStreaks, type Streak, suspensionReason } from './suspension.ts'
@@ -22,19 +24,18 @@ export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortS
   if (attempts.length === 0) return
   for (const { response } of attempts) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
   const results = attempts.map((attempt) => resultOf(ctx, attempt))
-  const found = failureStreaks(
-    attempts.map(({ delivery, at, response }) => ({
-      projectId: delivery.project_id,
-      endpointId: delivery.endpoint_id,
-      succeeded: isSuccess(response),
-      gone: isGone(response),
-      at,
-    })),
-  )
+  const outcomes = attempts.map(({ delivery, at, response }) => ({
+    projectId: delivery.project_id,
+    endpointId: delivery.endpoint_id,
+    succeeded: isSuccess(response),
+    gone: isGone(response),
+    at,
+  }))
   const save = async (some: DeliveryResult[]) => void (await deliveryQueries.saveDeliveryResults(ctx, some))
   const unsaved = [
     ...(await saveTogether(ctx, results, save, stop)),
-    ...(await saveTogether(ctx, found, (some) => countStreaks(ctx, some), stop)),
+    ...(await saveTogether(ctx, countByHour(outcomes), async (some) => void (await addHours(ctx, some)), stop)),
+    ...(await saveTogether(ctx, failureStreaks(outcomes), (some) => countStreaks(ctx, some), stop)),
   ]
   const [first] = unsaved
   if (first) ctx.log.error({ err: first.error, unsaved: unsaved.length }, 'webhook attempts could not be recorded')

@@ -4,10 +4,12 @@ import type { EndpointId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { deliveryListing } from './deliveries.queries.ts'
 import { endpointListing } from './endpoints.queries.ts'
+import { attemptHours } from './hours.ts'
 import { readDelivery } from './read-delivery.ts'
 import { replayListing } from './replays.queries.ts'
 import { listReplays, startReplay } from './replays.ts'
 import {
+  AttemptHours,
   Deliveries,
   Delivery,
   type DeliveryId,
@@ -64,6 +66,16 @@ export const webhookRoutes = [
     list: endpointListing,
     reply: Endpoints,
     run: (ctx, { page }) => listEndpoints(ctx, page),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/client/webhooks/attempts',
+    summary: 'Count the attempts of each endpoint in the last 24 hours.',
+    description:
+      'By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded at its third attempt counts as one attempt that succeeded and two that failed.',
+    access: { secret: 'support' },
+    reply: AttemptHours,
+    run: attemptHours,
   }),
   route({
     method: 'GET',

@@ -160,6 +160,27 @@ export const DeliveryWhole = Exact({
 })
 export type DeliveryWhole = Static<typeof DeliveryWhole>
 
+const AttemptHour = Exact({
+  hour: Timestamp,
+  succeeded: Type.Integer({ minimum: 0, description: 'How many attempts of this hour were accepted.' }),
+  failed: Type.Integer({ minimum: 0, description: 'How many attempts of this hour were not.' }),
+})
+
+/** The attempts of all endpoints in the last 24 hours. */
+export const AttemptHours = Exact({
+  first_hour: Timestamp,
+  endpoints: Type.Array(
+    Exact({
+      endpoint_id: IdOf<EndpointId>(),
+      hours: Type.Array(AttemptHour, { maxItems: 24, description: 'The hours with attempts, the earliest first.' }),
+    }),
+    {
+      description: 'The endpoints that had attempts.',
+    },
+  ),
+})
+export type AttemptHours = Static<typeof AttemptHours>
+
 export const Queued = Exact({ delivery_id: IdOf<DeliveryId>() })
 export type Queued = Static<typeof Queued>
 
