@@ -10,6 +10,8 @@ test.each<[string, object]>([
   ['has:attachment -has:link', { has_attachment: 'true', has_link: 'false' }],
   ['TO:ana channel:in_app beans', { to: 'ana', channel: 'in_app', q: 'beans' }],
   ['to:ana to:bo', { to: 'bo' }],
+  ['tag:"Spring sale" beans', { tag: 'Spring sale', q: 'beans' }],
+  ['-tag:spring', { q: '-tag:spring' }],
   ['channel:pigeon has:wings to:', { q: 'channel:pigeon has:wings to:' }],
   ['-to:ana https://shop.example.com', { q: '-to:ana https://shop.example.com' }],
   ['"two words"', { q: 'two words' }],

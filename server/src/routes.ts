@@ -31,9 +31,10 @@ import { userRoutes } from './modules/users/index.ts'
 import { webhookRoutes } from './modules/webhooks/index.ts'
 import { deleteProject, sizeOf } from './project-deletion.ts'
 import { queueDepthsOf } from './queue-depths.ts'
+import { releaseSandboxMessage } from './sandbox-release.ts'
 import { onUsersSaved } from './user-changes.ts'
 import { exportUser } from './user-data.ts'
-import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, updateSubscription } from './verbs.ts'
+import { archiveCampaign, archiveList, createProject, saveUsers, stepReferenceFaults, taggedWith, updateSubscription } from './verbs.ts'
 
 export { openApiLog } from './modules/api-log/index.ts'
 
@@ -57,7 +58,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...auditRoutes,
   ...apiLogRoutes,
   ...overviewRoutes,
-  ...messageRoutes({ findSendingCampaigns }),
+  ...messageRoutes({ findSendingCampaigns, taggedWith, releaseSandboxMessage }),
   ...providerRoutes,
   ...domainRoutes(),
   ...tlsRoutes,

@@ -4,8 +4,8 @@
 import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
 import { ApiError, type Fault, notOfProject } from './lib/errors.ts'
 import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
-import { archiveCampaign as archiveAnyCampaign, campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
-import { type FindReferenceFaults, findJourneyIds, journeysUsing } from './modules/journeys/index.ts'
+import { archiveCampaign as archiveAnyCampaign, campaignsTagged, campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
+import { type FindReferenceFaults, findJourneyIds, journeysTagged, journeysUsing } from './modules/journeys/index.ts'
 import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn, staticListsAmong } from './modules/lists/index.ts'
 import {
   insertProject,
@@ -130,3 +130,9 @@ async function dynamicFaults(ctx: ProjectCtx, changed: { id: number; param: stri
     .filter(({ id }) => !isStatic.has(id))
     .map(({ param }) => ({ code: 'validation_failed', param, message: `The list of \`${param}\` must be \`static\`.` }))
 }
+
+/** The campaigns and journeys with a tag: what the sandbox shows by tag. */
+export const taggedWith = async (ctx: ProjectCtx, tag: string) => ({
+  campaigns: await campaignsTagged(ctx, tag),
+  journeys: await journeysTagged(ctx, tag),
+})

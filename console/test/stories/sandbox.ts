@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Site } from '../site.ts'
+import { OWNER, type Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
 
 const HTML =
@@ -57,6 +57,20 @@ export const sandbox = (site: () => Site) =>
       await page.getByRole('button', { name: /^Links 2$/ }).click()
       await page.getByText('unsubscribe link, line 1').waitFor()
       await page.getByText('An email has no page that this could be relative to.', { exact: false }).waitFor()
+
+      await page.getByRole('button', { name: 'More about the message' }).click()
+      const shown = page.context().waitForEvent('page')
+      await page.getByRole('menuitem', { name: 'Open the recipient’s preference page' }).click()
+      await (await shown).getByText('nothing on this page is saved').waitFor()
+      await (await shown).close()
+      await page.getByRole('button', { name: 'More about the message' }).click()
+      await page.getByRole('menuitem', { name: 'Release…' }).click()
+      await page.getByRole('dialog').getByLabel('Address').fill('stranger@example.com')
+      await page.getByRole('button', { name: 'Send the copy' }).click()
+      await page.getByText('must be the address of a member', { exact: false }).waitFor()
+      await page.getByRole('dialog').getByLabel('Address').fill(OWNER.email)
+      await page.getByRole('button', { name: 'Send the copy' }).click()
+      await page.getByText(`The copy was sent to ${OWNER.email}.`).waitFor()
     })
 
     test('runs nothing of what is drawn, whichever way it is asked to', async () => {

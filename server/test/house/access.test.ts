@@ -360,6 +360,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['POST', '/api/client/lists/{listId}/imports/{importId}/undo', EDITORS],
   ['POST', '/api/client/suppressions', EDITORS],
   ['DELETE', '/api/client/sandbox/messages', EDITORS],
+  ['POST', '/api/client/sandbox/messages/{messageId}/release', EDITORS],
 
   // Campaigns and journeys while they are drafts. Changing others needs `publisher`, which the handlers check.
   ['POST', '/api/client/campaigns', EDITORS],

@@ -6,13 +6,14 @@ export type InboxQuery = {
   q?: string
   to?: string
   subject?: string
+  tag?: string
   channel?: Channel
   has_attachment?: 'true' | 'false'
   has_link?: 'true' | 'false'
 }
 
 /** A word, or a word after a name, where quotes keep spaces together. */
-const TERM = /(-?)(?:(to|subject|channel|has):)?(?:"([^"]*)"|([^\s"]+))/gi
+const TERM = /(-?)(?:(to|subject|tag|channel|has):)?(?:"([^"]*)"|([^\s"]+))/gi
 
 /** Reads a search. What is not understood is searched for as it is; of a name that is given twice, the last one counts. */
 export function queryOf(search: string): InboxQuery {
@@ -32,7 +33,7 @@ function assign(query: InboxQuery, name: string | undefined, value: string, isNo
     return true
   }
   if (isNot || value === '') return false
-  if (name === 'to' || name === 'subject') {
+  if (name === 'to' || name === 'subject' || name === 'tag') {
     query[name] = value
     return true
   }

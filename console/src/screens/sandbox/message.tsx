@@ -3,7 +3,6 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Code } from '../../parts/code.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -12,6 +11,7 @@ import { PreviewFrame } from '../../parts/preview-frame.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { useProject } from '../../session/project.tsx'
 import { type Check, Links, Problems } from './check.tsx'
+import { MessageActions } from './message-actions.tsx'
 import { Phone } from './phone.tsx'
 import type { Tab } from './search.ts'
 
@@ -45,7 +45,7 @@ export function CapturedMessage({ id, tab }: { id: number; tab: Tab }) {
     <Card
       className="mail"
       title={textOf(content, 'subject') || textOf(content, 'title') || message.summary}
-      actions={<CopyAs label={t('moreOf')} request={{ method: 'GET', path: PATH, params: { messageId: id } }} />}
+      actions={<MessageActions message={message} />}
     >
       <Head message={message} content={content} />
       <TabBar

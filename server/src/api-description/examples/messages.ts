@@ -247,6 +247,8 @@ export const messageExamples = {
   SandboxMessageReply: {
     ...sandbox,
     external_id: 'customer-1042',
+    view_url: 'https://carillon.example.com/v/1-88214-5c1e7e0b2c3f5a0d9b4c8f',
+    preferences_url: 'https://carillon.example.com/s/p/5c1e7e0b2c3f5a0d9b4c8f1-sy',
     content: {
       to: 'kim@example.com',
       subject: 'Spring sale: 20% off',

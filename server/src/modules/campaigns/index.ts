@@ -12,6 +12,7 @@ export {
   archiveCampaigns,
   campaignListing,
   campaignNames,
+  campaignsTagged,
   campaignsUsingList,
   countCampaigns,
   findCampaigns,

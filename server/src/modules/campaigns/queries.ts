@@ -4,7 +4,7 @@ import { fence, type Sql, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, DomainId, ListId, ProviderId, SubscriptionId } from '../../lib/ids.ts'
-import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, Count, Exact, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import { SENDING_STATES } from '../messages/index.ts'
 import { dueAt } from './fields.ts'
 import { MailRetries } from './mail-retries.schema.ts'
@@ -98,6 +98,12 @@ export const lockCampaign = (ctx: InTx, id: CampaignId) =>
         for update`,
   )
 
+const IdRow = Exact({ id: IdOf<CampaignId>() })
+
+/** The campaigns with a tag, archived ones too. */
+export const campaignsTagged = async (ctx: ProjectCtx, tag: string): Promise<CampaignId[]> =>
+  (await ctx.db.many(IdRow, sql`select id from campaigns where project_id = ${ctx.projectId} and ${tag} = any(tags)`)).map(({ id }) => id)
+
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 
 export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<CampaignRow, 'type' | 'channel'>, fields: CampaignFields) =>
@@ -143,8 +149,6 @@ export const savePause = (ctx: InTx, id: CampaignId, pausedAt: Date | null, pend
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null
         returning ${campaignColumns}`,
   )
-
-const IdRow = Type.Object({ id: IdOf<CampaignId>() })
 
 /**
  * Counts messages that exceeded their budget, from the first since `since` or from now, and pauses the campaigns that have `max` of them.

@@ -65,6 +65,10 @@ export const lockJourney = (ctx: InTx, id: JourneyId) =>
     sql`select ${columns} from journeys where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for update`,
   )
 
+/** The journeys with a tag, archived ones too. */
+export const journeysTagged = async (ctx: ProjectCtx, tag: string): Promise<JourneyId[]> =>
+  (await ctx.db.many(IdRow, sql`select id from journeys where project_id = ${ctx.projectId} and ${tag} = any(tags)`)).map(({ id }) => id)
+
 export const insertJourney = (ctx: ProjectCtx, { name, status, description, tags }: JourneyFields) =>
   ctx.db.one(
     JourneyRow,

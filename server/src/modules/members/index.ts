@@ -6,8 +6,10 @@
  */
 export { memberJobs } from './jobs.ts'
 export { insertLink } from './links.queries.ts'
+export { canMail, submit as submitToMember } from './mails.ts'
 export { hashPassword } from './passwords.ts'
 export { operatorLink } from './profile.ts'
+export { isMemberOfProject } from './project-members.queries.ts'
 export { insertMember } from './queries.ts'
 export { memberRoutes } from './routes.ts'
 export { memberCredential, readableProjects } from './service.ts'

@@ -2,7 +2,7 @@
  * Emails to members: invitations and lost passwords. They go through the relay of SYSTEM_SMTP_URL, by a job, so that a request takes as long for an
  * address of no member. What waits is encrypted.
  */
-import type { SmtpRelay } from '../../infra/outgoing/smtp-relays.ts'
+import type { SmtpAnswer, SmtpRelay } from '../../infra/outgoing/smtp-relays.ts'
 import { job } from '../../infra/queue/jobs.ts'
 import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
 import { html } from '../../lib/html.ts'
@@ -76,10 +76,16 @@ async function send(ctx: Ctx, waiting: Waiting, url: string): Promise<string | n
     headers: [['Auto-Submitted', 'auto-generated']],
     boundary: random,
   })
-  const envelope = { from, to: [waiting.to] }
-  const answer = await ctx.smtp.send(relayOf(ctx.config.SYSTEM_SMTP_URL as string), { envelope, content: Buffer.concat([...content]) })
+  const answer = await submit(ctx, waiting.to, Buffer.concat([...content]))
   return answer.is === 'accepted' ? null : answer.is
 }
+
+/** Gives an email to the relay of this server. Call it only where `canMail`. */
+export const submit = (ctx: Ctx, to: string, content: Buffer): Promise<SmtpAnswer> =>
+  ctx.smtp.send(relayOf(ctx.config.SYSTEM_SMTP_URL as string), {
+    envelope: { from: ctx.config.SYSTEM_MAIL_FROM as string, to: [to] },
+    content,
+  })
 
 const wordsOf = (waiting: Waiting) =>
   waiting.kind === 'invitation'

@@ -46,7 +46,10 @@ export type { RequestedMessage } from './requests/schema.ts'
 export { type AskedOutcome, askFor, createRequested, sealValues, withdrawAsked } from './requests/service.ts'
 export { type FindNeeded, messageStore, messagesRemovedBefore, sandboxStore } from './retention.ts'
 export { messageRoutes } from './routes.ts'
+export { getSandboxMessage } from './sandbox/get-sandbox-message.ts'
 export { latestInSandbox } from './sandbox/queries.ts'
+export { releasedCopy } from './sandbox/released.ts'
+export type { Release, ReleaseInput } from './sandbox/schema.ts'
 export {
   BULK,
   MESSAGE_STATES,

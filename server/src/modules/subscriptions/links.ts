@@ -29,6 +29,7 @@ function read(ctx: Signing, context: string, token: string, count: number): numb
 
 const PAGES = 'consent pages'
 const CONFIRMATION = 'consent confirmation'
+const PREVIEW = 'consent preview'
 
 /** The links of a message, and the headers with which mail programs offer one-click unsubscribing (RFC 8058). */
 export function linksOf(ctx: Linking, { projectId, userId, subscriptionId, messageId }: LinkedTo) {
@@ -57,4 +58,14 @@ export const confirmUrl = (ctx: Linking, projectId: ProjectId, confirmation: num
 export function readConfirmation(ctx: Signing, token: string): { projectId: ProjectId; confirmation: number } | null {
   const [projectId, confirmation] = read(ctx, CONFIRMATION, token, 2) ?? []
   return projectId === undefined || confirmation === undefined ? null : { projectId: projectId as ProjectId, confirmation }
+}
+
+/** The preference page of a user as a member of the team looks at it: it saves nothing. */
+export const previewPreferencesUrl = (ctx: Linking, projectId: ProjectId, userId: UserId): string =>
+  `${ctx.baseUrl()}/s/p/${signed(ctx, PREVIEW, [projectId, userId])}`
+
+/** Reads the link of such a preview. Null when the signature is wrong. */
+export function readPreview(ctx: Signing, token: string): { projectId: ProjectId; userId: UserId } | null {
+  const [projectId, userId] = read(ctx, PREVIEW, token, 2) ?? []
+  return projectId === undefined || userId === undefined ? null : { projectId: projectId as ProjectId, userId: userId as UserId }
 }

@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/h
 import { likePattern } from '../../../infra/http/search.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
+import type { CampaignId, JourneyId, MessageId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
 import type { Rendered } from '../../channels/index.ts'
 import { SandboxMessageRow, SandboxMessageWholeRow, type SandboxQuery } from './schema.ts'
@@ -71,19 +71,32 @@ export const sandboxListing = listing({
 
 const when = (value: unknown, condition: Sql): Sql => (value === undefined ? sql`true` : condition)
 
-export const listSandboxMessages = (ctx: ProjectCtx, page: PageRequest, query: SandboxQuery): Promise<PageOf<SandboxMessageRow>> => {
+type Tagged = { campaigns: CampaignId[]; journeys: JourneyId[] }
+
+/** `tagged` leaves only messages of these campaigns and journeys. */
+export const listSandboxMessages = (
+  ctx: ProjectCtx,
+  page: PageRequest,
+  query: Omit<SandboxQuery, 'tag'>,
+  tagged: Tagged | null,
+): Promise<PageOf<SandboxMessageRow>> => {
   const { to, subject, channel, campaign_id, has_attachment, has_link } = query
   // The pixel that counts opens is an address too, so HTML has to have an element that leads somewhere.
   const linked = sql`(coalesce(content->>'html', '') ~* '<a[[:space:]][^>]*href'
     or concat_ws(' ', content->>'text', content->>'body', content->>'url', content->>'action_url') ~* 'https?://')`
   const attached = sql`(template_id is not null
     or exists (select from message_attachments a where a.project_id = ${ctx.projectId} and a.message_id = sandbox_messages.id))`
+  const isTagged =
+    tagged &&
+    sql`(campaign_id = any(${tagged.campaigns}::bigint[])
+      or exists (select from messages m where m.project_id = ${ctx.projectId} and m.id = sandbox_messages.id and m.journey_id = any(${tagged.journeys}::bigint[])))`
   return pageOf(ctx, SandboxMessageRow, sandboxListing, page, {
     select: columns,
     from: sql`sandbox_messages`,
     where: sql`project_id = ${ctx.projectId} and ${when(to, sql`recipient ilike ${likePattern(to ?? '')}`)}
       and ${when(subject, sql`summary ilike ${likePattern(subject ?? '')}`)} and ${when(channel, sql`channel = ${channel}`)}
       and ${when(campaign_id, sql`campaign_id = ${Number(campaign_id)}`)}
+      and ${isTagged ?? sql`true`}
       and ${when(has_attachment, has_attachment === 'true' ? attached : sql`not ${attached}`)}
       and ${when(has_link, has_link === 'true' ? linked : sql`not ${linked}`)}`,
   })

@@ -1,13 +1,20 @@
 import { route } from '../../../infra/http/route.ts'
+import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { pathId } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { checkSandboxMessage } from './check-sandbox-message.ts'
 import { getSandboxMessage } from './get-sandbox-message.ts'
-import { deleteSandboxMessages, listSandboxMessages, sandboxListing } from './queries.ts'
-import { SandboxMessage, SandboxMessageCheck, SandboxMessageWhole, SandboxQuery } from './schema.ts'
+import { listSandboxMessages, type TaggedWith } from './list-sandbox-messages.ts'
+import { deleteSandboxMessages, sandboxListing } from './queries.ts'
+import { Release, ReleaseInput, SandboxMessage, SandboxMessageCheck, SandboxMessageWhole, SandboxQuery } from './schema.ts'
 
-export const sandboxRoutes = [
+/** Sends a captured email to a member of the team. It is passed in, because members are not known to this module. */
+export type ReleaseSandboxMessage = (ctx: ProjectCtx, id: MessageId, input: ReleaseInput) => Promise<Release>
+
+type Verbs = { taggedWith: TaggedWith; release: ReleaseSandboxMessage }
+
+export const sandboxRoutes = ({ taggedWith, release }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/client/sandbox/messages',
@@ -17,7 +24,7 @@ export const sandboxRoutes = [
     query: SandboxQuery,
     list: sandboxListing,
     reply: Page(SandboxMessage),
-    run: (ctx, { page, query }) => listSandboxMessages(ctx, page, query),
+    run: (ctx, { page, query }) => listSandboxMessages(ctx, page, query, taggedWith),
   }),
   route({
     method: 'GET',
@@ -38,6 +45,21 @@ export const sandboxRoutes = [
     params: { messageId: pathId<MessageId>() },
     reply: SandboxMessageCheck,
     run: (ctx, { params }) => checkSandboxMessage(ctx, params.messageId),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/sandbox/messages/{messageId}/release',
+    summary: 'Send a captured email to a member of the team.',
+    description:
+      'A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. It comes from `SYSTEM_MAIL_FROM`; subject, content and attachments are those that were captured. Its links are those of the user: what is opened, clicked or chosen there counts for them.',
+    access: { secret: 'editor' },
+    audit: { none: 'the verb records it once the relay has answered' },
+    bucket: 'egress',
+    records: 'around_call',
+    params: { messageId: pathId<MessageId>() },
+    body: ReleaseInput,
+    reply: Release,
+    run: (ctx, { params, body }) => release(ctx, params.messageId, body),
   }),
   route({
     method: 'DELETE',

@@ -25,6 +25,7 @@ export const SandboxQuery = Exact({
   subject: Type.Optional(Line(TEXT_LENGTH_MAX, { description: 'A part of the summary, which is the subject of an email.' })),
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
   campaign_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'The id of a campaign.' })),
+  tag: Type.Optional(Line(64, { minLength: 1, description: 'A tag of the campaign or of the journey that sent the message.' })),
   has_link: Type.Optional(
     OneOf(['true', 'false'], { description: 'Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message.' }),
   ),
@@ -62,10 +63,29 @@ export const SandboxMessageWhole = Exact({
       description: 'Of an email: the headers beside those that `content` has, such as `List-Unsubscribe`.',
     }),
   ),
+  view_url: Type.Optional(
+    Type.String({
+      description: 'Of an email to a user: the page that shows it in the browser, as it would be now. Nothing there is counted.',
+    }),
+  ),
+  preferences_url: Type.Optional(
+    Type.String({ description: 'Of a message to a user: their preference page, as they would see it. Nothing there is saved.' }),
+  ),
   source: Type.Optional(Type.String({ description: 'Of an email: the source, as an SMTP relay would have got it.' })),
   created_at: Timestamp,
 })
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>
+
+export const ReleaseInput = Exact({
+  to: Line(254, { minLength: 1, format: 'email', description: 'The address of a member of the team who has a role in the project.' }),
+})
+export type ReleaseInput = Static<typeof ReleaseInput>
+
+export const Release = Exact({
+  is_accepted: Type.Boolean({ description: 'Whether the relay of this server accepted the copy.' }),
+  message: Nullable(Type.String({ description: 'Why not; null if it did.' })),
+})
+export type Release = Static<typeof Release>
 
 const SandboxLink = Exact({
   url: Type.String({ description: 'The URL as the message has it.' }),

@@ -7,7 +7,7 @@ import type { MessageId, ProjectId, UserId } from '../../../lib/ids.ts'
 import { findProject } from '../../projects/index.ts'
 import { findMergedInto, findUsers, type UserRow } from '../../users/index.ts'
 import type { KnownAddress } from '../address-users.ts'
-import { type LinkedTo, readLink } from '../links.ts'
+import { type LinkedTo, readLink, readPreview } from '../links.ts'
 import { findSubscription } from '../queries.ts'
 import { getTheme } from '../theme/theme.ts'
 import { type PageShell, shellOf } from './page-shell.ts'
@@ -44,4 +44,10 @@ export async function addressOfLink(ctx: ProjectCtx, link: LinkedTo, findRecipie
 export async function pageUserOfLink(ctx: Ctx, call: PublicRequest): Promise<(PageUser & { link: LinkedTo }) | null> {
   const link = readLink(ctx, call.params.token ?? '')
   return link && { ...(await pageUserOf(ctx, call, link.projectId, link.userId)), link }
+}
+
+/** The page user of a link that only shows the preference page; null if the signature is wrong. */
+export async function pageUserOfPreview(ctx: Ctx, call: PublicRequest): Promise<PageUser | null> {
+  const preview = readPreview(ctx, call.params.token ?? '')
+  return preview && pageUserOf(ctx, call, preview.projectId, preview.userId)
 }

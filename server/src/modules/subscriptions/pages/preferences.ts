@@ -6,26 +6,25 @@ import { ADDRESSED, CHANNELS, type Channel, channels, hasAddresses } from '../..
 import { type Html, html } from '../../../lib/html.ts'
 import { type AddressUsers, type KnownAddress, leaveTypes, lockAddressUsers } from '../address-users.ts'
 import type { Evidence } from '../consents/schema.ts'
+import { type LinkedTo, readPreview } from '../links.ts'
 import { typesWithState } from '../queries.ts'
 import type { TypeWithState } from '../schema.ts'
 import { liftOptOuts, writeStates } from '../states.ts'
 import { addressesOf, channelsUnsubscribedFromAll, suppress } from '../suppressions/service.ts'
 import { canReceive, choicesOf, type Form, isAwaiting, isChoice, isWanted, readForm } from './choices.ts'
 import { evidenceOf, filled, invalid, type PageShell, removed, renderPage } from './page-shell.ts'
-import { addressOfLink, type FindRecipient, pageUserOfLink } from './page-user.ts'
+import { addressOfLink, type FindRecipient, type PageUser, pageUserOfLink, pageUserOfPreview } from './page-user.ts'
 
 const NOTICES = ['saved', 'saved_confirm', 'saved_all', 'saved_stop'] as const
 
 /** `GET /s/p/{token}` */
 export async function showPreferences(ctx: Ctx, call: PublicRequest): Promise<PublicReply> {
-  const pageUser = await pageUserOfLink(ctx, call)
+  const pageUser: (PageUser & { link?: LinkedTo }) | null = (await pageUserOfLink(ctx, call)) ?? (await pageUserOfPreview(ctx, call))
   if (!pageUser) return invalid(call)
-  const { shell, user, link } = pageUser
-  const isTest = link.userId === null
+  const { shell, user } = pageUser
+  const isTest = pageUser.link === undefined || pageUser.link.userId === null
   if (!user && !isTest) return removed(shell)
-  const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(
-    ({ channel }) => isTest || (user && canReceive(channel, user)),
-  )
+  const types = (await typesWithState(pageUser.ctx, user?.id ?? null)).filter(({ channel }) => !user || canReceive(channel, user))
   const unsubscribedChannels = await channelsUnsubscribedFromAll(pageUser.ctx, user ? addressesOf(user) : [])
   const saved = NOTICES.find((name) => name === call.query.get('saved'))
   const notice = isTest ? shell.words.test : saved && shell.words.preferences[saved]
@@ -97,6 +96,7 @@ function stopEverything(shell: PageShell): Html {
 
 /** `POST /s/p/{token}`: saves and redirects to the page, so that reloading it does not save again. */
 export async function savePreferences(ctx: Ctx, call: PublicRequest, findRecipient: FindRecipient): Promise<PublicReply> {
+  if (readPreview(ctx, call.params.token ?? '')) return redirectTo('test')
   const pageUser = await pageUserOfLink(ctx, call)
   if (!pageUser) return invalid(call)
   const { shell, link } = pageUser
