@@ -34,7 +34,7 @@ export const PROJECT_TABLES: readonly string[] =
   link_clicks links confirmations consent_entries user_subscriptions subscriptions suppressions suppression_keys soft_bounces
   events event_days event_ids event_names introduced_names activity activity_feeds api_requests
   user_search user_anonymous_ids devices attribute_profiles attribute_profiling attributes erased_ids erasures users identity_epochs
-  warm_up_sites warm_ups dkim_keys domains providers tls_results tls_reports mail_site_hours mail_sites
+  warm_up_sites warm_ups dkim_keys domains sandbox_faults providers tls_results tls_reports mail_site_hours mail_sites
   page_themes sending_policies quota_refusals usage_counters retention_progress member_roles mail_pauses`.split(/\s+/)
 
 /** Tables of which a deleted project keeps rows, and the reason. */

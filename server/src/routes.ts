@@ -8,7 +8,7 @@ import { activityRoutes } from './modules/activity/index.ts'
 import { apiLogRoutes } from './modules/api-log/index.ts'
 import { auditRoutes } from './modules/audit/index.ts'
 import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
-import { hasProvider, projectsWithProvider, providerRoutes } from './modules/channels/index.ts'
+import { environmentsOf, hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { domainRoutes } from './modules/domains/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
@@ -44,7 +44,7 @@ export type Shared = { appender: Appender; listening: InboxStreams; engagementBu
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
   ...projectRoutes({ createProject, hasProvider, readableProjects, deleteProject, sizeOf }),
   ...keyRoutes,
-  ...memberRoutes({ projectsWithProvider }),
+  ...memberRoutes({ environmentsOf }),
   ...userRoutes({ saveUsers, suppressionsOf, exportUser }),
   ...ingestRoutes(appender),
   ...eventRoutes,

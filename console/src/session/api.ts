@@ -9,6 +9,7 @@ export type SessionProject = {
   name: string
   role: ProjectRole
   environment: 'sandbox' | 'live'
+  has_faults: boolean
   locale: string
   timezone: string
 }

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { SessionProject } from '../session/api.ts'
 
 /** The strip on top: whether messages leave this server. */
-export function Environment({ project: { environment } }: { project: SessionProject }) {
+export function Environment({ project: { environment, has_faults } }: { project: SessionProject }) {
   const { t } = useTranslation()
   const isSandbox = environment === 'sandbox'
   const IconOf = isSandbox ? IconAppWindow : IconWorld
@@ -11,7 +11,8 @@ export function Environment({ project: { environment } }: { project: SessionProj
     <aside className={`env ${environment}`} aria-label={t('environment.label')}>
       <IconOf size={16} stroke={1.5} aria-hidden />
       <span>
-        <b>{t(`environment.${environment}`)}</b> <span>{t(`environment.${environment}About`)}</span>
+        <b>{t(`environment.${environment}`)}</b> <span>{t(`environment.${environment}About`)}</span>{' '}
+        {has_faults && <b>{t('environment.faults')}</b>}
       </span>
     </aside>
   )

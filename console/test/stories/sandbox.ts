@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { OWNER, type Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
@@ -20,8 +21,46 @@ const SCRIPTED = `<body onload="${RUN}"><p>Hostile</p>
 const emailType = async (site: Site): Promise<number> =>
   (await site.api('GET', 'subscriptions')).results.find(({ channel }: { channel: string }) => channel === 'email').id
 
+/** Opens what the recipient of the message sees, and sends it to a member. */
+async function releaseShown(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'More about the message' }).click()
+  const shown = page.context().waitForEvent('page')
+  await page.getByRole('menuitem', { name: 'Open the recipient’s preference page' }).click()
+  await (await shown).getByText('nothing on this page is saved').waitFor()
+  await (await shown).close()
+  await page.getByRole('button', { name: 'More about the message' }).click()
+  await page.getByRole('menuitem', { name: 'Release…' }).click()
+  await page.getByRole('dialog').getByLabel('Address').fill('stranger@example.com')
+  await page.getByRole('button', { name: 'Send the copy' }).click()
+  await page.getByText('must be the address of a member', { exact: false }).waitFor()
+  await page.getByRole('dialog').getByLabel('Address').fill(OWNER.email)
+  await page.getByRole('button', { name: 'Send the copy' }).click()
+  await page.getByText(`The copy was sent to ${OWNER.email}.`).waitFor()
+}
+
+const faults = (site: () => Site) =>
+  test('acts out faults while admins let it, and the strip on top says so', async () => {
+    await using opened = await memberPage(site(), '/p/1/sandbox')
+    const { page } = opened
+    await page.getByText('Let messages bounce, be complained about or wait').click()
+    await page.getByLabel('Emails that bounce').fill('100')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('The sandbox acts out faults.').waitFor()
+    const { id } = await site().api('POST', 'messages', {
+      user: { external_id: 'sample-3' },
+      subscription_id: await emailType(site()),
+      content: { subject: 'Beans that bounce', html: HTML },
+    })
+    await expect.poll(async () => (await site().api('GET', `messages/${id}`)).state).toBe('bounced')
+    await page.getByRole('button', { name: 'Turn all off' }).click()
+    await page.getByText('The sandbox acts out faults.').waitFor({ state: 'detached' })
+    expect((await site().api('GET', 'sandbox/fault-policy')).bounce_percent).toBe(0)
+  })
+
 export const sandbox = (site: () => Site) =>
   describe('the sandbox inbox', () => {
+    faults(site)
+
     test('names addresses that act out a bounce, which the message of one ends with', async () => {
       await using opened = await memberPage(site(), '/p/1/sandbox')
       const { page } = opened
@@ -57,20 +96,7 @@ export const sandbox = (site: () => Site) =>
       await page.getByRole('button', { name: /^Links 2$/ }).click()
       await page.getByText('unsubscribe link, line 1').waitFor()
       await page.getByText('An email has no page that this could be relative to.', { exact: false }).waitFor()
-
-      await page.getByRole('button', { name: 'More about the message' }).click()
-      const shown = page.context().waitForEvent('page')
-      await page.getByRole('menuitem', { name: 'Open the recipient’s preference page' }).click()
-      await (await shown).getByText('nothing on this page is saved').waitFor()
-      await (await shown).close()
-      await page.getByRole('button', { name: 'More about the message' }).click()
-      await page.getByRole('menuitem', { name: 'Release…' }).click()
-      await page.getByRole('dialog').getByLabel('Address').fill('stranger@example.com')
-      await page.getByRole('button', { name: 'Send the copy' }).click()
-      await page.getByText('must be the address of a member', { exact: false }).waitFor()
-      await page.getByRole('dialog').getByLabel('Address').fill(OWNER.email)
-      await page.getByRole('button', { name: 'Send the copy' }).click()
-      await page.getByText(`The copy was sent to ${OWNER.email}.`).waitFor()
+      await releaseShown(page)
     })
 
     test('runs nothing of what is drawn, whichever way it is asked to', async () => {

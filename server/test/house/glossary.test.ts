@@ -49,7 +49,7 @@ const MEANINGS: (Exception & { word: string })[] = [
       `${MODULES}channels/`,
       `${MODULES}campaigns/text-sizes/`,
       `${MODULES}campaigns/tasks.ts`,
-      'server/migrations/0074_',
+      'server/migrations/0076_',
       'server/src/api-description/examples/',
     ],
     why: 'a part of a long text message, and its price',

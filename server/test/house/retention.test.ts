@@ -78,7 +78,7 @@ const BY_HAND =
   `activity_feeds api_keys attribute_profiling attributes audit_chains campaign_audiences campaign_opens campaign_preflights campaign_templates campaigns
   credentials_version domains event_removals identity_epochs imports journey_clocks journey_rates journey_steps journey_versions journeys links list_clocks
   list_counts lists mail_pauses mail_processes member_identities member_passkeys member_recovery_codes member_roles members organisations page_themes projects providers
-  log_positions retention_progress schema_migrations sending_policies subscriptions suppression_keys template_attachments warm_ups webhook_cursors webhook_endpoints
+  log_positions retention_progress sandbox_faults schema_migrations sending_policies subscriptions suppression_keys template_attachments warm_ups webhook_cursors webhook_endpoints
   webhook_versions quota_refusals queue_partitions`.split(/\s+/)
 
 /** Rows that are as many as users, addresses or destinations, and the reason why they stay. */

@@ -143,6 +143,8 @@ attributes GET /api/client/schema/attributes
 sandbox GET /api/client/sandbox/messages
 sandbox GET /api/client/sandbox/messages/{messageId}
 sandbox GET /api/client/sandbox/messages/{messageId}/check
+D-SBX-3 GET /api/client/sandbox/fault-policy
+D-SBX-3 PUT /api/client/sandbox/fault-policy
 D-SBX-1 POST /api/client/sandbox/messages/{messageId}/release
 sandbox DELETE /api/client/sandbox/messages
 campaigns GET /api/client/campaigns/{campaignId}/delivery

@@ -272,6 +272,7 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'POST /api/client/webhooks/{endpointId}/rotate-secret': {},
     'POST /api/client/webhooks/{endpointId}/test': {},
     'POST /api/client/webhooks/{endpointId}/replays': { since: '2026-11-19T00:00:00Z' },
+    'POST /api/client/sandbox/messages/{messageId}/release': { to: 'somebody@example.com' },
     'PUT /api/client/mail-sites/{site}': { limits: { mails_per_second: 5 } },
     'PATCH /api/client/providers/{providerId}': { name: 'Taken over' },
     'PATCH /api/client/domains/{domainId}': { is_default: true },
@@ -307,6 +308,9 @@ const call = ({ w, ours }: Stage, route: Route, path: string) =>
 /** These routes need a blast that is being sent, or one with a preflight. Our campaign is a trigger. */
 const NOT_FOR_TRIGGERS = /\/(?:pause|resume|preflights|preflights\/\{preflightId\})$/
 
+/** Releasing an email needs a server with a relay. */
+const NOT_WITHOUT_RELAY = /\/release$/
+
 /** Parameters that a caller chooses freely. They never refer to a row of another tenant. */
 const OWN_NAMES = ['locale', 'name', 'key', 'version']
 
@@ -336,7 +340,7 @@ describe('paths with ids of another tenant', () => {
 
     // An import that is still queued can be cancelled.
     staged.ours.importId = await importInto(w, w, staged.ours.listId, 'ours')
-    for (const route of withParams.filter(({ path }) => !NOT_FOR_TRIGGERS.test(path))) {
+    for (const route of withParams.filter(({ path }) => !NOT_FOR_TRIGGERS.test(path) && !NOT_WITHOUT_RELAY.test(path))) {
       const { status } = await call(staged, route, filled(route.path, staged.ours))
       expect([route.method, route.path, status < 300]).toEqual([route.method, route.path, true])
     }

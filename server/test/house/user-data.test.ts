@@ -59,7 +59,7 @@ const WITHOUT_USERS =
   credentials_version dkim_keys domains event_days event_ids event_names event_removals identity_epochs introduced_names journey_backtests journey_clocks
   journey_counts journey_rates journey_sweeps journey_versions journeys links list_clocks list_counts list_days list_versions lists mail_pauses mail_processes
   mail_site_hours member_challenges member_identities member_links member_mails member_passkeys member_recovery_codes member_roles member_sessions members message_counts message_days
-  log_positions mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions quota_refusals rate_buckets rate_queues retention_progress
+  log_positions mta_sts_policies organisations page_themes projects providers queue_batches queue_partitions quota_refusals rate_buckets rate_queues retention_progress sandbox_faults
   schema_migrations
   send_attempts sending_policies sign_in_failures sign_in_redirects subscriptions suppression_keys tls_reports tls_results traced_messages usage_counters warm_up_sites warm_ups
   webhook_cursors webhook_endpoints

@@ -16,6 +16,7 @@ import { Card, PageHead } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Captured } from './captured.tsx'
+import { Faults } from './faults.tsx'
 import { queryOf } from './grammar.ts'
 import { CapturedMessage } from './message.tsx'
 import { Outcomes } from './outcomes.tsx'
@@ -82,6 +83,7 @@ export function Inbox() {
               <Captured messages={data.results} shown={shown} isRead={(id) => isRead(marks, id)} onOpen={open} />
             )}
             <Outcomes />
+            <Faults />
             <Pages data={data} onPage={(paging) => void navigate({ search: ({ q }) => ({ ...(q !== undefined && { q }), ...paging }) })} />
           </Card>
           {shown !== undefined && <CapturedMessage id={shown} tab={tab ?? 'preview'} />}

@@ -2,7 +2,15 @@
 import type { Words } from '../../infra/http/openapi/words.ts'
 import { CHANGED, CREATED } from './times.ts'
 
-const project = { id: 1, name: 'Shop', role: 'admin', environment: 'live', locale: 'en-AU', timezone: 'Australia/Sydney' }
+const project = {
+  id: 1,
+  name: 'Shop',
+  role: 'admin',
+  environment: 'live',
+  has_faults: false,
+  locale: 'en-AU',
+  timezone: 'Australia/Sydney',
+}
 
 const session = {
   id: 12,

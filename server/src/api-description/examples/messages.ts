@@ -279,6 +279,9 @@ export const messageExamples = {
       { url: '/returns', target: null, text: 'Returns', line: 21, kind: 'none', problem: 'relative' },
     ],
   },
+  SandboxMessageReleaseInput: { to: 'kim@example.com' },
+  SandboxMessageReleaseReply: { is_accepted: true, message: null },
+  SandboxFaultPolicyReply: { bounce_percent: 5, complaint_percent: 1, soft_fail_percent: 10, delay_seconds: 0 },
   SendingPolicyReply: {
     caps: [{ channels: ['email'], max: 3, window_hours: 168 }],
     quiet_hours: { channels: ['text', 'push'], from: '21:00', to: '08:00' },

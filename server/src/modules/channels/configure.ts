@@ -11,6 +11,7 @@ import type { ProjectId, ProviderId } from '../../lib/ids.ts'
 import type { Language } from '../../lib/languages.ts'
 import { translated } from '../../lib/translated.ts'
 import { openSecrets, outsideOf, sealContext, toolsOf } from './connections.ts'
+import { projectsWithFaults } from './faults.queries.ts'
 import { german } from './german.ts'
 import * as queries from './queries.ts'
 import { checkedSettings, PROVIDER_NAMES, type ProviderName, providers, type Settings, splitSecrets } from './registry.ts'
@@ -47,9 +48,11 @@ export async function getProvider(ctx: ProjectCtx, id: ProviderId): Promise<Conf
 }
 
 /** Does the project have a provider that delivers messages? The sandbox does not. */
-/** Which of these projects send messages. Those of the others go to the sandbox. */
-export const projectsWithProvider = (ctx: Ctx, ids: ProjectId[]): Promise<ProjectId[]> =>
-  queries.projectsWithProviderBeside(ctx, ids, SANDBOX)
+/** Which of these projects send messages, and in which the sandbox acts out faults. Messages of those that send none go to the sandbox. */
+export const environmentsOf = async (ctx: Ctx, ids: ProjectId[]) => ({
+  live: await queries.projectsWithProviderBeside(ctx, ids, SANDBOX),
+  faulty: await projectsWithFaults(ctx, ids),
+})
 
 export const hasProvider = (ctx: Ctx, projectId: ProjectId): Promise<boolean> => queries.hasProviderBeside(ctx, projectId, SANDBOX)
 

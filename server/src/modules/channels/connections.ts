@@ -6,6 +6,8 @@ import type { Channel } from '../../lib/shapes.ts'
 import { sendingDomainOf } from '../domains/index.ts'
 import { returnPathFor } from '../mta/index.ts'
 import { devicesFor, isPushService, serviceOf } from './devices.ts'
+import { findFaults } from './faults.queries.ts'
+import { actOut, type SandboxFaults } from './faults.ts'
 import { sizeProblem, tooLarge } from './mail-size.ts'
 import type { MailTaken, Outgoing, ProviderResponse, ProviderTools } from './provider.ts'
 import { findDefault, findOthers, findProvider } from './queries.ts'
@@ -46,10 +48,11 @@ export type ProviderConnection = {
  */
 export async function connectProvider(ctx: ProjectCtx, channel: Channel, providerId: ProviderId | null): Promise<ProviderConnection> {
   const chosen = providerId === null ? undefined : await findProvider(ctx, providerId)
-  if (chosen?.channel === channel) return connectionOfRow(ctx, chosen)
-  const row = await findDefault(ctx, channel)
-  if (!row) return connectionOf(ctx, { kind: DEFAULTS[channel] ?? 'sandbox', id: null, settings: {}, rate: null })
-  if (!isPushService(row.kind)) return connectionOfRow(ctx, row)
+  const row = chosen?.channel === channel ? chosen : await findDefault(ctx, channel)
+  const kind = row?.kind ?? DEFAULTS[channel] ?? 'sandbox'
+  const faults = kind === 'sandbox' ? await findFaults(ctx) : undefined
+  if (!row) return connectionOf(ctx, { kind, id: null, settings: {}, rate: null }, faults)
+  if (row === chosen || !isPushService(row.kind)) return connectionOfRow(ctx, row, faults)
   const others = [...Map.groupBy(await findOthers(ctx, channel, row.id), ({ kind }) => kind).values()].flatMap(([oldest]) => oldest ?? [])
   const additional = others.filter(({ kind }) => kind !== row.kind && isPushService(kind))
   return joinConnections(
@@ -79,12 +82,12 @@ function joinConnections(first: ProviderConnection, others: ProviderConnection[]
   }
 }
 
-function connectionOfRow(ctx: ProjectCtx, row: ProviderRow): ProviderConnection {
+function connectionOfRow(ctx: ProjectCtx, row: ProviderRow, faults?: SandboxFaults): ProviderConnection {
   const { kind, id, rate_limit, rate_interval_seconds } = row
   const rate =
     rate_limit === null || rate_interval_seconds === null ? null : { limit: rate_limit, interval_ms: rate_interval_seconds * 1000 }
   const secrets = openSecrets(ctx, row)
-  return connectionOf(ctx, { kind, id, settings: secrets && { ...row.settings, ...secrets }, rate })
+  return connectionOf(ctx, { kind, id, settings: secrets && { ...row.settings, ...secrets }, rate }, faults)
 }
 
 type Ready = {
@@ -95,7 +98,7 @@ type Ready = {
   rate: ProviderConnection['rate']
 }
 
-function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): ProviderConnection {
+function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready, faults?: SandboxFaults): ProviderConnection {
   const { repeatable, idempotent, takesMail = null, atOnce, send, ...limit } = providers[kind]
   const outside = toolsOf(ctx, id)
   return {
@@ -117,7 +120,7 @@ function connectionOf(ctx: ProjectCtx, { kind, id, settings, rate }: Ready): Pro
       const outcome = simulated
         ? await simulate(simulated, ctx, kind === 'sandbox' ? attempt : async () => ({ is: 'accepted', delivered: true }))
         : settings
-          ? (tooLarge(limit, message) ?? (await attempt()))
+          ? (tooLarge(limit, message) ?? (await (faults ? actOut(faults, message, ctx, attempt) : attempt())))
           : secretsUnreadable
       const elapsedMs = performance.now() - started
       ctx.metrics.messageSent(message.channel, kind, outcome.is, elapsedMs)

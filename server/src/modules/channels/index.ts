@@ -1,5 +1,5 @@
 /**
- * Channels and providers. Owns `providers`. A channel composes a message for one user from a rendered template. A provider sends
+ * Channels and providers. Owns `providers` and `sandbox_faults`. A channel composes a message for one user from a rendered template. A provider sends
  * it, and reports the result at once or later in a callback. Promises: a message never contains a device token; attributes of users
  * cannot start another header; a provider responds accepted, rejected, deferred or uncertain, also if the network fails; its secrets
  * are encrypted and never shown; a report is only accepted if the provider proves its origin.
@@ -8,7 +8,7 @@
 export type { Contact, Unreachable } from './channel.ts'
 export { providerComponents } from './components.ts'
 export { MESSAGE_CONTENTS, unreachable } from './compose.ts'
-export { hasProvider, projectsWithProvider, segmentPriceOf } from './configure.ts'
+export { environmentsOf, hasProvider, segmentPriceOf } from './configure.ts'
 export { connectProvider, type ProviderConnection } from './connections.ts'
 export { domainOf, senderOf as emailSenderOf } from './mail.ts'
 export { sourceOf } from './mail-source.ts'

@@ -33,6 +33,8 @@ export type Outgoing = Rendered & {
   fromDomain?: string
   /** Not transactional. */
   isMarketing?: true
+  /** There was an attempt before. */
+  isRetry?: true
   /** Files of an email. */
   attachments?: readonly Attachment[]
   /** The email as it was composed in advance; only for providers that take it. Its content then lacks what is in it: HTML and text. */
@@ -61,8 +63,8 @@ export type ProviderResponse =
       smtp?: SmtpTrace
       complained?: true
     }
-  /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed. */
-  | { is: 'rejected'; reason: string; code?: string; bounced?: true; deadTokens?: string[]; smtp?: SmtpTrace }
+  /** The message cannot be sent. `bounced` means that the address is invalid and must be suppressed, unless the bounce is acted out. */
+  | { is: 'rejected'; reason: string; code?: string; bounced?: true; isActedOut?: true; deadTokens?: string[]; smtp?: SmtpTrace }
   /** Try again later, at `retryAt` if it is set. */
   | { is: 'deferred'; reason: string; code?: string; retryAt?: Date; smtp?: SmtpTrace }
   /** The connection broke after the request was sent, so the provider may have the message. It is not sent again automatically. */

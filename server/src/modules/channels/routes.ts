@@ -3,6 +3,7 @@ import { route } from '../../infra/http/route.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
 import { createProvider, deleteProvider, getProvider, listProviders, providerKinds, testProvider, updateProvider } from './configure.ts'
+import { faultRoutes } from './fault-routes.ts'
 import { providerListing } from './queries.ts'
 import { ConfiguredProvider, ConfiguredProviders, ProviderChanges, ProviderInput, ProviderKinds, ProviderTest } from './schema.ts'
 
@@ -11,6 +12,7 @@ const params = { providerId: pathId<ProviderId>() }
 const providerAudit = audits('provider', { id: 'providerId', read: getProvider })
 
 export const providerRoutes = [
+  ...faultRoutes,
   route({
     method: 'GET',
     path: '/api/client/providers/meta',

@@ -55,7 +55,17 @@ describe('the first link', () => {
         member: { id: expect.any(Number), email: 'kim@example.com', name: 'Kim' },
         organisation: { id: w.organisationId, name: 'Test' },
         role: 'owner',
-        projects: [{ id: w.projectId, name: 'Test', role: 'admin', environment: 'sandbox', locale: 'en-AU', timezone: 'Australia/Sydney' }],
+        projects: [
+          {
+            id: w.projectId,
+            name: 'Test',
+            role: 'admin',
+            environment: 'sandbox',
+            has_faults: false,
+            locale: 'en-AU',
+            timezone: 'Australia/Sydney',
+          },
+        ],
         expires_at: expect.any(String),
       },
     ])

@@ -5,7 +5,7 @@ import { pathId } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { addPasskey, beginPasskey, beginPasskeySignIn, listPasskeys, removePasskey, signInWithPasskey } from './passkeys.ts'
 import { ConsoleSession, NewPasskey, Passkey, PasskeyAnswer, PasskeyInput, PasskeyOptions, PasswordProof } from './schema.ts'
-import { getSession, type ProjectsWithProvider } from './service.ts'
+import { type EnvironmentsOf, getSession } from './service.ts'
 
 const UNANSWERED = 'nothing changes before the challenge is answered'
 
@@ -61,7 +61,7 @@ export const passkeyRoutes = [
 ]
 
 /** The sign-in with a passkey. */
-export const passkeySignInRoutes = (projectsWithProvider: ProjectsWithProvider) => [
+export const passkeySignInRoutes = (environmentsOf: EnvironmentsOf) => [
   route({
     method: 'POST',
     path: '/api/console/sign-in/passkey/begin',
@@ -83,6 +83,6 @@ export const passkeySignInRoutes = (projectsWithProvider: ProjectsWithProvider) 
     reply: ConsoleSession,
     audit: { none: 'a session is no configuration; members list their own' },
     errors: ['authentication_required'],
-    run: async (ctx, { body, browser }) => getSession(await signInWithPasskey(ctx, body, browser), projectsWithProvider),
+    run: async (ctx, { body, browser }) => getSession(await signInWithPasskey(ctx, body, browser), environmentsOf),
   }),
 ]

@@ -11,7 +11,7 @@ import { Presence, PresenceInput } from './presence.schema.ts'
 import { notePresence } from './presence.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignedOut, SignInInput, WaysIn } from './schema.ts'
-import { getSession, type ProjectsWithProvider } from './service.ts'
+import { type EnvironmentsOf, getSession } from './service.ts'
 import { listSessions, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'
 import { hasProvider, providerSignOutUrl } from './single-sign-on.ts'
@@ -22,15 +22,15 @@ import { teamRoutes } from './team-routes.ts'
 const NO_CONFIGURATION = 'a session is no configuration; members list their own'
 
 /** Verbs that need other modules. */
-export type Verbs = { projectsWithProvider: ProjectsWithProvider }
+export type Verbs = { environmentsOf: EnvironmentsOf }
 
-export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
+export const memberRoutes = ({ environmentsOf }: Verbs) => [
   ...teamRoutes,
   ...organisationRoutes,
   ...profileRoutes,
   ...passkeyRoutes,
-  ...passkeySignInRoutes(projectsWithProvider),
-  ...singleSignOnRoutes(projectsWithProvider),
+  ...passkeySignInRoutes(environmentsOf),
+  ...singleSignOnRoutes(environmentsOf),
   route({
     method: 'GET',
     path: '/api/console/sign-in',
@@ -55,7 +55,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     reply: ConsoleSession,
     audit: { none: 'the invitation is recorded, and who joined is the member of the invitation' },
     errors: ['authentication_required', 'resource_missing'],
-    run: async (ctx, { body, browser }) => getSession(await acceptInvitation(ctx, body, browser), projectsWithProvider),
+    run: async (ctx, { body, browser }) => getSession(await acceptInvitation(ctx, body, browser), environmentsOf),
   }),
   route({
     method: 'POST',
@@ -68,8 +68,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     reply: ConsoleSession,
     audit: { none: 'the verb records the new member, because the request has no organisation before' },
     errors: ['authentication_required', 'resource_already_exists'],
-    run: async (ctx, { body, browser, requestId }) =>
-      getSession(await createOwner(ctx, body, { browser, requestId }), projectsWithProvider),
+    run: async (ctx, { body, browser, requestId }) => getSession(await createOwner(ctx, body, { browser, requestId }), environmentsOf),
   }),
   route({
     method: 'POST',
@@ -82,7 +81,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
     reply: ConsoleSession,
     audit: { none: NO_CONFIGURATION },
     errors: ['authentication_required', 'rate_limited'],
-    run: async (ctx, { body, browser }) => getSession(await signIn(ctx, body, browser), projectsWithProvider),
+    run: async (ctx, { body, browser }) => getSession(await signIn(ctx, body, browser), environmentsOf),
   }),
   route({
     method: 'POST',
@@ -107,7 +106,7 @@ export const memberRoutes = ({ projectsWithProvider }: Verbs) => [
       'Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header they are about the organisation.',
     access: { member: 'member' },
     reply: ConsoleSession,
-    run: (ctx) => getSession(ctx, projectsWithProvider),
+    run: (ctx) => getSession(ctx, environmentsOf),
   }),
   route({
     method: 'PUT',

@@ -42,6 +42,7 @@ const OwnProject = Exact({
   environment: OneOf(['live', 'sandbox'], {
     description: '`sandbox` until the project has a provider: its messages are kept instead of sent.',
   }),
+  has_faults: Type.Boolean({ description: 'Whether its sandbox acts out bounces, complaints or delays.' }),
   locale: Type.String(),
   timezone: Type.String(),
 })

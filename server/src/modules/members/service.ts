@@ -1,17 +1,18 @@
 import type { Credential, MemberSession } from '../../infra/http/route.ts'
-import type { Ctx, MemberCtx, OrganisationCtx } from '../../infra/runtime/ctx.ts'
+import type { Ctx, MemberCtx, OrganisationCtx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MemberId, ProjectId } from '../../lib/ids.ts'
 import { organisationAtLeast, type Role } from '../../lib/roles.ts'
 import { findMemberKey } from '../keys/index.ts'
-import { findOrganisation, type OwnedProject, projectsOf } from '../projects/index.ts'
+import { findOrganisation, findProject, type OwnedProject, projectsOf } from '../projects/index.ts'
+import { hasRoleInProject } from './project-members.queries.ts'
 import * as queries from './queries.ts'
 import type { ConsoleSession, OwnProject } from './schema.ts'
 import { findOwnSession } from './sessions.queries.ts'
 import { endOf } from './sessions.ts'
 
-/** Which of these projects have a provider. The others are sandboxes. */
-export type ProjectsWithProvider = (ctx: Ctx, ids: ProjectId[]) => Promise<ProjectId[]>
+/** Which of these projects have a provider, and in which the sandbox acts out faults. Those without a provider are sandboxes. */
+export type EnvironmentsOf = (ctx: Ctx, ids: ProjectId[]) => Promise<{ live: ProjectId[]; faulty: ProjectId[] }>
 
 const noRole = () =>
   new ApiError('permission_denied', 'You have no role in the project that the header `Carillon-Project` names.', { reason: 'project' })
@@ -45,6 +46,12 @@ export async function memberCredential(ctx: Ctx, session: MemberSession, project
   }
 }
 
+/** Whether this is the address of a member who has joined and has a role in the project. */
+export async function isMemberOfProject(ctx: ProjectCtx, email: string): Promise<boolean> {
+  const { organization_id } = await findProject(ctx, ctx.projectId)
+  return hasRoleInProject(ctx, organization_id, email)
+}
+
 async function roleIn(ctx: Ctx, { memberId, role }: MemberSession, projectId: ProjectId): Promise<Role | undefined> {
   if (organisationAtLeast(role, 'admin')) return 'admin'
   return (await queries.findRole(ctx, memberId, projectId))?.role
@@ -59,7 +66,7 @@ export async function readableProjects(ctx: OrganisationCtx): Promise<Map<Projec
 }
 
 /** The member, the organisation and the projects of a session. */
-export async function getSession(ctx: MemberCtx, projectsWithProvider: ProjectsWithProvider): Promise<ConsoleSession> {
+export async function getSession(ctx: MemberCtx, environmentsOf: EnvironmentsOf): Promise<ConsoleSession> {
   const { organisationId, memberId, role } = ctx
   const member = await queries.findMember(ctx, organisationId, memberId)
   const session = await findOwnSession(ctx)
@@ -69,26 +76,25 @@ export async function getSession(ctx: MemberCtx, projectsWithProvider: ProjectsW
     member: { id: memberId, email: member.email, name: member.name },
     organisation: await findOrganisation(ctx, organisationId),
     role,
-    projects: await ownProjects(ctx, projectsWithProvider),
+    projects: await ownProjects(ctx, environmentsOf),
     expires_at: endOf(ctx, session),
   }
 }
 
-async function ownProjects(ctx: MemberCtx, projectsWithProvider: ProjectsWithProvider): Promise<OwnProject[]> {
+async function ownProjects(ctx: MemberCtx, environmentsOf: EnvironmentsOf): Promise<OwnProject[]> {
   const roles = new Map((await queries.rolesOf(ctx)).map(({ project_id, role }) => [project_id, role]))
   const isAdmin = organisationAtLeast(ctx.role, 'admin')
   const projects = (await projectsOf(ctx, ctx.organisationId)).filter(({ id }) => isAdmin || roles.has(id))
-  const live = new Set(
-    await projectsWithProvider(
-      ctx,
-      projects.map(({ id }) => id),
-    ),
+  const { live, faulty } = await environmentsOf(
+    ctx,
+    projects.map(({ id }) => id),
   )
   const present = ({ id, name, locale, timezone }: OwnedProject): OwnProject => ({
     id,
     name,
     role: isAdmin ? 'admin' : (roles.get(id) as Role),
-    environment: live.has(id) ? 'live' : 'sandbox',
+    environment: live.includes(id) ? 'live' : 'sandbox',
+    has_faults: faulty.includes(id),
     locale,
     timezone,
   })

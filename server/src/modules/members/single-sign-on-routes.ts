@@ -1,10 +1,10 @@
 import { route } from '../../infra/http/route.ts'
 import { ConsoleSession, SingleSignOnAnswer, SingleSignOnStart } from './schema.ts'
-import { getSession, type ProjectsWithProvider } from './service.ts'
+import { type EnvironmentsOf, getSession } from './service.ts'
 import { beginSingleSignOn, finishSingleSignOn } from './single-sign-on.ts'
 
 /** The sign-in with an OpenID provider. */
-export const singleSignOnRoutes = (projectsWithProvider: ProjectsWithProvider) => [
+export const singleSignOnRoutes = (environmentsOf: EnvironmentsOf) => [
   route({
     method: 'POST',
     path: '/api/console/sign-in/single-sign-on/begin',
@@ -27,6 +27,6 @@ export const singleSignOnRoutes = (projectsWithProvider: ProjectsWithProvider) =
     audit: { none: 'the verb records the members that it creates, links and changes' },
     errors: ['authentication_required', 'permission_denied', 'quota_exceeded'],
     run: async (ctx, { body, browser, requestId }) =>
-      getSession(await finishSingleSignOn(ctx, body, { browser, requestId }), projectsWithProvider),
+      getSession(await finishSingleSignOn(ctx, body, { browser, requestId }), environmentsOf),
   }),
 ]

@@ -22,4 +22,6 @@ export type AppliedReport = Omit<Report, 'what'> & {
   what: Report['what'] | 'fraud' | 'virus'
   bounce?: ReportedBounce
   feedback?: ReportedFeedback
+  /** It suppresses no address. */
+  isActedOut?: true
 }

@@ -59,10 +59,10 @@ async function recordText(ctx: ProjectCtx, address: string, text: string): Promi
 /** No provider has this id. Messages are found by their own. */
 const NO_PROVIDER = 0 as ProviderId
 
-/** Applies complaints about messages, as if their provider had reported them. */
+/** Applies complaints that were acted out, as if their provider had reported them. They suppress no address, so that there can be more. */
 export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
   const at = ctx.clock.now()
-  const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at }))
+  const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at, isActedOut: true }))
   await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, reports))
 }
 
@@ -126,7 +126,9 @@ async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<vo
     const reason = REASONS[one.report.what]
     const address = one.message.recipient ?? one.report.address
     const { channel } = one.message
-    return reason && address && hasAddresses(channel) ? [{ one, channel, address, reason, source: { message_id: one.message.id } }] : []
+    return reason && address && hasAddresses(channel) && !one.report.isActedOut
+      ? [{ one, channel, address, reason, source: { message_id: one.message.id } }]
+      : []
   })
   const atOnce = addressed.filter(({ one }) => !one.report.bounce)
   await suppress(ctx, atOnce)

@@ -7,7 +7,7 @@ import { allAttachments, attachmentsOfTemplate } from '../../templates/index.ts'
 import { findUsers } from '../../users/index.ts'
 import { messageKey } from '../message-key.ts'
 import { attachmentsOf } from '../requests/attachments.queries.ts'
-import { viewUrlOf } from '../sending/view-link.ts'
+import { viewUrlOf } from '../view-link.ts'
 import { findSandboxMessage } from './queries.ts'
 import type { SandboxMessageWhole } from './schema.ts'
 

@@ -1,4 +1,4 @@
-/** What members of the team do with captured messages: release an email to themselves, and see what its recipient sees (D-SBX). */
+/** What members of the team do with sandbox messages: release an email to themselves, and see what its recipient sees (D-SBX). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { subscriptionTo } from '../../../../test/blasts.ts'
 import { member } from '../../../../test/members.ts'
@@ -9,8 +9,8 @@ import { releasedCopy } from './released.ts'
 
 const MESSAGES = '/api/client/sandbox/messages'
 
-/** Captures an email to a user. */
-async function capture(w: World, more: object = {}): Promise<number> {
+/** Sends an email to a user, which the sandbox keeps. */
+async function sendEmail(w: World, more: object = {}): Promise<number> {
   const sent = await w.post('/api/client/messages', {
     subscription_id: await subscriptionTo(w),
     content: { from: 'Shop <shop@example.com>', reply_to: 'help@example.com', subject: 'Käfer', html: '<p>Beans for {{ user.email }}</p>' },
@@ -26,7 +26,7 @@ describe('a released copy', () => {
   const source =
     'From: Shop <shop@example.com>\r\nSubject: Long\r\n words\r\nList-Unsubscribe: <https://example.com/u>,\r\n <mailto:u@example.com>\r\nTo: ana@example.com\r\nX-Order: 1\r\n\r\nFrom: the body\r\n\r\nstays'
 
-  test('has sender and recipient of its own, and all else as captured', () => {
+  test('has sender and recipient of its own, and all else as it was', () => {
     const copy = releasedCopy(source, { from: 'carillon@example.org', to: 'kim@example.org', messageId: 'a@example.org' })
     const [head, ...body] = copy.split('\r\n\r\n')
     expect(head?.split(/\r\n(?! )/)).toEqual([
@@ -62,7 +62,7 @@ describe('an email of the sandbox', () => {
   const release = (id: number, to: string, key = w.keys.editor) => w.post(`${MESSAGES}/${id}/release`, { to }, { key })
 
   test('is released to a member of the project, once for each request, and the audit log has it', async () => {
-    const id = await capture(w)
+    const id = await sendEmail(w)
     const one = await member(w, 'member', 'support')
     const released = await release(id, one.email.toUpperCase())
     expect(released.body, released.text).toEqual({ is_accepted: true, message: null })
@@ -77,7 +77,7 @@ describe('an email of the sandbox', () => {
   })
 
   test('is released to no other address', async () => {
-    const id = await capture(w)
+    const id = await sendEmail(w)
     const [without, elsewhere] = [await member(w, 'member'), await member(w, 'owner', undefined, await w.other())]
     for (const to of [without.email, elsewhere.email, 'ana@example.com']) {
       const refused = await release(id, to)
@@ -89,7 +89,7 @@ describe('an email of the sandbox', () => {
   })
 
   test('that the relay refuses is said to be refused', async () => {
-    const id = await capture(w)
+    const id = await sendEmail(w)
     relay.answer({ at: 'BODY', code: 554, text: '5.7.1 No beans here' })
     const { body } = await release(id, (await member(w, 'admin')).email)
     expect(body.is_accepted).toBe(false)
@@ -99,14 +99,14 @@ describe('an email of the sandbox', () => {
 
 test('a server without a relay releases nothing, and says what it lacks', async () => {
   await using w = await world()
-  const refused = await w.post(`${MESSAGES}/${await capture(w)}/release`, { to: (await member(w, 'admin')).email })
+  const refused = await w.post(`${MESSAGES}/${await sendEmail(w)}/release`, { to: (await member(w, 'admin')).email })
   expect(refused.status).toBe(422)
   expect(refused.text).toContain('SYSTEM_SMTP_URL')
 })
 
 test('the pages that the recipient sees are there, and a look at them counts and changes nothing', async () => {
   await using w = await world()
-  const id = await capture(w)
+  const id = await sendEmail(w)
   const { body } = await w.get(`${MESSAGES}/${id}`)
   const pathOf = (url: string) => new URL(url).pathname
   const view = await w.get(pathOf(body.view_url), { key: null })
@@ -138,7 +138,7 @@ test('the pages that the recipient sees are there, and a look at them counts and
 
 test('messages are found by a tag of their campaign or journey', async () => {
   await using w = await world()
-  const id = await capture(w)
+  const id = await sendEmail(w)
   const { campaign_id } = (await w.get(`${MESSAGES}/${id}`)).body
   const subscription_id = await subscriptionTo(w)
   const made = await w.post('/api/client/campaigns', {

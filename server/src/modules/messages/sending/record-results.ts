@@ -122,10 +122,12 @@ async function storeMail(
   if (mails.length > 0) await enqueueMail(ctx, mails)
 }
 
+const isActedOut = ({ outcome }: NonNullable<Attempted['attempt']>): boolean => 'isActedOut' in outcome && outcome.isActedOut === true
+
 /** Suppresses addresses that bounced, and removes invalid device tokens. */
 async function applyBounces(ctx: InTx, sent: Attempted[]): Promise<void> {
   const bounced = sent.flatMap(({ message: { id, channel }, result, attempt }) =>
-    result.state === 'bounced' && attempt && hasAddresses(channel)
+    result.state === 'bounced' && attempt && !isActedOut(attempt) && hasAddresses(channel)
       ? [{ channel, address: attempt.outgoing.recipient, reason: 'hard_bounce' as const, source: { message_id: id } }]
       : [],
   )

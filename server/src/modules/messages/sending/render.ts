@@ -11,8 +11,8 @@ import { renderContent, scopeOf } from '../../templates/tasks.ts'
 import { addPixel, type Tracker, trackerOf, wrapLinks } from '../../tracking/tasks.ts'
 import type { UserRow } from '../../users/index.ts'
 import type { ClaimedMessage, TriggeringEvent } from '../schema.ts'
+import { testViewUrlOf, viewUrlOf } from '../view-link.ts'
 import { streamHeaders } from './mail-headers.ts'
-import { testViewUrlOf, viewUrlOf } from './view-link.ts'
 
 /** How to compose an email in advance: its own headers, its sender if the template has none, what its key is made of, and whether it is to be signed. */
 export type Composing = { headers: Record<string, string>; defaultFrom: string; fromDomain?: string; hashesBody?: true } & Pick<

@@ -283,6 +283,7 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Om
         key: messageKey(ctx, message),
         headers: { ...outcome.headers, ...contexts.requestOf(message)?.headers },
         ...(!eligible.consent.is_transactional && { isMarketing: true as const }),
+        ...(message.attempts > 1 && { isRetry: true as const }),
         ...(outcome.mail && { mail: outcome.mail }),
         devices: contexts.devices(eligible.user.id),
         ...(shown.has(message.id) && { shown: shown.get(message.id) as Rendered }),

@@ -6,7 +6,7 @@ import { channels } from '../../../lib/channels.ts'
 import { findProject } from '../../projects/index.ts'
 import { attachmentsOfTemplate, withInlineImages } from '../../templates/index.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
-import { isTestToken, readViewToken } from '../sending/view-link.ts'
+import { isTestToken, readViewToken } from '../view-link.ts'
 import { renderAgain } from './render-again.ts'
 
 // The HTML of an email is not trusted: no scripts, no frames.

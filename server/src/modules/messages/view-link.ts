@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../infra/runtime/ctx.ts'
-import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
+import type { MessageId, ProjectId } from '../../lib/ids.ts'
 
 const CONTEXT = 'view'
 

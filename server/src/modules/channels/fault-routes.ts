@@ -1,0 +1,41 @@
+import { audits } from '../../infra/http/audited.ts'
+import { route } from '../../infra/http/route.ts'
+import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { fault } from '../../lib/errors.ts'
+import { deleteFaults, findFaults, saveFaults } from './faults.queries.ts'
+import { NO_FAULTS, SandboxFaults, sharesOf } from './faults.ts'
+
+const path = '/api/client/sandbox/fault-policy'
+
+const getFaults = async (ctx: ProjectCtx): Promise<SandboxFaults> => (await findFaults(ctx)) ?? NO_FAULTS
+
+const faultAudit = audits('sandbox_faults', { keyOf: () => 'sandbox_faults', idOf: () => null, read: getFaults })
+
+export const faultRoutes = [
+  route({
+    method: 'GET',
+    path,
+    summary: 'Read the faults of the sandbox.',
+    description: 'All are 0 unless they were set.',
+    access: { secret: 'support' },
+    reply: SandboxFaults,
+    run: getFaults,
+  }),
+  route({
+    method: 'PUT',
+    path,
+    summary: 'Set the faults of the sandbox.',
+    description:
+      'A share of the messages that the sandbox gets bounces, is complained about or is deferred at first, with the states and webhook events of real ones. The key of a message decides, so that each of its attempts meets the same. Complaints unsubscribe the user; no address is suppressed. All 0 ends it. Messages of other providers are not affected.',
+    access: { secret: 'admin' },
+    audit: faultAudit('updated'),
+    body: SandboxFaults,
+    reply: SandboxFaults,
+    run: async (ctx, { body }) => {
+      if (sharesOf(body) > 100) throw fault('validation_failed', 'bounce_percent', 'The three shares must be 100 together at most.')
+      if (sharesOf(body) + body.delay_seconds === 0) await deleteFaults(ctx)
+      else await saveFaults(ctx, body)
+      return body
+    },
+  }),
+]
