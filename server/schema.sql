@@ -1500,6 +1500,7 @@ create table messages (
   step text,
   acted_at timestamp(3) with time zone,
   is_requested boolean not null default false,
+  resent_from bigint,
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -1601,6 +1602,7 @@ create table providers (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   archived_at timestamp(3) with time zone,
+  segment_price jsonb,
   constraint providers_pkey PRIMARY KEY (project_id, id),
   constraint providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
   constraint providers_check CHECK (((rate_limit IS NULL) = (rate_interval_seconds IS NULL)))
@@ -1682,6 +1684,17 @@ create table retention_progress (
   passed_at timestamp(3) with time zone,
   constraint retention_progress_pkey PRIMARY KEY (project_id, store),
   constraint retention_progress_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+
+create table sandbox_faults (
+  project_id bigint not null,
+  bounce_percent smallint not null,
+  complaint_percent smallint not null,
+  soft_fail_percent smallint not null,
+  delay_seconds smallint not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint sandbox_faults_pkey PRIMARY KEY (project_id),
+  constraint sandbox_faults_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 
 create table sandbox_messages (
@@ -2068,6 +2081,16 @@ create table webhook_events (
 CREATE INDEX webhook_events_by_age ON webhook_events USING btree (created_at);
 CREATE INDEX webhook_events_by_type ON webhook_events USING btree (project_id, type, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX webhook_events_to_number ON webhook_events USING btree (project_id, created_at, id) WHERE ("position" IS NULL);
+
+create table webhook_hours (
+  project_id bigint not null,
+  endpoint_id bigint not null,
+  hour timestamp(3) with time zone not null,
+  succeeded integer not null,
+  failed integer not null,
+  constraint webhook_hours_pkey PRIMARY KEY (project_id, endpoint_id, hour),
+  constraint webhook_hours_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE
+) with (fillfactor=85);
 
 create table webhook_replays (
   id bigint not null generated always as identity,

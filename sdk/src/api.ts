@@ -1214,7 +1214,7 @@ export interface paths {
         };
         /**
          * List the lists of the project
-         * @description Archived lists are left out.
+         * @description Archived lists are left out, unless `archived` is `true`.
          */
         get: operations["listLists"];
         put?: never;
@@ -1255,6 +1255,26 @@ export interface paths {
          * @description Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.
          */
         patch: operations["updateList"];
+        trace?: never;
+    };
+    "/api/client/lists/{listId}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore an archived list
+         * @description A static list has the users that it had. A dynamic list is built again; until its `state` is `ready`, it is empty. Refused when its rule refers to something that does not exist any more.
+         */
+        post: operations["unarchiveList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/client/lists/{listId}/users": {
@@ -1359,6 +1379,46 @@ export interface paths {
          * @description If a dynamic list is already being built, that build continues.
          */
         post: operations["recountList"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/lists/sizes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how many users lists had in the last 30 days
+         * @description One number for each day, stored early on that day in UTC. A list that is new or archived has none.
+         */
+        get: operations["listListSizes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/lists/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tags of lists
+         * @description Those of archived lists are left out.
+         */
+        get: operations["listListTags"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1516,7 +1576,7 @@ export interface paths {
         };
         /**
          * List campaigns
-         * @description The newest is first. Archived campaigns are left out.
+         * @description The newest is first. Archived campaigns are left out, unless `archived` is `true`.
          */
         get: operations["listCampaigns"];
         put?: never;
@@ -1557,6 +1617,26 @@ export interface paths {
          * @description Members that are left out do not change. Set `state` to schedule a blast (`scheduled`) or make it a draft again (`draft`), to run or finish a trigger (`running`, `finished`), or to abort either (`aborted`). A new `send_at` withdraws the unsent messages of a blast that is being sent: the blast is `aborting` until no message is in flight, and then `scheduled`. Users who already got it do not get it again. Setting `state`, or changing a campaign that is not a draft, needs `publisher`.
          */
         patch: operations["updateCampaign"];
+        trace?: never;
+    };
+    "/api/client/campaigns/{campaignId}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore an archived campaign
+         * @description It has the state that it had, except that a campaign that was active stays `aborted`. If another campaign took its `slug`, it gets one with a number. Restoring a campaign that is not a draft needs `publisher`.
+         */
+        post: operations["unarchiveCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/client/campaigns/{campaignId}/duplicate": {
@@ -1995,6 +2075,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/campaigns/{campaignId}/text-sizes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Measure a text message for a sample of users
+         * @description Renders the message for up to 1,000 users who would get it: the first of the lists of a blast, or else the newest users with a phone number. Nothing is sent. The templates are the stored ones, or `template` for all users, which is not saved. Other channels are 422.
+         */
+        post: operations["textCampaignSizes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/messages": {
         parameters: {
             query?: never;
@@ -2048,7 +2148,7 @@ export interface paths {
         };
         /**
          * List journeys
-         * @description Archived journeys are left out.
+         * @description Archived journeys are left out, unless `archived` is `true`.
          */
         get: operations["listJourneys"];
         put?: never;
@@ -2109,6 +2209,26 @@ export interface paths {
          * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
          */
         patch: operations["updateJourney"];
+        trace?: never;
+    };
+    "/api/client/journeys/{journeyId}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore an archived journey
+         * @description A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived exit all the same. Restoring a journey that is not a draft needs `publisher`.
+         */
+        post: operations["unarchiveJourney"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/client/journeys/{journeyId}/steps": {
@@ -2459,6 +2579,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/users/{userId}/journeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the journeys in which a user is
+         * @description Archived journeys, which the user is about to leave, are left out.
+         */
+        get: operations["listUserJourneys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/journeys/{journeyId}/users/{userId}/explain": {
         parameters: {
             query?: never;
@@ -2765,6 +2905,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/messages/{messageId}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again
+         * @description Makes a new message to the same user, from the template as it is now and with the data of the first, whose id it has as `resent_from`. The first must have been attempted and have ended: `sent`, `delivered`, `bounced`, `complained`, `failed` or `unknown`. Consent, suppressions, quiet hours and caps apply. The reply says whether the new message is `queued` or `skipped`.
+         */
+        post: operations["resendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/sandbox/messages": {
         parameters: {
             query?: never;
@@ -2823,6 +2983,26 @@ export interface paths {
         get: operations["getSandboxMessageCheck"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/sandbox/messages/{messageId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a captured email to a member of the team
+         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. It comes from `SYSTEM_MAIL_FROM`; subject, content and attachments are those that were captured. Its links are those of the user: what is opened, clicked or chosen there counts for them.
+         */
+        post: operations["releaseSandboxMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2967,6 +3147,30 @@ export interface paths {
          * @description Concerns recipients that wait, paused ones included; email under way is not stopped. Their messages become `aborted`, with the reason `cancelled`. All conditions must hold.
          */
         post: operations["cancelMailQueue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/sandbox/fault-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the faults of the sandbox
+         * @description All are 0 unless they were set.
+         */
+        get: operations["getSandboxFaultPolicy"];
+        /**
+         * Set the faults of the sandbox
+         * @description A share of the messages that the sandbox gets bounces, is complained about or is deferred at first, with the states and webhook events of real ones. The key of a message decides, so that each of its attempts meets the same. Complaints unsubscribe the user; no address is suppressed. All 0 ends it. Messages of other providers are not affected.
+         */
+        put: operations["setSandboxFaultPolicy"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3403,6 +3607,26 @@ export interface paths {
          * @description The endpoint is active immediately. Only this reply (and its idempotent replays) contains the `signing_secret`.
          */
         post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/client/webhooks/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the attempts of each endpoint in the last 24 hours
+         * @description By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded at its third attempt counts as one attempt that succeeded and two that failed.
+         */
+        get: operations["listWebhookAttempts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4995,6 +5219,11 @@ export interface components {
             in_flight?: number;
             /**
              * Format: date-time
+             * @description When it was archived. Only in the list of those that are archived.
+             */
+            archived_at?: string;
+            /**
+             * Format: date-time
              * @description When it was created.
              */
             created_at: string;
@@ -6150,6 +6379,20 @@ export interface components {
             /** @description In the order of `to`. `content` is the message as stored by a provider that sends nothing, such as the sandbox. */
             results: components["schemas"]["CampaignTest"][];
         };
+        CampaignTextSizeInput: {
+            /**
+             * Format: locale
+             * @description The locale of `template`; the default is that of the project.
+             */
+            locale?: string;
+            /**
+             * @description A variant of an A/B test. A campaign without variants has only `A`.
+             * @enum {string}
+             */
+            variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            /** @description The members depend on the channel of the campaign. Every string may contain Liquid. */
+            template?: components["schemas"]["CampaignTemplateInput"];
+        };
         /**
          * @example {
          *       "external_id": "customer-1042",
@@ -6286,6 +6529,8 @@ export interface components {
                  * @enum {string}
                  */
                 environment: "live" | "sandbox";
+                /** @description Whether its sandbox acts out bounces, complaints or delays. */
+                has_faults: boolean;
                 /** @description The language, as a BCP-47 tag. */
                 locale: string;
                 /** @description The IANA time zone. */
@@ -8029,6 +8274,12 @@ export interface components {
                 limit: number;
                 /** @description The interval in seconds. */
                 interval_seconds: number;
+            } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
             } | null;
         };
         /** @description Settings of a provider of the kind `discard` to change; null removes one. */
@@ -9834,6 +10085,11 @@ export interface components {
             stats_at?: string;
             /**
              * Format: date-time
+             * @description When it was archived. Only in the list of those that are archived.
+             */
+            archived_at?: string;
+            /**
+             * Format: date-time
              * @description When it was created.
              */
             created_at: string;
@@ -11348,6 +11604,11 @@ export interface components {
             users_count: number;
             /**
              * Format: date-time
+             * @description When it was archived. Only in the list of those that are archived.
+             */
+            archived_at?: string;
+            /**
+             * Format: date-time
              * @description When it was created.
              */
             created_at: string;
@@ -11822,6 +12083,43 @@ export interface components {
             /** @description Whether the counts are estimates. With `false`, they are exact. */
             sampled: boolean;
         };
+        ListSize: {
+            /** @description The id of the list. */
+            list_id: number;
+            /** @description The earliest is first. A day on which no server ran is left out. */
+            days: {
+                /** @description A day in UTC, such as `2026-11-20`. */
+                day: string;
+                /** @description Number of users in the list, early on that day. */
+                users: number;
+            }[];
+        };
+        /**
+         * @example {
+         *       "since": "2026-10-22",
+         *       "results": [
+         *         {
+         *           "list_id": 12,
+         *           "days": [
+         *             {
+         *               "day": "2026-11-19",
+         *               "users": 806
+         *             },
+         *             {
+         *               "day": "2026-11-20",
+         *               "users": 812
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        ListSizeList: {
+            /** @description A day in UTC, such as `2026-11-20`. */
+            since: string;
+            /** @description The items. */
+            results: components["schemas"]["ListSize"][];
+        };
         /** @description Adds the user to a static list, or removes the user from it. */
         ListStep: {
             /**
@@ -11852,6 +12150,25 @@ export interface components {
                 /** @description The path that leads to this step, such as `yes`. */
                 path?: string;
             }[];
+        };
+        ListTag: {
+            tag: string;
+            /** @description Number of lists that have the tag. */
+            lists: number;
+        };
+        /**
+         * @example {
+         *       "results": [
+         *         {
+         *           "tag": "shop",
+         *           "lists": 3
+         *         }
+         *       ]
+         *     }
+         */
+        ListTagList: {
+            /** @description At most 200. Those of most lists are first. */
+            results: components["schemas"]["ListTag"][];
         };
         /**
          * @example {
@@ -13103,6 +13420,8 @@ export interface components {
              * @enum {string}
              */
             variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            /** @description The message that this one sends again; absent for others. */
+            resent_from?: number;
             /** @description The user. */
             user: {
                 /** @description The id. */
@@ -13223,6 +13542,8 @@ export interface components {
              * @enum {string}
              */
             variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
+            /** @description The message that this one sends again; absent for others. */
+            resent_from?: number;
             /** @description The user. */
             user: {
                 /** @description The id. */
@@ -13420,6 +13741,12 @@ export interface components {
                 limit: number;
                 /** @description The interval in seconds. */
                 interval_seconds: number;
+            } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
             } | null;
         };
         /** @description Settings of a provider of the kind `messagebird` to change; null removes one. */
@@ -14045,6 +14372,12 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
+            } | null;
         };
         /** @description Settings of a provider of the kind `plivo` to change; null removes one. */
         PlivoSettingsChanges: {
@@ -14544,6 +14877,7 @@ export interface components {
          *         "default_from": "Shop <hello@news.example.com>"
          *       },
          *       "is_default": true,
+         *       "segment_price": null,
          *       "has_secrets": [
          *         "password"
          *       ],
@@ -14579,6 +14913,12 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default: boolean;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
+            } | null;
             /** @description The names of the secrets that are set. */
             has_secrets: string[];
             /** @description The highest number of attempts per interval, over all processes. */
@@ -14622,6 +14962,12 @@ export interface components {
                 limit: number;
                 /** @description The interval in seconds. */
                 interval_seconds: number;
+            } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
             } | null;
         };
         /**
@@ -15182,6 +15528,31 @@ export interface components {
              */
             default_from?: string | null;
         };
+        /**
+         * ResentMessage
+         * @example {
+         *       "id": 88377,
+         *       "resent_from": 88214,
+         *       "state": "queued",
+         *       "reason": null,
+         *       "detail": null
+         *     }
+         */
+        ResentMessage: {
+            /** @description The id of the new message. */
+            id: number;
+            /** @description The id of the message that it sends again. */
+            resent_from: number;
+            /**
+             * @description `skipped`: the user does not get it.
+             * @enum {string}
+             */
+            state: "queued" | "skipped";
+            /** @description Why it is skipped, as a stable code. */
+            reason: string | null;
+            /** @description More about the reason, such as the kind of a suppression. */
+            detail: string | null;
+        };
         ResetPasswordInput: {
             /** @description The part of the link after `#token=`. */
             token: string;
@@ -15378,6 +15749,24 @@ export interface components {
         };
         /**
          * @example {
+         *       "bounce_percent": 5,
+         *       "complaint_percent": 1,
+         *       "soft_fail_percent": 10,
+         *       "delay_seconds": 0
+         *     }
+         */
+        SandboxFaultPolicyReply: {
+            /** @description Emails that bounce, of 100. */
+            bounce_percent: number;
+            /** @description Emails that are delivered and then complained about, of 100. */
+            complaint_percent: number;
+            /** @description Messages of any channel whose first attempt is deferred, of 100. The next one is accepted. */
+            soft_fail_percent: number;
+            /** @description How long the sandbox takes for each attempt. */
+            delay_seconds: number;
+        };
+        /**
+         * @example {
          *       "id": 88214,
          *       "channel": "email",
          *       "campaign_id": 7,
@@ -15497,6 +15886,30 @@ export interface components {
         };
         /**
          * @example {
+         *       "to": "kim@example.com"
+         *     }
+         */
+        SandboxMessageReleaseInput: {
+            /**
+             * Format: email
+             * @description The address of a member of the team who has a role in the project.
+             */
+            to: string;
+        };
+        /**
+         * @example {
+         *       "is_accepted": true,
+         *       "message": null
+         *     }
+         */
+        SandboxMessageReleaseReply: {
+            /** @description Whether the relay of this server accepted the copy. */
+            is_accepted: boolean;
+            /** @description Why not; null if it did. */
+            message: string | null;
+        };
+        /**
+         * @example {
          *       "id": 88214,
          *       "channel": "email",
          *       "campaign_id": 7,
@@ -15505,6 +15918,8 @@ export interface components {
          *       "summary": "Spring sale: 20% off",
          *       "created_at": "2026-11-23T22:00:00.412Z",
          *       "external_id": "customer-1042",
+         *       "view_url": "https://carillon.example.com/v/1-88214-5c1e7e0b2c3f5a0d9b4c8f",
+         *       "preferences_url": "https://carillon.example.com/s/p/5c1e7e0b2c3f5a0d9b4c8f1-sy",
          *       "content": {
          *         "to": "kim@example.com",
          *         "subject": "Spring sale: 20% off",
@@ -15600,6 +16015,10 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description Of an email to a user: the page that shows it in the browser, as it would be now. Nothing there is counted. */
+            view_url?: string;
+            /** @description Of a message to a user: their preference page, as they would see it. Nothing there is saved. */
+            preferences_url?: string;
             /** @description Of an email: the source, as an SMTP relay would have got it. */
             source?: string;
             /**
@@ -15632,6 +16051,12 @@ export interface components {
                 limit: number;
                 /** @description The interval in seconds. */
                 interval_seconds: number;
+            } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
             } | null;
         };
         /** @description Settings of a provider of the kind `sandbox` to change; null removes one. */
@@ -16707,6 +17132,12 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
+            } | null;
         };
         /** @description Settings of a provider of the kind `telnyx` to change; null removes one. */
         TelnyxSettingsChanges: {
@@ -16804,6 +17235,89 @@ export interface components {
             /** @description Page size used. */
             limit: number;
         };
+        /**
+         * TextSizes
+         * @example {
+         *       "users": 1000,
+         *       "failed": 0,
+         *       "unicode": 12,
+         *       "characters": {
+         *         "p50": 148,
+         *         "max": 171
+         *       },
+         *       "segments": {
+         *         "p50": 1,
+         *         "max": 2
+         *       },
+         *       "shares": [
+         *         {
+         *           "segments": 1,
+         *           "users": 941,
+         *           "share": 0.941
+         *         },
+         *         {
+         *           "segments": 2,
+         *           "users": 59,
+         *           "share": 0.059
+         *         }
+         *       ],
+         *       "longest": {
+         *         "external_id": "ana",
+         *         "characters": 171,
+         *         "segments": 2
+         *       },
+         *       "recipients": 4120,
+         *       "cost": {
+         *         "currency": "AUD",
+         *         "per_message": 0.05295,
+         *         "total": 218.154
+         *       }
+         *     }
+         */
+        TextSizes: {
+            /** @description The users of the sample whose message was measured. */
+            users: number;
+            /** @description The users of the sample whose message cannot be rendered, or takes too long. */
+            failed: number;
+            /** @description The users whose message needs UCS-2, with 70 characters in a segment instead of 160. */
+            unicode: number;
+            /** @description Characters: half of the users have `p50` or less. */
+            characters: {
+                p50: number;
+                max: number;
+            } | null;
+            /** @description SMS segments: half of the users have `p50` or less. */
+            segments: {
+                p50: number;
+                max: number;
+            } | null;
+            /** @description How many users need how many segments, fewest first. */
+            shares: {
+                segments: number;
+                users: number;
+                /** @description Of the measured users, from 0 to 1. */
+                share: number;
+            }[];
+            /** @description The user whose message has the most segments, and of those the most characters. */
+            longest: {
+                /** @description The `external_id`, or the anonymous id of a user without one. */
+                external_id: string | null;
+                /** @description The number of characters. */
+                characters: number;
+                segments: number;
+            } | null;
+            /** @description About how many users of the lists of a blast get it: their number, by the share in the sample that does. */
+            recipients: number | null;
+            /** @description An estimate by the `segment_price` of the provider; null if it has none. */
+            cost: {
+                /** @description ISO 4217. */
+                currency: string;
+                /** @description The mean number of segments, times the price of one. */
+                per_message: number;
+                /** @description `per_message` for `recipients`. */
+                total: number | null;
+            } | null;
+        };
         /** @description The content for the channel `text`: SMS. */
         TextTemplate: {
             /** @description The text. */
@@ -16892,6 +17406,12 @@ export interface components {
                 limit: number;
                 /** @description The interval in seconds. */
                 interval_seconds: number;
+            } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
             } | null;
         };
         /** @description Settings of a provider of the kind `twilio` to change; null removes one. */
@@ -17331,6 +17851,58 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        UserJourney: {
+            /** @description The id of the journey. */
+            journey_id: number;
+            /** @description The name of the journey. */
+            journey_name: string;
+            /** @description The id of the entrance. */
+            entrance_id: number;
+            version: number;
+            /** @description The key of the step at which the user is. */
+            step: string;
+            /** @description The entry key. */
+            key?: string;
+            /** @description True when the held journey stops the user here. */
+            held?: boolean;
+            /** @description Why the decision failed, which is retried. */
+            parked?: string;
+            /**
+             * Format: date-time
+             * @description When the user entered.
+             */
+            entered_at: string;
+            /**
+             * Format: date-time
+             * @description When the user came to the step.
+             */
+            arrived_at: string;
+            /**
+             * Format: date-time
+             * @description When the wait ends at the latest.
+             */
+            due_at?: string;
+        };
+        /**
+         * @example {
+         *       "results": [
+         *         {
+         *           "journey_id": 31,
+         *           "journey_name": "Welcome",
+         *           "entrance_id": 81234567,
+         *           "version": 3,
+         *           "step": "wait",
+         *           "entered_at": "2026-11-23T22:00:00.412Z",
+         *           "arrived_at": "2026-11-23T22:00:00.412Z",
+         *           "due_at": "2026-11-21T22:10:05.120Z"
+         *         }
+         *       ]
+         *     }
+         */
+        UserJourneyList: {
+            /** @description An item for each entrance that has not ended, the newest first; at most 100. */
+            results: components["schemas"]["UserJourney"][];
+        };
         UserListPage: {
             /** @description Items of the page, in the requested order. */
             results: components["schemas"]["ListOfUser"][];
@@ -17636,6 +18208,12 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
+            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            segment_price?: {
+                amount: number;
+                /** @description ISO 4217, such as `AUD`. */
+                currency: string;
+            } | null;
         };
         /** @description Settings of a provider of the kind `vonage` to change; null removes one. */
         VonageSettingsChanges: {
@@ -17787,6 +18365,47 @@ export interface components {
              * @description When it was last changed.
              */
             updated_at: string;
+        };
+        /**
+         * @example {
+         *       "first_hour": "2026-11-19T03:00:00.000Z",
+         *       "endpoints": [
+         *         {
+         *           "endpoint_id": 5,
+         *           "hours": [
+         *             {
+         *               "hour": "2026-11-20T02:00:00.000Z",
+         *               "succeeded": 412,
+         *               "failed": 3
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        WebhookAttemptReply: {
+            /**
+             * Format: date-time
+             * @description The beginning of the first of the 24 hours.
+             */
+            first_hour: string;
+            /** @description The endpoints that had attempts. */
+            endpoints: {
+                /** @description The id of the endpoint. */
+                endpoint_id: number;
+                /** @description The hours with attempts, the earliest first. */
+                hours: {
+                    /**
+                     * Format: date-time
+                     * @description The beginning of the hour.
+                     */
+                    hour: string;
+                    /** @description How many attempts of this hour were accepted. */
+                    succeeded: number;
+                    /** @description How many attempts of this hour were not. */
+                    failed: number;
+                }[];
+            }[];
         };
         /**
          * @example {
@@ -20420,6 +21039,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -20528,6 +21148,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -20632,6 +21253,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -20701,6 +21323,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -20773,6 +21396,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -20869,6 +21493,7 @@ export interface operations {
                      *           "name": "Shop",
                      *           "role": "admin",
                      *           "environment": "live",
+                     *           "has_faults": false,
                      *           "locale": "en-AU",
                      *           "timezone": "Australia/Sydney"
                      *         }
@@ -23062,6 +23687,10 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
+                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                archived?: "true" | "false";
+                /** @description Only lists with this tag. */
+                tag?: string;
                 /** @description Text to find in `name` or `tags`, ignoring case. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
@@ -23398,6 +24027,75 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unarchiveList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the list.
+                 * @example 12
+                 */
+                listId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 12,
+                     *       "project_id": 1,
+                     *       "name": "Pro customers",
+                     *       "type": "dynamic",
+                     *       "tags": [
+                     *         "shop"
+                     *       ],
+                     *       "rule": {
+                     *         "attribute": "data.plan",
+                     *         "is": "pro"
+                     *       },
+                     *       "description": "plan is “pro”",
+                     *       "state": "ready",
+                     *       "progress": 1,
+                     *       "users_count": 812,
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "updated_at": "2026-11-20T02:56:21.664Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["List"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -23915,6 +24613,100 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listListSizes: {
+        parameters: {
+            query: {
+                /** @description Up to 100 ids of lists, with commas between them. */
+                list_ids: string;
+            };
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "since": "2026-10-22",
+                     *       "results": [
+                     *         {
+                     *           "list_id": 12,
+                     *           "days": [
+                     *             {
+                     *               "day": "2026-11-19",
+                     *               "users": 806
+                     *             },
+                     *             {
+                     *               "day": "2026-11-20",
+                     *               "users": 812
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListSizeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listListTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "tag": "shop",
+                     *           "lists": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListTagList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -24580,6 +25372,8 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
+                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                archived?: "true" | "false";
                 /** @description Only campaigns that name this provider. Those that use the default provider of their channel name none. */
                 provider_id?: string;
                 /** @description Text to find in `name`, `slug` or `tags`, ignoring case. */
@@ -24947,6 +25741,85 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unarchiveCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 7,
+                     *       "project_id": 1,
+                     *       "type": "blast",
+                     *       "name": "Spring sale",
+                     *       "slug": "spring-sale",
+                     *       "channel": "email",
+                     *       "subscription_id": 1,
+                     *       "state": "running",
+                     *       "list_ids": [
+                     *         12
+                     *       ],
+                     *       "exclusion_list_ids": [],
+                     *       "tags": [
+                     *         "sale"
+                     *       ],
+                     *       "send_in_user_timezone": true,
+                     *       "expires_after_hours": 72,
+                     *       "holdout_percent": 0,
+                     *       "variants": [],
+                     *       "delivery": {
+                     *         "sent": 802,
+                     *         "total": 812,
+                     *         "opens": 311,
+                     *         "clicks": 74,
+                     *         "bounced": 6
+                     *       },
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "updated_at": "2026-11-23T22:00:00.412Z",
+                     *       "send_at": "2026-11-24T09:00:00.000",
+                     *       "started_at": "2026-11-23T22:00:00.412Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Campaign"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -26664,6 +27537,93 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    textCampaignSizes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the campaign.
+                 * @example 7
+                 */
+                campaignId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignTextSizeInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": 1000,
+                     *       "failed": 0,
+                     *       "unicode": 12,
+                     *       "characters": {
+                     *         "p50": 148,
+                     *         "max": 171
+                     *       },
+                     *       "segments": {
+                     *         "p50": 1,
+                     *         "max": 2
+                     *       },
+                     *       "shares": [
+                     *         {
+                     *           "segments": 1,
+                     *           "users": 941,
+                     *           "share": 0.941
+                     *         },
+                     *         {
+                     *           "segments": 2,
+                     *           "users": 59,
+                     *           "share": 0.059
+                     *         }
+                     *       ],
+                     *       "longest": {
+                     *         "external_id": "ana",
+                     *         "characters": 171,
+                     *         "segments": 2
+                     *       },
+                     *       "recipients": 4120,
+                     *       "cost": {
+                     *         "currency": "AUD",
+                     *         "per_message": 0.05295,
+                     *         "total": 218.154
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TextSizes"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listMessages: {
         parameters: {
             query?: {
@@ -26927,6 +27887,8 @@ export interface operations {
     listJourneys: {
         parameters: {
             query?: {
+                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                archived?: "true" | "false";
                 /** @description Text to find in `name`, `description` or `tags`, ignoring case. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
@@ -27292,6 +28254,70 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["Changed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unarchiveJourney: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the journey.
+                 * @example 3
+                 */
+                journeyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 3,
+                     *       "project_id": 1,
+                     *       "name": "Welcome",
+                     *       "status": "live",
+                     *       "tags": [],
+                     *       "live_version": 3,
+                     *       "stats": {
+                     *         "entered": 120,
+                     *         "active": 30,
+                     *         "completed": 80,
+                     *         "exited": 10
+                     *       },
+                     *       "stats_at": "2026-11-21T22:10:05.120Z",
+                     *       "created_at": "2026-11-20T02:56:21.664Z",
+                     *       "updated_at": "2026-11-20T02:56:21.664Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Journey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
@@ -28852,6 +29878,59 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listUserJourneys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The `external_id` of the user, percent-encoded.
+                 * @example customer-1042
+                 */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "journey_id": 31,
+                     *           "journey_name": "Welcome",
+                     *           "entrance_id": 81234567,
+                     *           "version": 3,
+                     *           "step": "wait",
+                     *           "entered_at": "2026-11-23T22:00:00.412Z",
+                     *           "arrived_at": "2026-11-23T22:00:00.412Z",
+                     *           "due_at": "2026-11-21T22:10:05.120Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserJourneyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getJourneyUserExplain: {
         parameters: {
             query?: never;
@@ -30130,6 +31209,61 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    resendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the message.
+                 * @example 88301
+                 */
+                messageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted. It takes effect shortly. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 88377,
+                     *       "resent_from": 88214,
+                     *       "state": "queued",
+                     *       "reason": null,
+                     *       "detail": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResentMessage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSandboxMessages: {
         parameters: {
             query?: {
@@ -30141,6 +31275,8 @@ export interface operations {
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
                 /** @description The id of a campaign. */
                 campaign_id?: string;
+                /** @description A tag of the campaign or of the journey that sent the message. */
+                tag?: string;
                 /** @description Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message. */
                 has_link?: "true" | "false";
                 /** @description Whether an email has attachments or inline images. */
@@ -30272,6 +31408,8 @@ export interface operations {
                      *       "summary": "Spring sale: 20% off",
                      *       "created_at": "2026-11-23T22:00:00.412Z",
                      *       "external_id": "customer-1042",
+                     *       "view_url": "https://carillon.example.com/v/1-88214-5c1e7e0b2c3f5a0d9b4c8f",
+                     *       "preferences_url": "https://carillon.example.com/s/p/5c1e7e0b2c3f5a0d9b4c8f1-sy",
                      *       "content": {
                      *         "to": "kim@example.com",
                      *         "subject": "Spring sale: 20% off",
@@ -30356,6 +31494,66 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseSandboxMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path: {
+                /**
+                 * @description The id of the message.
+                 * @example 88301
+                 */
+                messageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "kim@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SandboxMessageReleaseInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "is_accepted": true,
+                     *       "message": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxMessageReleaseReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["Missing"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -30819,6 +32017,102 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getSandboxFaultPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bounce_percent": 5,
+                     *       "complaint_percent": 1,
+                     *       "soft_fail_percent": 10,
+                     *       "delay_seconds": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxFaultPolicyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setSandboxFaultPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bounce_percent": 5,
+                 *       "complaint_percent": 1,
+                 *       "soft_fail_percent": 10,
+                 *       "delay_seconds": 0
+                 *     }
+                 */
+                "application/json": components["schemas"]["SandboxFaultPolicyReply"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bounce_percent": 5,
+                     *       "complaint_percent": 1,
+                     *       "soft_fail_percent": 10,
+                     *       "delay_seconds": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SandboxFaultPolicyReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getProviderMeta: {
         parameters: {
             query?: never;
@@ -30932,6 +32226,7 @@ export interface operations {
                      *             "default_from": "Shop <hello@news.example.com>"
                      *           },
                      *           "is_default": true,
+                     *           "segment_price": null,
                      *           "has_secrets": [
                      *             "password"
                      *           ],
@@ -31023,6 +32318,7 @@ export interface operations {
                      *         "default_from": "Shop <hello@news.example.com>"
                      *       },
                      *       "is_default": true,
+                     *       "segment_price": null,
                      *       "has_secrets": [
                      *         "password"
                      *       ],
@@ -31091,6 +32387,7 @@ export interface operations {
                      *         "default_from": "Shop <hello@news.example.com>"
                      *       },
                      *       "is_default": true,
+                     *       "segment_price": null,
                      *       "has_secrets": [
                      *         "password"
                      *       ],
@@ -31210,6 +32507,7 @@ export interface operations {
                      *         "default_from": "Shop <hello@news.example.com>"
                      *       },
                      *       "is_default": true,
+                     *       "segment_price": null,
                      *       "has_secrets": [
                      *         "password"
                      *       ],
@@ -32913,6 +34211,53 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["MediaType"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookAttempts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "first_hour": "2026-11-19T03:00:00.000Z",
+                     *       "endpoints": [
+                     *         {
+                     *           "endpoint_id": 5,
+                     *           "hours": [
+                     *             {
+                     *               "hour": "2026-11-20T02:00:00.000Z",
+                     *               "succeeded": 412,
+                     *               "failed": 3
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookAttemptReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -5,6 +5,7 @@ const LINES_MAX = 300
 
 /** Longer files, which are tables of similar entries. */
 const TABLES = [
+  'server/src/api-description/examples/messages.ts',
   'server/src/api-description/members.ts',
   'server/src/infra/runtime/config.ts',
   'server/src/modules/channels/providers/recorded/ses.ts',

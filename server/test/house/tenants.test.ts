@@ -260,6 +260,7 @@ const bodyFor = (route: Route, ours: Ids): unknown => {
     'PATCH /api/client/journeys/{journeyId}': { tags: ['taken-over'] },
     'PUT /api/client/journeys/{journeyId}/steps': { taken: { type: 'exit', x: 1, y: 1 } },
     'POST /api/client/journeys/{journeyId}/publish': { plan: { default: 'exit' } },
+    'POST /api/client/campaigns/{campaignId}/text-sizes': {},
     'POST /api/client/journeys/{journeyId}/publish/preview': {},
     'POST /api/client/journeys/{journeyId}/drain': {},
     'POST /api/client/journeys/{journeyId}/entrances': { external_id: SHARED.external_id },

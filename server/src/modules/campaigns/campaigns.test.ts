@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { templatesOf } from '../templates/queries.ts'
-import { findCampaigns, runningTriggers } from './queries.ts'
+import { findCampaigns } from './queries.ts'
+import { runningTriggers } from './triggers.queries.ts'
 
 const CAMPAIGNS = '/api/client/campaigns'
 const pathOf = (campaign: { id: number }) => `${CAMPAIGNS}/${campaign.id}`

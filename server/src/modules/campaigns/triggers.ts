@@ -7,7 +7,8 @@ import { loadFacts } from '../lists/index.ts'
 import type { MessageIntent as IntentOfMessages, MessageOrigin } from '../messages/index.ts'
 import { type CompiledRule, compileEventRule, type EventRule } from '../rules/index.ts'
 import { findMergedInto } from '../users/index.ts'
-import { findCampaigns, runningTriggers } from './queries.ts'
+import { findCampaigns } from './queries.ts'
+import { runningTriggers } from './triggers.queries.ts'
 
 /** A running trigger campaign. */
 export type Trigger = {
