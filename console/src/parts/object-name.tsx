@@ -9,43 +9,57 @@ export type Named = 'campaign' | 'list' | 'journey'
 /** Names change seldom, and a page shows the same ones again and again. */
 const KEPT = { staleTime: 300_000 }
 
-/** The name of a campaign, list or journey, as a link to it. Until it is read, or when it cannot be, its number. */
-export function ObjectName({ kind, id }: { kind: Named; id: number }) {
+type Props = { id: number; isText?: boolean }
+
+/**
+ * The name of a campaign, list or journey, as a link to it, or as text where a link cannot be. Until it is read, or when it cannot be, its
+ * number.
+ */
+export function ObjectName({ kind, ...props }: Props & { kind: Named }) {
   const NameOf = NAMES[kind]
-  return <NameOf id={id} />
+  return <NameOf {...props} />
 }
 
 const NAMES = { campaign: CampaignName, list: ListName, journey: JourneyName }
 
-function CampaignName({ id }: { id: number }) {
+function CampaignName({ id, isText }: Props) {
   const { t } = useTranslation()
   const project = String(useProject().id)
   const { data } = useRead('/api/client/campaigns/{campaignId}', { path: { campaignId: id } }, KEPT)
-  return (
+  const name = data?.name ?? t('numbered.campaign', { id })
+  return isText ? (
+    name
+  ) : (
     <Link className="plain" to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(id) }}>
-      {data?.name ?? t('numbered.campaign', { id })}
+      {name}
     </Link>
   )
 }
 
-function ListName({ id }: { id: number }) {
+function ListName({ id, isText }: Props) {
   const { t } = useTranslation()
   const project = String(useProject().id)
   const { data } = useRead('/api/client/lists/{listId}', { path: { listId: id } }, KEPT)
-  return (
+  const name = data?.name ?? t('numbered.list', { id })
+  return isText ? (
+    name
+  ) : (
     <Link className="plain" to="/p/$project/lists/$listId" params={{ project, listId: String(id) }}>
-      {data?.name ?? t('numbered.list', { id })}
+      {name}
     </Link>
   )
 }
 
-function JourneyName({ id }: { id: number }) {
+function JourneyName({ id, isText }: Props) {
   const { t } = useTranslation()
   const project = String(useProject().id)
   const { data } = useRead('/api/client/journeys/{journeyId}', { path: { journeyId: id } }, KEPT)
-  return (
+  const name = data?.name ?? t('numbered.journey', { id })
+  return isText ? (
+    name
+  ) : (
     <Link className="plain" to="/p/$project/journeys/$journeyId" params={{ project, journeyId: String(id) }}>
-      {data?.name ?? t('numbered.journey', { id })}
+      {name}
     </Link>
   )
 }

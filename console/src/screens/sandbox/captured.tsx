@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { useTranslation } from 'react-i18next'
 import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
+import { ObjectName } from '../../parts/object-name.tsx'
 import { Time } from '../../parts/time.tsx'
 
 type Message = components['schemas']['SandboxMessage']
@@ -26,7 +27,7 @@ export function Captured({ messages, shown, isRead, onOpen }: Props) {
               <span className="what" dir="auto">
                 {summary}
               </span>
-              <span className="r">{campaign_id ? t('campaign', { id: campaign_id }) : t('direct')}</span>
+              <span className="r">{campaign_id ? <ObjectName kind="campaign" id={campaign_id} isText /> : t('direct')}</span>
             </button>
           </li>
         )

@@ -6,6 +6,7 @@ import { Code } from '../../parts/code.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
+import { ObjectName } from '../../parts/object-name.tsx'
 import { Card } from '../../parts/page.tsx'
 import { PreviewFrame } from '../../parts/preview-frame.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
@@ -103,16 +104,7 @@ function Head({ message, content }: { message: Message; content: Content }) {
           }
         />
       )}
-      {message.campaign_id !== null && (
-        <Line
-          name={t('head.because')}
-          value={
-            <Link to="/p/$project/campaigns/$campaignId" params={{ project, campaignId: String(message.campaign_id) }}>
-              {t('campaign', { id: message.campaign_id })}
-            </Link>
-          }
-        />
-      )}
+      {message.campaign_id !== null && <Line name={t('head.because')} value={<ObjectName kind="campaign" id={message.campaign_id} />} />}
     </dl>
   )
 }
