@@ -154,8 +154,8 @@ export const projectExamples = {
   KeyInput: { name: 'Checkout server', scope: 'secret', role: 'publisher' },
   KeyChanges: { name: 'Checkout', role: 'editor' },
 
-  Attribute: { key: 'plan', min_role: 'editor', hidden: false, end_user: true },
-  AttributeInput: { min_role: 'editor', end_user: true },
+  Attribute: { key: 'plan', min_role: 'editor', hidden: false, end_user: true, label: 'Plan', personal_data: false },
+  AttributeInput: { min_role: 'editor', end_user: true, label: 'Plan' },
 
   Provider: smtp,
   ProviderInput: {

@@ -2,7 +2,17 @@ import type { Caller } from '../../infra/runtime/ctx.ts'
 import { atLeast, type Role } from '../../lib/roles.ts'
 
 /** An entry of the attribute register (D-ATTR-1). */
-export type AttributeRule = { key: string; min_role: string | null; is_hidden: boolean; is_end_user: boolean }
+export type AttributeRule = {
+  key: string
+  min_role: string | null
+  is_hidden: boolean
+  is_end_user: boolean
+  label: string | null
+  is_personal: boolean
+}
+
+/** The lowest role that reads an attribute with personal data, unless the register names another one. */
+const PERSONAL_MIN_ROLE: Role = 'editor'
 
 /** The part of `data` that the caller may see. Attributes that are not registered are visible to all. Hidden keys are left out. */
 export function visibleData(data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> {
@@ -14,7 +24,7 @@ export function visibleData(data: Record<string, unknown>, rules: AttributeRule[
 export const hiddenKeys = (rules: AttributeRule[], caller: Caller): string[] =>
   rules.filter((rule) => !mayRead(rule, caller)).map(({ key }) => key)
 
-function mayRead({ min_role, is_hidden, is_end_user }: AttributeRule, caller: Caller): boolean {
+function mayRead({ min_role, is_hidden, is_end_user, is_personal }: AttributeRule, caller: Caller): boolean {
   switch (caller.kind) {
     case 'system':
       return true
@@ -23,7 +33,9 @@ function mayRead({ min_role, is_hidden, is_end_user }: AttributeRule, caller: Ca
       return is_end_user
     case 'organisation':
       return !is_hidden
-    case 'secret':
-      return !is_hidden && (min_role === null || atLeast(caller.role, min_role as Role))
+    case 'secret': {
+      const needed = (min_role as Role | null) ?? (is_personal ? PERSONAL_MIN_ROLE : null)
+      return !is_hidden && (needed === null || atLeast(caller.role, needed))
+    }
   }
 }

@@ -6,7 +6,7 @@ import { fault, missing } from '../../lib/errors.ts'
 import type { ErasureId, UserId } from '../../lib/ids.ts'
 import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
-import { Exact, Nullable, OneOf, Page } from '../../lib/shapes.ts'
+import { Exact, Line, Nullable, OneOf, Page } from '../../lib/shapes.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
@@ -33,8 +33,19 @@ const AttributeInput = Exact({
   min_role: Type.Optional(Nullable(OneOf(ROLES, { description: 'The lowest role that can read it.' }))),
   hidden: Type.Optional(Type.Boolean({ description: 'No key can read it.' })),
   end_user: Type.Optional(Type.Boolean({ description: 'A user token can read it.' })),
+  label: Type.Optional(Nullable(Line(64, { description: 'What your team calls it. The console shows it beside the name.' }))),
+  personal_data: Type.Optional(
+    Type.Boolean({ description: 'It says who a user is. Without `min_role`, keys of the role `support` cannot read it.' }),
+  ),
 })
-const Attribute = Exact({ key: Type.String(), min_role: Nullable(Type.String()), hidden: Type.Boolean(), end_user: Type.Boolean() })
+const Attribute = Exact({
+  key: Type.String(),
+  min_role: Nullable(Type.String()),
+  hidden: Type.Boolean(),
+  end_user: Type.Boolean(),
+  label: Nullable(Type.String({ description: 'What your team calls it.' })),
+  personal_data: Type.Boolean({ description: 'Whether it says who a user is.' }),
+})
 
 const attributeAudit = audits('attribute', {
   keyOf: ({ params }) => String(params.key),
@@ -163,31 +174,38 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'GET',
     path: '/api/client/attributes',
     summary: 'List the attribute register.',
-    description: 'The register sets which roles can read a key of `data`. Every role can read a key that is not in it.',
+    description:
+      'The register sets which roles can read a key of `data`, what it is called, and whether it is personal data. Every role can read a key that is not in it.',
     access: { secret: 'admin' },
     reply: Exact({ results: Type.Array(Attribute) }),
     run: async (ctx) => ({
-      results: (await listAttributes(ctx)).map(({ key, min_role, is_hidden, is_end_user }) => ({
+      results: (await listAttributes(ctx)).map(({ key, min_role, is_hidden, is_end_user, label, is_personal }) => ({
         key,
         min_role,
         hidden: is_hidden,
         end_user: is_end_user,
+        label,
+        personal_data: is_personal,
       })),
     }),
   }),
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
-    summary: 'Set which roles can read an attribute of `data`.',
-    description: 'A member that is left out gets its default: every role, not hidden, not for users. The attribute need not exist yet.',
+    summary: 'Set which roles can read an attribute of `data`, its label and whether it is personal data.',
+    description:
+      'A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.',
     access: { secret: 'admin' },
     audit: attributeAudit('updated'),
     params: { key: pathAttribute },
     body: AttributeInput,
     reply: Attribute,
-    run: async (ctx, { params: { key }, body: { min_role = null, hidden = false, end_user = false } }) => {
-      await saveAttribute(ctx, key, { min_role, is_hidden: hidden, is_end_user: end_user })
-      return { key, min_role, hidden, end_user }
+    run: async (
+      ctx,
+      { params: { key }, body: { min_role = null, hidden = false, end_user = false, label = null, personal_data = false } },
+    ) => {
+      await saveAttribute(ctx, key, { min_role, is_hidden: hidden, is_end_user: end_user, label, is_personal: personal_data })
+      return { key, min_role, hidden, end_user, label, personal_data }
     },
   }),
   route({

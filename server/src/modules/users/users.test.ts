@@ -117,6 +117,25 @@ describe('POST /users/batch', () => {
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ salary: 1, plan: 'pro' })
   })
 
+  test('personal data is in no reply to the role support, unless the register names another role', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/birthday', { personal_data: true, label: ' Birthday ' })
+    await w.put('/api/client/attributes/nickname', { personal_data: true, min_role: 'support' })
+    await w.put('/api/client/attributes/salary', { personal_data: true, min_role: 'admin' })
+    await w.post(batch, [{ external_id: 'kim', data: { birthday: '1990-02-03', nickname: 'K', salary: 1 } }])
+    const seen = async (key: string) => Object.keys((await w.get('/api/client/users/kim', { key })).body.data)
+    expect(await seen(w.keys.support)).toEqual(['nickname'])
+    expect((await seen(w.keys.editor)).toSorted()).toEqual(['birthday', 'nickname'])
+    expect((await w.get('/api/client/attributes')).body.results[0]).toEqual({
+      key: 'birthday',
+      min_role: null,
+      hidden: false,
+      end_user: false,
+      label: 'Birthday',
+      personal_data: true,
+    })
+  })
+
   test('every fault of an item is listed, with its parameter', async () => {
     await using w = await world()
     const wrong = { external_id: 'kim', email: 'nope', timezone: 'Mars/Base', plan: 'pro' }

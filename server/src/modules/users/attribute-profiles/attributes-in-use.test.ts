@@ -74,6 +74,22 @@ describe('GET /schema/attributes', () => {
     expect(JSON.stringify(await attributes(w, w.keys.support))).not.toMatch(/salary|nobody/)
   })
 
+  test('has the labels and marks of the register, and personal data for editors only', async () => {
+    await using w = await world()
+    await save(w, [{ external_id: 'kim', data: { 'a.b': 1, birthday: '1990-02-03' } }])
+    await w.put('/api/client/attributes/a.b', { label: 'Odd' })
+    await w.put('/api/client/attributes/birthday', { label: 'Birthday', personal_data: true })
+    const seen = async (key: string) =>
+      (await w.get(SCHEMA, { key })).body.results.flatMap(({ key, label, personal_data }: any) =>
+        label ? [[key, label, personal_data]] : [],
+      )
+    expect((await seen(w.keys.editor)).toSorted()).toEqual([
+      ['data.a\\.b', 'Odd', undefined],
+      ['data.birthday', 'Birthday', true],
+    ])
+    expect(await seen(w.keys.support)).toEqual([['data.a\\.b', 'Odd', undefined]])
+  })
+
   test('leaves out merged users, erased users and users of other projects', async () => {
     await using w = await world()
     const other = await w.other()

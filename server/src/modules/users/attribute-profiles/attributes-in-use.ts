@@ -8,7 +8,7 @@ import { type Ctx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../../lib/attribute-paths.ts'
 import { DAY_MS, HOUR_MS } from '../../../lib/times.ts'
 import { listAttributes } from '../attributes.queries.ts'
-import { visibleData } from '../attributes.ts'
+import { hiddenKeys } from '../attributes.ts'
 import { PROFILE } from '../job-names.ts'
 import * as queries from './queries.ts'
 import type { AttributesInUse } from './schema.ts'
@@ -21,7 +21,9 @@ const REQUESTED_WITHIN_MS = 7 * DAY_MS
 
 /** The attributes that the caller may see. Those that most users have come first. */
 export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse> {
-  const hidden = await hiddenKeys(ctx)
+  const rules = await listAttributes(ctx)
+  const hidden = hiddenKeys(rules, ctx.caller).map((key) => `${DATA}${key}`)
+  const ruleOf = new Map(rules.map((rule) => [`${DATA}${rule.key}`, rule]))
   const { profiles, users, asOf } = await profilesOf(ctx, hidden)
   const sampled = profiles.flatMap(({ key, sample_users }) => sample_users.map((id) => ({ key, id })))
   const values = await queries.sampleValues(
@@ -30,14 +32,19 @@ export async function attributesInUse(ctx: ProjectCtx): Promise<AttributesInUse>
     sampled.map(({ id }) => id),
   )
   const samples = new Map(values.map(({ key, samples }) => [key, samples]))
-  const results = profiles.map((profile) => ({
-    key: profile.key.startsWith(DATA) ? pathOfKey(profile.key.slice(DATA.length)) : profile.key,
-    types: profile.types,
-    people: profile.users,
-    coverage: profile.users / users,
-    samples: samples.get(profile.key) ?? [],
-    last_seen: profile.last_seen,
-  }))
+  const results = profiles.map((profile) => {
+    const { label = null, is_personal = false } = ruleOf.get(profile.key) ?? {}
+    return {
+      key: profile.key.startsWith(DATA) ? pathOfKey(profile.key.slice(DATA.length)) : profile.key,
+      types: profile.types,
+      people: profile.users,
+      coverage: profile.users / users,
+      samples: samples.get(profile.key) ?? [],
+      last_seen: profile.last_seen,
+      ...(label !== null && { label }),
+      ...(is_personal && { personal_data: true }),
+    }
+  })
   return { results, people: users, as_of: asOf }
 }
 
@@ -53,13 +60,6 @@ async function profilesOf(ctx: ProjectCtx, hidden: string[]) {
   const profiles = await queries.profileNewest(ctx, PROFILED_AT_ONCE, hidden, SHOWN_MAX)
   // Every user has a `created_at`, so the highest number is that of all users that were read.
   return { profiles, users: Math.max(0, ...profiles.map(({ users }) => users)), asOf: ctx.clock.now() }
-}
-
-/** The keys of `data` that are hidden from the caller (D-ATTR-1). */
-async function hiddenKeys(ctx: ProjectCtx): Promise<string[]> {
-  const rules = await listAttributes(ctx)
-  const visible = visibleData(Object.fromEntries(rules.map(({ key }) => [key, true])), rules, ctx.caller)
-  return rules.filter(({ key }) => !Object.hasOwn(visible, key)).map(({ key }) => `${DATA}${key}`)
 }
 
 /** Profiles the next users of the run that is due. Returns how many, or 1 at the end of the run. */

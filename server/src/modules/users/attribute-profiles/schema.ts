@@ -18,6 +18,8 @@ const AttributeInUse = Exact({
   coverage: Coverage,
   samples: Samples,
   last_seen: Timestamp,
+  label: Type.Optional(Type.String({ description: 'What your team calls it; absent without a label.' })),
+  personal_data: Type.Optional(Type.Boolean({ description: 'True if it says who a user is; otherwise absent.' })),
 })
 
 /** The attributes in use. Those that most users have come first. */
