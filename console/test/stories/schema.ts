@@ -5,6 +5,33 @@ import { memberPage } from './member-page.ts'
 
 export const schema = (site: () => Site) =>
   describe('attributes and events', () => {
+    test('have labels, which rules and users show, and marks for personal data, which the role support does not read', async () => {
+      await site().api('POST', 'users/batch', [{ external_id: 'labelled', data: { grind_size: 'coarse' } }])
+      const entry = async () => (await site().api('GET', 'attributes')).results.find(({ key }: { key: string }) => key === 'grind_size')
+      await using opened = await memberPage(site(), '/p/1/schema')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Label… of grind_size' }).click()
+      await page.getByLabel('Label', { exact: true }).fill('How coarse')
+      await page.getByLabel('Personal data').check()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('row', { name: 'data.grind_size How coarse string · Personal data' }).waitFor()
+      const readers = page.getByLabel('Who can read grind_size')
+      expect(await readers.inputValue()).toBe('editor')
+      expect(await entry()).toMatchObject({ label: 'How coarse', personal_data: true, min_role: null, end_user: true })
+      await readers.selectOption('Everyone')
+      await expect.poll(entry).toMatchObject({ label: 'How coarse', personal_data: true, min_role: 'support' })
+      await page.goto('/p/1/lists/new')
+      const attribute = page.getByRole('combobox', { name: 'Attribute', exact: true })
+      await attribute.fill('coarse')
+      await page.getByRole('option', { name: 'data.grind_size How coarse' }).click()
+      await expect.poll(() => attribute.inputValue()).toBe('data.grind_size')
+      await page.getByText('How coarse').first().waitFor()
+      await page.goto('/p/1/users/labelled')
+      await page.getByRole('rowheader', { name: 'grind_size How coarse' }).waitFor()
+      await site().api('DELETE', 'attributes/grind_size')
+      await site().api('DELETE', 'users/labelled')
+    })
+
     test('show what was sent, and admins hide an attribute from every key', async () => {
       // A name of its own for each try, because events stay counted.
       const name = `kettle_${randomUUID()}`

@@ -1,4 +1,4 @@
-import { ActionIcon, Autocomplete, Menu, Select } from '@mantine/core'
+import { ActionIcon, Autocomplete, Menu, type OptionsFilter, Select } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -147,7 +147,7 @@ export function Member({ name, schema, meta, value, onChange, event }: MemberPro
 
 /** What a condition is about: an attribute, an event, or something of the project by its name. */
 function Subject({ name, schema, meta, value, onChange }: MemberProps) {
-  const { types } = useAttributes()
+  const { types, labels } = useAttributes()
   const events = useEvents()
   const label = labelOf(name)
   if (isReference(name)) return <Named kind={name} label={label} value={value} onChange={onChange} />
@@ -156,10 +156,44 @@ function Subject({ name, schema, meta, value, onChange }: MemberProps) {
       name === 'event'
         ? events.map(({ name }) => name)
         : [...types.keys(), ...Object.keys(meta.attributes).filter((key) => !types.has(key))]
-    return <Autocomplete size="xs" aria-label={label} placeholder={label} data={data} value={String(value ?? '')} onChange={onChange} />
+    const current = String(value ?? '')
+    return (
+      <>
+        <Autocomplete
+          size="xs"
+          aria-label={label}
+          placeholder={label}
+          data={data}
+          value={current}
+          onChange={onChange}
+          {...(name === 'attribute' && {
+            filter: byNameOrLabel(labels),
+            renderOption: ({ option }) => <WithLabel name={option.value} labels={labels} />,
+          })}
+        />
+        {name === 'attribute' && labels.has(current) && <span className="quiet sm">{labels.get(current)}</span>}
+      </>
+    )
   }
   return <Argument label={label} schema={schema} value={value} onChange={onChange} />
 }
+
+/** Options whose name or label has what was typed. */
+const byNameOrLabel =
+  (labels: Map<string, string>): OptionsFilter =>
+  ({ options, search }) => {
+    const wanted = search.trim().toLowerCase()
+    return options.filter(
+      (option) => 'value' in option && `${option.value} ${labels.get(option.value) ?? ''}`.toLowerCase().includes(wanted),
+    )
+  }
+
+const WithLabel = ({ name, labels }: { name: string; labels: Map<string, string> }) => (
+  <span>
+    {name}
+    {labels.has(name) && <span className="r">{labels.get(name)}</span>}
+  </span>
+)
 
 type NamedProps = { kind: Reference; label: string; value: unknown; onChange: (value: unknown) => void }
 

@@ -16,11 +16,18 @@ export function useMeta(): UseQueryResult<Meta, CarillonError> {
 }
 
 /** The attributes of users, with the types of their values. */
-export function useAttributes(): { types: Map<string, string[]>; users: number | undefined; samples: Map<string, string[]> } {
+export function useAttributes(): {
+  types: Map<string, string[]>
+  users: number | undefined
+  samples: Map<string, string[]>
+  /** What the team calls them. */
+  labels: Map<string, string>
+} {
   const { data } = useRead('/api/client/schema/attributes', undefined, SLOWLY)
   return {
     types: new Map(data?.results.map(({ key, types }) => [key, types])),
     samples: new Map(data?.results.map(({ key, samples }) => [key, samples.map(String)])),
+    labels: new Map(data?.results.flatMap(({ key, label }) => (label === undefined ? [] : [[key, label]]))),
     users: data?.people,
   }
 }

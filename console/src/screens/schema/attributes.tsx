@@ -1,5 +1,6 @@
 import type { components } from '@carillon/sdk'
-import { NativeSelect } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { pathOf } from '../../parts/attribute-paths.ts'
 import { useRead, useWrite } from '../../parts/data.ts'
@@ -12,19 +13,17 @@ import { Time } from '../../parts/time.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 import './schema.css'
-import { dataKeyOf, readersOf } from './view.ts'
+import { EditAttribute } from './edit-attribute.tsx'
+import { dataKeyOf, type Entry, REGISTER, readersOf, SCHEMA, withReaders } from './view.ts'
 
 type Attribute = components['schemas']['SchemaAttribute']
-type Entry = components['schemas']['Attribute']
-
-const REGISTER = '/api/client/attributes'
 const READERS = ['everyone', 'editor', 'publisher', 'admin', 'hidden'] as const
 
 /** The attributes of users, with who can read each. */
 export function Attributes() {
   const { t } = useTranslation('schema')
   const mayRegister = useMay('admin')
-  const attributes = useRead('/api/client/schema/attributes', {})
+  const attributes = useRead(SCHEMA, {})
   const { data } = attributes
   if (attributes.isPending) return <Loading />
   if (!data) return <Failed error={attributes.error} onRetry={() => void attributes.refetch()} />
@@ -64,13 +63,17 @@ type Row = Attribute | { key: string }
 type RowsProps = { rows: Row[]; all: number; readersOfRow?: (row: Row) => React.ReactNode }
 
 function Rows({ rows, all, readersOfRow }: RowsProps) {
+  const { t } = useTranslation('schema')
   return (
     <tbody>
       {rows.map((row) => (
         <tr key={row.key}>
           <th scope="row" className="schema-name">
             <code>{row.key}</code>
-            {'types' in row && <span className="r">{row.types.join(', ')}</span>}
+            {'label' in row && <span className="label">{row.label}</span>}
+            {'types' in row && (
+              <span className="r">{[row.types.join(', '), ...(row.personal_data ? [t('personal')] : [])].join(' · ')}</span>
+            )}
           </th>
           <td className="num">
             {'people' in row && (
@@ -106,9 +109,24 @@ function Registered({ rows, all }: { rows: Attribute[]; all: number }) {
       readersOfRow={({ key }) => {
         const dataKey = dataKeyOf(key)
         if (dataKey === null) return <span className="quiet">{t('readers.everyone')}</span>
-        return register.data ? <Readers dataKey={dataKey} entry={entries.get(dataKey)} /> : null
+        return register.data ? <Registration dataKey={dataKey} entry={entries.get(dataKey)} /> : null
       }}
     />
+  )
+}
+
+/** What admins set of an attribute. */
+function Registration({ dataKey, entry }: { dataKey: string; entry: Entry | undefined }) {
+  const { t } = useTranslation('schema')
+  const [isEditing, setEditing] = useState(false)
+  return (
+    <div className="registration">
+      <Readers dataKey={dataKey} entry={entry} />
+      <Button size="xs" variant="default" aria-label={t('edit.of', { name: dataKey })} onClick={() => setEditing(true)}>
+        {t('edit.open')}
+      </Button>
+      {isEditing && <EditAttribute dataKey={dataKey} entry={entry} onClose={() => setEditing(false)} />}
+    </div>
   )
 }
 
@@ -119,13 +137,9 @@ function Readers({ dataKey, entry }: { dataKey: string; entry: Entry | undefined
     (api, readers: string) =>
       api.put('/api/client/attributes/{key}', {
         path: { key: dataKey },
-        body: {
-          hidden: readers === 'hidden',
-          min_role: READERS.slice(1, -1).includes(readers as 'admin') ? (readers as 'admin') : null,
-          end_user: entry?.end_user ?? false,
-        },
+        body: withReaders(entry, readers),
       }),
-    [REGISTER, '/api/client/schema/attributes'],
+    [REGISTER, SCHEMA],
     () => said(t('readers.done', { name: dataKey })),
   )
   const choices = READERS.includes(current as 'everyone') ? READERS : [...READERS, current]

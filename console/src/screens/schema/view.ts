@@ -1,3 +1,4 @@
+import type { components } from '@carillon/sdk'
 import { namesOf } from '../../parts/attribute-paths.ts'
 import { textOf } from '../../parts/paging.ts'
 
@@ -19,6 +20,36 @@ export function openEventOf(search: Record<string, unknown>): { event?: string; 
 /** The key of `data` that an attribute is, as the register names it; null for attributes outside `data`. */
 export const dataKeyOf = (attribute: string): string | null => namesOf(attribute)?.[0] ?? null
 
+export type Entry = components['schemas']['Attribute']
+
+export const REGISTER = '/api/client/attributes'
+export const SCHEMA = '/api/client/schema/attributes'
+
+/** What the register has of an attribute, to be written again. One that is not registered is read by users, and stays so. */
+export const inputOf = (entry: Entry | undefined) => ({
+  min_role: (entry?.min_role ?? null) as components['schemas']['AttributeInput']['min_role'],
+  hidden: entry?.hidden ?? false,
+  end_user: entry?.end_user ?? true,
+  label: entry?.label ?? null,
+  personal_data: entry?.personal_data ?? false,
+})
+
+/** The lowest role, with which a key reads everything that is not hidden. */
+const LOWEST = 'support'
+
 /** Who can read an attribute, as one choice: every role, from a role on, or no key. */
-export const readersOf = (entry: { min_role: string | null; hidden: boolean } | undefined): string =>
-  entry?.hidden ? 'hidden' : (entry?.min_role ?? 'everyone')
+export function readersOf(entry: Entry | undefined): string {
+  if (entry?.hidden) return 'hidden'
+  if (entry?.min_role === LOWEST) return 'everyone'
+  return entry?.min_role ?? (entry?.personal_data ? 'editor' : 'everyone')
+}
+
+/** The register for a choice of who can read. Personal data is read by every role only if the register says so. */
+export const withReaders = (entry: Entry | undefined, readers: string) => ({
+  ...inputOf(entry),
+  end_user: entry?.end_user ?? false,
+  hidden: readers === 'hidden',
+  min_role: (readers === 'hidden' ? null : readers !== 'everyone' ? readers : entry?.personal_data ? LOWEST : null) as ReturnType<
+    typeof inputOf
+  >['min_role'],
+})

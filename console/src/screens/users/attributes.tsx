@@ -2,9 +2,11 @@ import type { components } from '@carillon/sdk'
 import { Button, JsonInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { pathOf } from '../../parts/attribute-paths.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
+import { useAttributes } from '../../parts/rules/data.ts'
 import { undoable } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
 
@@ -19,12 +21,14 @@ export function Attributes({ user }: { user: User }) {
   const { t } = useTranslation('users')
   const [isEditing, setEditing] = useState(false)
   const mayEdit = useMay('editor')
+  const { labels } = useAttributes()
   const entries = Object.entries(user.data)
   const fixed = [
     ['locale', user.locale],
     ['timezone', user.timezone],
     ['anonymous_id', user.anonymous_id],
   ].filter((entry): entry is [string, string] => entry[1] !== null)
+  const labelled = entries.map(([name, value]) => ({ name, value, label: labels.get(pathOf([name])) }))
   return (
     <Card
       title={t('attributes.heading')}
@@ -42,10 +46,11 @@ export function Attributes({ user }: { user: User }) {
       ) : (
         <table aria-label={t('attributes.heading')}>
           <tbody>
-            {[...fixed, ...entries].map(([name, value]) => (
-              <tr key={name as string}>
+            {[...fixed.map(([name, value]) => ({ name, value, label: undefined })), ...labelled].map(({ name, value, label }) => (
+              <tr key={name}>
                 <th scope="row">
-                  <code>{name as string}</code>
+                  <code>{name}</code>
+                  {label !== undefined && <span className="sm"> {label}</span>}
                   <span className="r">{typeOf(value)}</span>
                 </th>
                 <td className="value">{shown(value)}</td>
