@@ -16,8 +16,11 @@ test.each([
 
 test.each([
   [undefined, 'everyone'],
-  [{ min_role: 'editor', hidden: false }, 'editor'],
-  [{ min_role: 'editor', hidden: true }, 'hidden'],
+  [{ min_role: 'editor', hidden: false, personal_data: false }, 'editor'],
+  [{ min_role: 'editor', hidden: true, personal_data: false }, 'hidden'],
+  [{ min_role: null, hidden: false, personal_data: true }, 'editor'],
+  [{ min_role: 'support', hidden: false, personal_data: true }, 'everyone'],
+  [{ min_role: 'admin', hidden: false, personal_data: true }, 'admin'],
 ])('%o is read by: %s', (entry, readers) => expect(readersOf(entry)).toBe(readers))
 
 test.each([

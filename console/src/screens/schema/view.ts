@@ -38,7 +38,7 @@ export const inputOf = (entry: Entry | undefined) => ({
 const LOWEST = 'support'
 
 /** Who can read an attribute, as one choice: every role, from a role on, or no key. */
-export function readersOf(entry: Entry | undefined): string {
+export function readersOf(entry: Pick<Entry, 'min_role' | 'hidden' | 'personal_data'> | undefined): string {
   if (entry?.hidden) return 'hidden'
   if (entry?.min_role === LOWEST) return 'everyone'
   return entry?.min_role ?? (entry?.personal_data ? 'editor' : 'everyone')
