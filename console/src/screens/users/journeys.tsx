@@ -1,5 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { Link } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
@@ -68,7 +69,10 @@ function InJourney({ userId, place }: { userId: string; place: Place }) {
           )}
         </span>
       </div>
-      <Acts journeyId={journeyId} userId={userId} entrance={place} steps={targets.map(([value]) => ({ value, label: titleOf(value) }))} />
+      {/* The texts of journeys come after the page, which stays meanwhile. */}
+      <Suspense fallback={null}>
+        <Acts journeyId={journeyId} userId={userId} entrance={place} steps={targets.map(([value]) => ({ value, label: titleOf(value) }))} />
+      </Suspense>
     </section>
   )
 }
