@@ -1,6 +1,37 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+
+const TREND = {
+  first_day: '2026-10-27',
+  last_day: '2026-11-24',
+  sites: [
+    {
+      site: 'google',
+      label: 'Google',
+      days: [
+        { day: '2026-11-20', delivered: 900, bounced: 4, complained: 0 },
+        { day: '2026-11-23', delivered: 890, bounced: 10, complained: 2 },
+      ],
+    },
+    { site: 'mx-1', label: 'example.org', days: [{ day: '2026-11-24', delivered: 12, bounced: 0, complained: 0 }] },
+  ],
+}
+
+/** What the server has of a project that sent nothing, and then what it would have after some weeks, which the tests of the API make. */
+async function seeTrend(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Bounces and complaints' }).click()
+  await page.getByText('This server delivered no email of the project in the last 29 days.').waitFor()
+  await page.route('**/api/client/mail-site-days', (route) => route.fulfill({ json: TREND }))
+  await page.reload()
+  await page.getByRole('img', { name: '14 emails to Google bounced. Most were on 23 Nov 2026: 10.' }).waitFor()
+  await page.getByRole('img', { name: '2 emails to Google were complained about. Most were on 23 Nov 2026: 2.' }).waitFor()
+  await page.getByRole('row', { name: /^Google 1,790 0\.8 % of 1,804 0\.1 % of 1,790$/ }).waitFor()
+  await page.getByText('The days as a table').click()
+  await page.getByRole('row', { name: '20 Nov 2026 900 4 0' }).waitFor()
+  await page.unroute('**/api/client/mail-site-days')
+}
 
 export const mail = (site: () => Site) =>
   describe('the mail queue', () => {
@@ -49,6 +80,7 @@ export const mail = (site: () => Site) =>
       await page.getByText('Email to google').waitFor()
       const stored = await call('get', 'mail-sites/google', undefined, id)
       expect(stored.project_limits).toEqual({ mails_per_second: 2 })
+      await seeTrend(page)
 
       // `/` leads to the project that was open last.
       await page.goto('/p/1')

@@ -30,6 +30,7 @@ export const GROUPS: Record<string, string> = {
   Providers: 'Accounts at the services that send messages, such as an SMTP relay.',
   Domains: 'Domains of senders and of the links in messages.',
   'Mail-queue': 'Email that this server delivers itself and that waits: what is in the queue, and what is paused.',
+  'Mail-site-days': 'Bounces and complaints of mail sites by day.',
   'Tls-results': 'How many deliveries had TLS, and why others had not.',
   'Mail-sites': 'The destinations of email, with their limits and states.',
   Webhooks: 'Your endpoints, which receive signed events about messages.',

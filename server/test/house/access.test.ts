@@ -322,6 +322,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/audit', ADMINS_AND_ORGANISATIONS],
   ['GET', '/api/client/audit/check', ADMINS_AND_ORGANISATIONS],
   ['GET', '/api/client/requests', ADMINS],
+  ['GET', '/api/client/mail-site-days', EVERY_ROLE],
   ['GET', '/api/client/mail-sites', EVERY_ROLE],
   ['GET', '/api/client/mail-sites/{site}', EVERY_ROLE],
   ['GET', '/api/client/webhooks', EVERY_ROLE],

@@ -109,6 +109,7 @@ D-WH-1 POST /api/client/webhooks/{endpointId}/test
 D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries
 D-WH-1 GET /api/client/webhooks/{endpointId}/deliveries/{deliveryId}
 D-WH-1 POST /api/client/webhooks/{endpointId}/deliveries/{deliveryId}/resend
+D-MTA-58 GET /api/client/mail-site-days
 D-MTA-33 GET /api/client/mail-sites
 D-MTA-33 GET /api/client/mail-sites/{site}
 D-MTA-33 PUT /api/client/mail-sites/{site}

@@ -5,12 +5,13 @@ import { PageHead } from '../../parts/page.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { PauseAll, Pauses } from './pauses.tsx'
 import { Queue } from './queue.tsx'
-import { QUEUE, SITES, TLS, VIEWS, type View } from './search.ts'
+import { DAYS, QUEUE, SITES, TLS, VIEWS, type View } from './search.ts'
 import { Sites } from './sites.tsx'
 import { TlsResults } from './tls.tsx'
+import { Trend } from './trend.tsx'
 
 const route = getRouteApi('/member/p/$project/mail-queue')
-const PATHS = { queue: QUEUE, sites: SITES, tls: TLS } as const
+const PATHS = { queue: QUEUE, sites: SITES, trend: DAYS, tls: TLS } as const
 
 /** The email that this server delivers itself: who waits, where it goes, and whether it was encrypted. */
 export function Mail() {
@@ -39,6 +40,7 @@ export function Mail() {
       <div className="after">
         {view === 'queue' && <Queue search={search} open={open} />}
         {view === 'sites' && <Sites search={search} />}
+        {view === 'trend' && <Trend />}
         {view === 'tls' && <TlsResults search={search} />}
       </div>
     </>

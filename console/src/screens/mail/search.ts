@@ -9,9 +9,10 @@ export const QUEUE = '/api/client/mail-queue'
 export const PAUSES = '/api/client/mail-queue/pauses'
 export const SITES = '/api/client/mail-sites'
 export const SITE = '/api/client/mail-sites/{site}'
+export const DAYS = '/api/client/mail-site-days'
 export const TLS = '/api/client/tls-results'
 
-export const VIEWS = ['queue', 'sites', 'tls'] as const
+export const VIEWS = ['queue', 'sites', 'trend', 'tls'] as const
 export type View = (typeof VIEWS)[number]
 
 export const STATES = ['waiting', 'delivered', 'failed', 'expired', 'cancelled'] as const

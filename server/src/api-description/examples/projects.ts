@@ -207,6 +207,11 @@ export const projectExamples = {
     last_replied_at: CREATED,
     last_24_hours: { delivered: 9120, deferred: 240, bounced: 640, deferral_share: 0.024, bounce_share: 0.064 },
   },
+  MailSiteDayReply: {
+    first_day: '2026-10-23',
+    last_day: '2026-11-20',
+    sites: [{ site: 'google', label: 'Google', days: [{ day: '2026-11-19', delivered: 48120, bounced: 96, complained: 7 }] }],
+  },
   MailSiteInput: { limits: { mails_per_second: 20 } },
 
   AuditEntry: auditEntry,

@@ -7,6 +7,7 @@
  * limits; a return path shows which recipient of which email it is of, and only this server can make one.
  */
 
+export { recordSiteComplaint } from './mail-site-days.ts'
 export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'

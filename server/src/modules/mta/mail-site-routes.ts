@@ -3,8 +3,9 @@ import { audits } from '../../infra/http/audited.ts'
 import { route } from '../../infra/http/route.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
+import { listMailSiteDays } from './mail-site-days.ts'
 import { siteListing } from './mail-sites.queries.ts'
-import { MailSite, MailSiteInput, MailSites } from './mail-sites.schema.ts'
+import { MailSite, MailSiteDays, MailSiteInput, MailSites } from './mail-sites.schema.ts'
 import { getMailSite, listMailSites, setMailSite } from './mail-sites.ts'
 
 const SITE_LENGTH_MAX = 64
@@ -25,6 +26,16 @@ const mailSiteAudit = audits('mail_site', {
 })
 
 export const mailSiteRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/client/mail-site-days',
+    summary: 'List bounces and complaints of mail sites by day.',
+    description:
+      'Of email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.',
+    access: { secret: 'support' },
+    reply: MailSiteDays,
+    run: listMailSiteDays,
+  }),
   route({
     method: 'GET',
     path: '/api/client/mail-sites',

@@ -46,6 +46,29 @@ export type MailSite = Static<typeof MailSite>
 
 export const MailSites = Page(MailSite)
 
+/** Bounces and complaints of sites by day. */
+export const MailSiteDays = Exact({
+  first_day: Type.String({ description: 'The first of 29 days, in UTC.' }),
+  last_day: Type.String({ description: 'Today, in UTC.' }),
+  sites: Type.Array(
+    Exact({
+      site: Type.String({ description: 'The key of the site.' }),
+      label: Type.String({ description: 'The provider, or the name that the mail hosts have in common.' }),
+      days: Type.Array(
+        Exact({
+          day: Type.String({ description: 'The day, in UTC.' }),
+          delivered: Type.Integer({ description: 'Attempts of this day that delivered.' }),
+          bounced: Type.Integer({ description: 'Attempts of this day that failed permanently.' }),
+          complained: Type.Integer({ description: 'Complaints that were reported on this day.' }),
+        }),
+        { description: 'The days with any, the earliest first.' },
+      ),
+    }),
+    { description: 'The 20 sites with the most attempts, the one with the most first.' },
+  ),
+})
+export type MailSiteDays = Static<typeof MailSiteDays>
+
 export const MailSiteRow = Type.Object({
   site: Type.String(),
   label: Type.String(),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
-import { createProcessShare, createScheduler, recordSiteResults } from './index.ts'
+import { createProcessShare, createScheduler, recordSiteComplaint, recordSiteResults } from './index.ts'
 
 const SITES = '/api/client/mail-sites'
 const google = { site: 'google', label: 'Google' }
@@ -78,6 +78,51 @@ describe('a mail site', () => {
     w.advance('31 days')
     await record(w.ctx, { ...google, ...NOTHING, delivered: 1 })
     expect(await select(w, 'select delivered from mail_site_hours where project_id = $1', [w.projectId])).toEqual([{ delivered: 1 }])
+  })
+})
+
+describe('the days of sites', () => {
+  const DAYS = '/api/client/mail-site-days'
+  const complain = (ctx: ProjectCtx, site: string | null) => inTx(ctx, (ctx) => recordSiteComplaint(ctx, site))
+
+  test('have what was delivered, bounced and complained about, the largest site first, for 29 days', async () => {
+    await using w = await world()
+    await record(
+      w.ctx,
+      { ...google, ...NOTHING, delivered: 3, bounced: 1 },
+      { site: 'mx-1', label: 'example.org', ...NOTHING, delivered: 9 },
+    )
+    w.advance('2 hours')
+    await record(w.ctx, { ...google, ...NOTHING, delivered: 2 })
+    await complain(w.ctx, 'google')
+    await complain(w.ctx, null)
+    w.advance('1 day')
+    await complain(w.ctx, 'google')
+    await record(w.ctx, { ...google, ...NOTHING, deferred: 5 })
+    const { body } = await w.get(DAYS)
+    expect(body).toEqual({
+      first_day: '2026-10-27',
+      last_day: '2026-11-24',
+      sites: [
+        { site: 'mx-1', label: 'example.org', days: [{ day: '2026-11-23', delivered: 9, bounced: 0, complained: 0 }] },
+        {
+          ...google,
+          days: [
+            { day: '2026-11-23', delivered: 5, bounced: 1, complained: 1 },
+            { day: '2026-11-24', delivered: 0, bounced: 0, complained: 1 },
+          ],
+        },
+      ],
+    })
+    w.advance('28 days')
+    expect((await w.get(DAYS)).body.sites).toMatchObject([{ ...google, days: [{ day: '2026-11-24' }] }])
+  })
+
+  test('are those of the project', async () => {
+    await using w = await world()
+    const other = await w.other()
+    await record(other.ctx, { ...google, ...NOTHING, delivered: 7 })
+    expect((await w.get(DAYS)).body.sites).toEqual([])
   })
 })
 

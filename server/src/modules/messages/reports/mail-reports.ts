@@ -16,6 +16,7 @@ import {
   type ReportedRecipient,
   type ReturnPath,
   readReturnPath,
+  recordSiteComplaint,
 } from '../../mta/index.ts'
 import { readMailReport } from '../../mta/tasks.ts'
 import { inProject } from '../../projects/index.ts'
@@ -94,6 +95,7 @@ async function applyMatched(
     if (!read) return 'other'
     if (read.what === 'fraud' || read.what === 'virus')
       ctx.log.warn({ message_id: path.mail_id, complaint: read.what }, 'complaint received')
+    if (recipient && (read.what === 'complained' || read.what === 'fraud')) await recordSiteComplaint(ctx, recipient.site)
     if (recipient && !isOfMessage) await applyToRecipient(ctx, path, recipient, read)
     else await applyMailReport(ctx, findSendingCampaigns, { ...read, messageId: path.mail_id })
     return 'applied'

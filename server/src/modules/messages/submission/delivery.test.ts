@@ -26,6 +26,12 @@ const resolver = () => {
   return resolver
 }
 
+/** The complaints that are counted for sites. */
+const complaints = async (): Promise<number> => {
+  const { sites } = (await w.get('/api/client/mail-site-days')).body as { sites: { days: { complained: number }[] }[] }
+  return sites.flatMap(({ days }) => days).reduce((sum, { complained }) => sum + complained, 0)
+}
+
 type Published = { type: string; name: string; value: string }
 
 beforeAll(async () => {
@@ -219,7 +225,9 @@ describe('a report on a submitted email', () => {
     ['virus', false],
   ])('that is a complaint of type %s has its event; that it suppresses is %s', async (type, isSuppressed) => {
     const to = await delivered()
+    const before = await complaints()
     await smtpSend(inbound, to, complaintMail(type))
+    expect((await complaints()) - before).toBe(isSuppressed ? 1 : 0)
     expect(await suppressed()).toEqual(isSuppressed ? [[`kim@${domain}`, 'complaint']] : [])
     expect(await w.events()).toMatchObject([
       { type: `incoming-report.${type}-report`, data: { to: `kim@${domain}`, suppressed: isSuppressed, unsubscribed: false } },

@@ -9,6 +9,7 @@ const ReportedRecipient = Type.Object({
   no: Type.Integer(),
   address: Type.String(),
   domain: Type.String(),
+  site: Nullable(Type.String()),
   attempts: Type.Integer(),
   source: OneOf(MAIL_SOURCES),
   mail_from: Type.String(),
@@ -21,7 +22,7 @@ export type ReportedRecipient = Static<typeof ReportedRecipient>
 export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: ReturnPath) =>
   ctx.db.many(
     ReportedRecipient,
-    sql`select r.no, r.address, r.domain, r.attempts, m.source, m.mail_from, m.rfc_message_id, m.envelope_id
+    sql`select r.no, r.address, r.domain, r.site, r.attempts, m.source, m.mail_from, m.rfc_message_id, m.envelope_id
         from mail_recipients own
         join mail_recipients r on r.project_id = own.project_id and r.mail_id = own.mail_id and r.domain = own.domain
         join mail_messages m on m.project_id = own.project_id and m.id = own.mail_id
