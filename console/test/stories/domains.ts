@@ -1,6 +1,26 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { memberPage } from './member-page.ts'
+
+/** The steps of a policy that a check has found, which needs a domain that is published. */
+async function seeWalk(page: Page, domain: { sending: object }): Promise<void> {
+  const dmarc = {
+    policy: 'quarantine',
+    is_inherited: false,
+    next_policy: 'reject',
+    next_at: '2199-12-04T00:00:00.000Z',
+    reports_to: ['dmarc@bellbird.test'],
+  }
+  const path = /\/api\/client\/domains\/\d+$/
+  await page.route(path, (route) => route.fulfill({ json: { ...domain, sending: { ...domain.sending, dmarc } } }))
+  await page.reload()
+  await page.locator('[aria-current="step"]').getByText('quarantine').waitFor()
+  await page.getByText(/^The next step is reject, from \d+ Dec 2199 on/).waitFor()
+  await page.getByText('Receivers report to dmarc@bellbird.test.').waitFor()
+  await page.unroute(path)
+  await page.reload()
+}
 
 export const domains = (site: () => Site) =>
   describe('domains', () => {
@@ -21,6 +41,8 @@ export const domains = (site: () => Site) =>
       await page.getByRole('button', { name: 'Check the records now' }).click()
       await page.getByText(`0 of ${records.length} records found`).waitFor()
       expect((await stored()).checked_at).not.toBeNull()
+
+      await seeWalk(page, await stored())
 
       await page.getByRole('button', { name: 'More about shop.bellbird.test' }).click()
       await page.getByRole('menuitem', { name: 'Add new keys…' }).click()

@@ -270,6 +270,9 @@ export const MEMBERS: Record<string, string> = {
   track_opens_email: 'Whether emails have a pixel that records opens; null is the same as false.',
   deeplink_mirror_url: 'The origin of the website whose files let apps open links of the custom domains; empty if there is none.',
 
+  'Domain.sending.dmarc.next_at':
+    'From when on the next policy is recommended; null after the last, and before the records of email were found.',
+
   // webhooks
   'Webhook.description': 'A note for your team; absent if there is none.',
   event_types: 'The event types that the endpoint subscribes to.',

@@ -10,6 +10,8 @@ export type DmarcRecord = {
   subdomainPolicy: DmarcPolicy
   dkim: Alignment
   spf: Alignment
+  /** The addresses that get the reports of receivers. */
+  reportsTo: string[]
 }
 
 export type Alignment = 'relaxed' | 'strict'
@@ -44,6 +46,9 @@ export function readDmarc(text: string): DmarcRecord | null {
     subdomainPolicy: POLICIES.find((one) => one === tags.get('sp')) ?? policy,
     dkim: tags.get('adkim') === 's' ? 'strict' : 'relaxed',
     spf: tags.get('aspf') === 's' ? 'strict' : 'relaxed',
+    reportsTo: (tags.get('rua') ?? '')
+      .split(',')
+      .flatMap((uri) => (uri.trim().startsWith('mailto:') ? [uri.trim().slice('mailto:'.length)] : [])),
   }
 }
 
@@ -63,9 +68,17 @@ const STEPS: [from: DmarcPolicy, to: DmarcPolicy, days: number][] = [
   ['quarantine', 'reject', 28],
 ]
 
+/** The policy after another one, and the days of signed email that it needs. Null after the last. */
+export function policyAfter(policy: DmarcPolicy): { policy: DmarcPolicy; days: number } | null {
+  const [, next, days] = STEPS.find(([from]) => from === policy) ?? []
+  return next === undefined || days === undefined ? null : { policy: next, days }
+}
+
 /** The policy that a domain can have next, once its email has been signed for some days. Null: it keeps the one that it has. */
-export const nextPolicy = (policy: DmarcPolicy, verifiedDays: number): DmarcPolicy | null =>
-  STEPS.find(([from, , days]) => from === policy && verifiedDays >= days)?.[1] ?? null
+export function nextPolicy(policy: DmarcPolicy, verifiedDays: number): DmarcPolicy | null {
+  const after = policyAfter(policy)
+  return after && verifiedDays >= after.days ? after.policy : null
+}
 
 /** A record with another policy. Its other tags stay. */
 export const withPolicy = ({ text }: DmarcRecord, policy: DmarcPolicy): string =>

@@ -6,6 +6,7 @@ import { useRead } from '../../parts/data.ts'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { said } from '../../parts/toast.ts'
+import { DmarcWalk } from './dmarc-walk.tsx'
 import { type DnsRecord, type Domain, nameOf, ZONE_FILE } from './search.ts'
 import './domains.css'
 
@@ -31,7 +32,7 @@ export function Records({ domain }: { domain: Domain }) {
           >
             <ul className="dns">
               {records.map((record) => (
-                <RecordLine key={`${record.type} ${record.name} ${record.value}`} record={record} />
+                <RecordLine key={`${record.type} ${record.name} ${record.value}`} record={record} dmarc={domain.sending?.dmarc} />
               ))}
             </ul>
           </Card>
@@ -42,7 +43,9 @@ export function Records({ domain }: { domain: Domain }) {
   )
 }
 
-function RecordLine({ record: { purpose, type, name, value, is_required, status, found, note } }: { record: DnsRecord }) {
+type LineProps = { record: DnsRecord; dmarc: NonNullable<Domain['sending']>['dmarc'] | undefined }
+
+function RecordLine({ record: { purpose, type, name, value, is_required, status, found, note }, dmarc }: LineProps) {
   const { t } = useTranslation('domains')
   const title = t(`purpose.${purpose}.title`)
   return (
@@ -74,6 +77,7 @@ function RecordLine({ record: { purpose, type, name, value, is_required, status,
         )}
       </dl>
       {note && <p className="sm">{note}</p>}
+      {purpose === 'dmarc' && dmarc && <DmarcWalk dmarc={dmarc} />}
     </li>
   )
 }

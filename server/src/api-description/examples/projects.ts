@@ -64,6 +64,13 @@ const domain = {
     verified_at: CHANGED,
     return_path: 'bounce.example.com',
     dns_host: 'Cloudflare',
+    dmarc: {
+      policy: 'none',
+      is_inherited: false,
+      next_policy: 'quarantine',
+      next_at: '2026-12-04T02:56:21.664Z',
+      reports_to: ['dmarc@example.com'],
+    },
   },
   dns: [
     { type: 'CNAME', name: 'links.example.com', value: 'carillon.example.net' },

@@ -1,5 +1,7 @@
 /** Domains as replies show them. */
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
+import { policyAfter, readDmarc } from '../../lib/dmarc.ts'
+import { DAY_MS } from '../../lib/times.ts'
 import { isDomainName } from '../../lib/urls.ts'
 import type { DkimKeyRow, Domain, DomainRow, RecordState } from './schema.ts'
 import { type ExpectedRecord, linkRecords, type Ours, publishedUntil, returnPathOf, sendingRecords } from './sending/records.ts'
@@ -44,7 +46,20 @@ function sendingOf(row: DomainRow, ours: Ours): Domain['sending'] {
   const { sending_domain: domain, sending_problem: problem, sending_verified_at: verified_at, has_return_path, dns_host } = row
   if (domain === null) return null
   const return_path = has_return_path ? returnPathOf(domain) : (ours.mailHost ?? domain)
-  return { domain, is_verified: verified_at !== null, problem, verified_at, return_path, dns_host }
+  return { domain, is_verified: verified_at !== null, problem, verified_at, return_path, dns_host, dmarc: dmarcOf(row) }
+}
+
+/** The policy of the domain as the last check found it, and the step after it. Null if it found none. */
+function dmarcOf({ records, sending_verified_at }: DomainRow): NonNullable<Domain['sending']>['dmarc'] {
+  const checked = records.find(({ purpose, status }) => purpose === 'dmarc' && status === 'ok')
+  const record = readDmarc(checked?.found[0] ?? '')
+  if (!record) return null
+  // Such a domain has no record of its own to change.
+  const is_inherited = checked?.is_inherited === true
+  const policy = is_inherited ? record.subdomainPolicy : record.policy
+  const after = policyAfter(policy)
+  const next_at = after && sending_verified_at && new Date(sending_verified_at.getTime() + after.days * DAY_MS)
+  return { policy, is_inherited, next_policy: after?.policy ?? null, next_at, reports_to: record.reportsTo }
 }
 
 const UNCHECKED: RecordState = { status: 'unchecked', found: [], note: null }

@@ -47,7 +47,13 @@ const RecordState = Type.Object(stateMembers)
 export type RecordState = Static<typeof RecordState>
 
 /** A record that a check stored: with its value at that time. */
-const CheckedRecord = Type.Object({ ...stateMembers, purpose: OneOf(PURPOSES), name: Type.String(), value: Type.String() })
+const CheckedRecord = Type.Object({
+  ...stateMembers,
+  purpose: OneOf(PURPOSES),
+  name: Type.String(),
+  value: Type.String(),
+  is_inherited: Type.Optional(Type.Boolean()),
+})
 export type CheckedRecord = Static<typeof CheckedRecord>
 
 const columns = {
@@ -75,6 +81,19 @@ const ExpectedRecord = Exact({
   ...stateMembers,
 })
 
+const DMARC_POLICIES = ['none', 'quarantine', 'reject'] as const
+
+const Dmarc = Exact(
+  {
+    policy: OneOf(DMARC_POLICIES, { description: 'What the domain asks of receivers.' }),
+    is_inherited: Type.Boolean({ description: 'Whether the policy is that of the organisational domain.' }),
+    next_policy: Nullable(OneOf(DMARC_POLICIES, { description: 'The policy after it; null after the last.' })),
+    next_at: Nullable(Timestamp),
+    reports_to: Type.Array(Type.String(), { description: 'The addresses that get the reports of receivers.' }),
+  },
+  { description: 'The policy for emails that are not signed, as the last check found it; null if it found none.' },
+)
+
 const Sending = Exact({
   domain: Type.String({ description: 'The domain of From addresses.' }),
   is_verified: Type.Boolean({
@@ -84,6 +103,7 @@ const Sending = Exact({
   verified_at: Nullable(Timestamp),
   return_path: Type.String({ description: 'The domain that bounces are returned to: that of the project once its record is found.' }),
   dns_host: Nullable(Type.String({ description: 'The company or name server that hosts the DNS of the domain, where records are added.' })),
+  dmarc: Nullable(Dmarc),
 })
 
 /** A domain in replies. */

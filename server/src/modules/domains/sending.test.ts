@@ -154,6 +154,7 @@ describe('a sending domain', () => {
     const { sending, records: shown } = await verify(w, id)
     expect(sending?.is_verified).toBe(true)
     expect(shown.find(({ purpose }) => purpose === 'dmarc')).toMatchObject({ status: 'ok', note: `The policy is that of ${domain}.` })
+    expect(sending).toMatchObject({ dmarc: { policy: 'quarantine', is_inherited: true } })
   })
 
   test.each<[string, object]>([
@@ -342,6 +343,10 @@ describe('in the background', () => {
     const { id } = await verified(w)
     const policy = async () => (await read(w, id)).records.find(({ purpose }: Shown) => purpose === 'dmarc').value
     expect(await policy()).toBe('v=DMARC1; p=none')
+    const walk = async () => (await read(w, id)).sending.dmarc
+    const { verified_at } = (await read(w, id)).sending
+    const after = (days: number) => new Date(Date.parse(verified_at) + days * 86_400_000).toISOString()
+    expect(await walk()).toEqual({ policy: 'none', is_inherited: false, next_policy: 'quarantine', next_at: after(14), reports_to: [] })
     w.advance('14 days')
     await check(w)
     expect(await policy()).toBe('v=DMARC1; p=quarantine')
@@ -349,6 +354,15 @@ describe('in the background', () => {
     w.advance('14 days')
     await check(w)
     expect(await policy()).toBe('v=DMARC1; p=reject; rua=mailto:a@b.example')
+    expect(await walk()).toMatchObject({ policy: 'quarantine', next_policy: 'reject', next_at: after(28), reports_to: ['a@b.example'] })
+    dns.set(`_dmarc.${domain}`, { txt: ['v=DMARC1; p=reject'] })
+    w.advance('1 day')
+    await check(w)
+    expect(await walk()).toMatchObject({ policy: 'reject', next_policy: null, next_at: null })
+    dns.set(`_dmarc.${domain}`, { txt: [] })
+    w.advance('1 day')
+    await check(w)
+    expect(await walk()).toBeNull()
   })
 })
 

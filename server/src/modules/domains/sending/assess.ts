@@ -40,7 +40,7 @@ export function assessDkim(publicKey: string, texts: Answer): RecordState {
 }
 
 /** What receivers do with email that fails, as they look it up: at the domain, or else at the organisational domain. */
-export type DmarcFinding = { record: DmarcRecord | null; state: RecordState; value: string | null }
+export type DmarcFinding = { record: DmarcRecord | null; state: RecordState; value: string | null; isInherited?: true }
 
 /** The policy of a domain, and the record that it can have next. */
 export function assessDmarc(domain: string, own: Answer, ofOrganisation: Answer, verifiedAt: Date | null, now: Date): DmarcFinding {
@@ -69,6 +69,7 @@ export function assessDmarc(domain: string, own: Answer, ofOrganisation: Answer,
     record,
     state: state('ok', [record.text], noteOf(domain, isInherited, policy, next)),
     value: next ? withPolicy(record, next) : record.text,
+    ...(isInherited && { isInherited }),
   }
 }
 

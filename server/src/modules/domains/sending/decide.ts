@@ -50,6 +50,7 @@ export function decideSending(row: DomainRow, keys: readonly DkimKeyRow[], answe
       purpose,
       name,
       value: purpose === 'dmarc' ? (dmarc.value ?? value) : value,
+      ...(purpose === 'dmarc' && dmarc.isInherited && { is_inherited: true }),
     })),
     dns_host: answers.nameServers === null ? row.dns_host : dnsHostOf(answers.nameServers),
     changesOf: (keepsSigning) => keyChanges(keys, new Map([...states].map(([selector, { status }]) => [selector, status])), keepsSigning),
