@@ -289,6 +289,8 @@ create table attributes (
   is_hidden boolean not null default false,
   is_end_user boolean not null default false,
   updated_at timestamp(3) with time zone not null,
+  label text,
+  is_personal boolean not null default false,
   constraint attributes_pkey PRIMARY KEY (project_id, key),
   constraint attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1217,6 +1219,7 @@ create table mail_site_hours (
   delivered integer not null,
   deferred integer not null,
   bounced integer not null,
+  complained integer not null default 0,
   constraint mail_site_hours_pkey PRIMARY KEY (project_id, site, hour),
   constraint mail_site_hours_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 ) with (fillfactor=70);

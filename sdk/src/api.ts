@@ -866,7 +866,7 @@ export interface paths {
         };
         /**
          * List the attribute register
-         * @description The register sets which roles can read a key of `data`. Every role can read a key that is not in it.
+         * @description The register sets which roles can read a key of `data`, what it is called, and whether it is personal data. Every role can read a key that is not in it.
          */
         get: operations["listAttributes"];
         put?: never;
@@ -886,8 +886,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set which roles can read an attribute of `data`
-         * @description A member that is left out gets its default: every role, not hidden, not for users. The attribute need not exist yet.
+         * Set which roles can read an attribute of `data`, its label and whether it is personal data
+         * @description A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.
          */
         put: operations["setAttribute"];
         post?: never;
@@ -3545,6 +3545,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/mail-site-days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List bounces and complaints of mail sites by day
+         * @description Of email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.
+         */
+        get: operations["listMailSiteDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/mail-sites": {
         parameters: {
             query?: never;
@@ -4697,7 +4717,9 @@ export interface components {
          *       "key": "plan",
          *       "min_role": "editor",
          *       "hidden": false,
-         *       "end_user": true
+         *       "end_user": true,
+         *       "label": "Plan",
+         *       "personal_data": false
          *     }
          */
         Attribute: {
@@ -4709,6 +4731,10 @@ export interface components {
             hidden: boolean;
             /** @description Whether a user token can read it. */
             end_user: boolean;
+            /** @description What your team calls it. */
+            label: string | null;
+            /** @description Whether it says who a user is. */
+            personal_data: boolean;
         };
         /** @description Users with an attribute that compares as given. An attribute that has a type accepts only the operators for this type. */
         AttributeCondition: {
@@ -4763,7 +4789,8 @@ export interface components {
         /**
          * @example {
          *       "min_role": "editor",
-         *       "end_user": true
+         *       "end_user": true,
+         *       "label": "Plan"
          *     }
          */
         AttributeInput: {
@@ -4776,6 +4803,10 @@ export interface components {
             hidden?: boolean;
             /** @description A user token can read it. */
             end_user?: boolean;
+            /** @description What your team calls it. The console shows it beside the name. */
+            label?: string | null;
+            /** @description It says who a user is. Without `min_role`, keys of the role `support` cannot read it. */
+            personal_data?: boolean;
         };
         AttributeList: {
             /** @description The items. */
@@ -8298,7 +8329,16 @@ export interface components {
          *         "problem": null,
          *         "verified_at": "2026-11-21T22:10:05.120Z",
          *         "return_path": "bounce.example.com",
-         *         "dns_host": "Cloudflare"
+         *         "dns_host": "Cloudflare",
+         *         "dmarc": {
+         *           "policy": "none",
+         *           "is_inherited": false,
+         *           "next_policy": "quarantine",
+         *           "next_at": "2026-12-04T02:56:21.664Z",
+         *           "reports_to": [
+         *             "dmarc@example.com"
+         *           ]
+         *         }
          *       },
          *       "dns": [
          *         {
@@ -8372,6 +8412,28 @@ export interface components {
                 return_path: string;
                 /** @description The company or name server that hosts the DNS of the domain, where records are added. */
                 dns_host: string | null;
+                /** @description The policy for emails that are not signed, as the last check found it; null if it found none. */
+                dmarc: {
+                    /**
+                     * @description What the domain asks of receivers.
+                     * @enum {string}
+                     */
+                    policy: "none" | "quarantine" | "reject";
+                    /** @description Whether the policy is that of the organisational domain. */
+                    is_inherited: boolean;
+                    /**
+                     * @description The policy after it; null after the last.
+                     * @enum {string|null}
+                     */
+                    next_policy: "none" | "quarantine" | "reject" | null;
+                    /**
+                     * Format: date-time
+                     * @description From when on the next policy is recommended; null after the last, and before the records of email were found.
+                     */
+                    next_at: string | null;
+                    /** @description The addresses that get the reports of receivers. */
+                    reports_to: string[];
+                } | null;
             } | null;
             /** @description Records for links. The CNAME is needed for links to work, and usually verifies the host; it is absent while `BASE_URL` has no public name that it could point to. The TXT record always verifies the host. */
             dns: {
@@ -12617,6 +12679,50 @@ export interface components {
         };
         /**
          * @example {
+         *       "first_day": "2026-10-23",
+         *       "last_day": "2026-11-20",
+         *       "sites": [
+         *         {
+         *           "site": "google",
+         *           "label": "Google",
+         *           "days": [
+         *             {
+         *               "day": "2026-11-19",
+         *               "delivered": 48120,
+         *               "bounced": 96,
+         *               "complained": 7
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        MailSiteDayReply: {
+            /** @description The first of 29 days, in UTC. */
+            first_day: string;
+            /** @description Today, in UTC. */
+            last_day: string;
+            /** @description The 20 sites with the most attempts, the one with the most first. */
+            sites: {
+                /** @description The key of the site. */
+                site: string;
+                /** @description The provider, or the name that the mail hosts have in common. */
+                label: string;
+                /** @description The days with any, the earliest first. */
+                days: {
+                    /** @description The day, in UTC. */
+                    day: string;
+                    /** @description Attempts of this day that delivered. */
+                    delivered: number;
+                    /** @description Attempts of this day that failed permanently. */
+                    bounced: number;
+                    /** @description Complaints that were reported on this day. */
+                    complained: number;
+                }[];
+            }[];
+        };
+        /**
+         * @example {
          *       "limits": {
          *         "mails_per_second": 20
          *       }
@@ -16092,6 +16198,10 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
+            /** @description What your team calls it; absent without a label. */
+            label?: string;
+            /** @description True if it says who a user is; otherwise absent. */
+            personal_data?: boolean;
         };
         /**
          * @example {
@@ -22336,7 +22446,9 @@ export interface operations {
                      *           "key": "plan",
                      *           "min_role": "editor",
                      *           "hidden": false,
-                     *           "end_user": true
+                     *           "end_user": true,
+                     *           "label": "Plan",
+                     *           "personal_data": false
                      *         }
                      *       ]
                      *     }
@@ -22375,7 +22487,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "min_role": "editor",
-                 *       "end_user": true
+                 *       "end_user": true,
+                 *       "label": "Plan"
                  *     }
                  */
                 "application/json": components["schemas"]["AttributeInput"];
@@ -22395,7 +22508,9 @@ export interface operations {
                      *       "key": "plan",
                      *       "min_role": "editor",
                      *       "hidden": false,
-                     *       "end_user": true
+                     *       "end_user": true,
+                     *       "label": "Plan",
+                     *       "personal_data": false
                      *     }
                      */
                     "application/json": components["schemas"]["Attribute"];
@@ -32635,7 +32750,16 @@ export interface operations {
                      *             "problem": null,
                      *             "verified_at": "2026-11-21T22:10:05.120Z",
                      *             "return_path": "bounce.example.com",
-                     *             "dns_host": "Cloudflare"
+                     *             "dns_host": "Cloudflare",
+                     *             "dmarc": {
+                     *               "policy": "none",
+                     *               "is_inherited": false,
+                     *               "next_policy": "quarantine",
+                     *               "next_at": "2026-12-04T02:56:21.664Z",
+                     *               "reports_to": [
+                     *                 "dmarc@example.com"
+                     *               ]
+                     *             }
                      *           },
                      *           "dns": [
                      *             {
@@ -32743,7 +32867,16 @@ export interface operations {
                      *         "problem": null,
                      *         "verified_at": "2026-11-21T22:10:05.120Z",
                      *         "return_path": "bounce.example.com",
-                     *         "dns_host": "Cloudflare"
+                     *         "dns_host": "Cloudflare",
+                     *         "dmarc": {
+                     *           "policy": "none",
+                     *           "is_inherited": false,
+                     *           "next_policy": "quarantine",
+                     *           "next_at": "2026-12-04T02:56:21.664Z",
+                     *           "reports_to": [
+                     *             "dmarc@example.com"
+                     *           ]
+                     *         }
                      *       },
                      *       "dns": [
                      *         {
@@ -32842,7 +32975,16 @@ export interface operations {
                      *         "problem": null,
                      *         "verified_at": "2026-11-21T22:10:05.120Z",
                      *         "return_path": "bounce.example.com",
-                     *         "dns_host": "Cloudflare"
+                     *         "dns_host": "Cloudflare",
+                     *         "dmarc": {
+                     *           "policy": "none",
+                     *           "is_inherited": false,
+                     *           "next_policy": "quarantine",
+                     *           "next_at": "2026-12-04T02:56:21.664Z",
+                     *           "reports_to": [
+                     *             "dmarc@example.com"
+                     *           ]
+                     *         }
                      *       },
                      *       "dns": [
                      *         {
@@ -32989,7 +33131,16 @@ export interface operations {
                      *         "problem": null,
                      *         "verified_at": "2026-11-21T22:10:05.120Z",
                      *         "return_path": "bounce.example.com",
-                     *         "dns_host": "Cloudflare"
+                     *         "dns_host": "Cloudflare",
+                     *         "dmarc": {
+                     *           "policy": "none",
+                     *           "is_inherited": false,
+                     *           "next_policy": "quarantine",
+                     *           "next_at": "2026-12-04T02:56:21.664Z",
+                     *           "reports_to": [
+                     *             "dmarc@example.com"
+                     *           ]
+                     *         }
                      *       },
                      *       "dns": [
                      *         {
@@ -33092,7 +33243,16 @@ export interface operations {
                      *         "problem": null,
                      *         "verified_at": "2026-11-21T22:10:05.120Z",
                      *         "return_path": "bounce.example.com",
-                     *         "dns_host": "Cloudflare"
+                     *         "dns_host": "Cloudflare",
+                     *         "dmarc": {
+                     *           "policy": "none",
+                     *           "is_inherited": false,
+                     *           "next_policy": "quarantine",
+                     *           "next_at": "2026-12-04T02:56:21.664Z",
+                     *           "reports_to": [
+                     *             "dmarc@example.com"
+                     *           ]
+                     *         }
                      *       },
                      *       "dns": [
                      *         {
@@ -33195,7 +33355,16 @@ export interface operations {
                      *         "problem": null,
                      *         "verified_at": "2026-11-21T22:10:05.120Z",
                      *         "return_path": "bounce.example.com",
-                     *         "dns_host": "Cloudflare"
+                     *         "dns_host": "Cloudflare",
+                     *         "dmarc": {
+                     *           "policy": "none",
+                     *           "is_inherited": false,
+                     *           "next_policy": "quarantine",
+                     *           "next_at": "2026-12-04T02:56:21.664Z",
+                     *           "reports_to": [
+                     *             "dmarc@example.com"
+                     *           ]
+                     *         }
                      *       },
                      *       "dns": [
                      *         {
@@ -33849,6 +34018,56 @@ export interface operations {
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["Missing"];
             422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMailSiteDays: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "first_day": "2026-10-23",
+                     *       "last_day": "2026-11-20",
+                     *       "sites": [
+                     *         {
+                     *           "site": "google",
+                     *           "label": "Google",
+                     *           "days": [
+                     *             {
+                     *               "day": "2026-11-19",
+                     *               "delivered": 48120,
+                     *               "bounced": 96,
+                     *               "complained": 7
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MailSiteDayReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
