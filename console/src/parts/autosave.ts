@@ -24,6 +24,8 @@ type Options<T> = {
   save: (value: T, version: string | null) => Promise<Stored<T>>
   /** Reads what the server has now. */
   reload: () => Promise<Stored<T>>
+  /** While another member edits it, nothing is saved. */
+  isLocked?: boolean
 }
 
 export type Autosave<T> = {
@@ -76,7 +78,7 @@ function readLocal<T>(key: string): Local<T> | null {
  * was not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where
  * both have changed the same, one of both is to be chosen.
  */
-export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>): Autosave<T> {
+export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false }: Options<T>): Autosave<T> {
   const { t } = useTranslation()
   const key = `carillon.draft.${name}`
   const [first] = useState<Local<T>>(() => readLocal<T>(key) ?? { value: stored, base: stored })
@@ -110,7 +112,7 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
   )
 
   const saveOnce = useCallback(async () => {
-    if (known.current.isClashing) return
+    if (known.current.isClashing || isLocked) return
     setState('saving')
     try {
       if (known.current.version === undefined) {
@@ -133,7 +135,7 @@ export function useAutosave<T>({ key: name, stored, save, reload }: Options<T>):
       known.current.version = undefined
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
     }
-  }, [key, save, reload, meet])
+  }, [key, save, reload, meet, isLocked])
 
   // One after the other, so that none meets the version of the one before.
   const saveNow = useCallback(() => {

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { codeAt, stepAt } from '../../../server/src/lib/totp.ts'
-import { OWNER, type Site, signIn } from '../site.ts'
+import { type Site, signIn } from '../site.ts'
 import { memberPage } from './member-page.ts'
+import { ANA, presence } from './presence.ts'
 
-const ANA = { name: 'Ana Ng', email: 'ana@bellbird.test', password: 'four words that are long' }
 const RESET = 'another four long words'
 
 /** What each role in a project sees of three screens, and what the API answers it. */
@@ -111,28 +111,7 @@ export const team = (site: () => Site, mailedTo: (address: string) => string | u
       await context.close()
     })
 
-    test('members see who else has the same rule open, until the other leaves', async () => {
-      const { id } = await site().api('POST', 'lists', { name: 'Of both', type: 'dynamic', rule: { attribute: 'email', is_set: true } })
-      const context = await site().context()
-      const { request: ana } = context
-      const headers = { origin: site().url }
-      await ana.post('/api/console/sign-in', { headers, data: { email: ANA.email, password: ANA.password } })
-      const others = async () => {
-        const reply = await ana.put('/api/console/presence', { headers, data: { project_id: 1, object: 'list', object_id: id } })
-        return (await reply.json()).others.map(({ name }: { name: string }) => name)
-      }
-      expect(await others()).toEqual([])
-      await using opened = await memberPage(site(), `/p/1/lists/${id}?view=rule`)
-      const { page } = opened
-      await page.getByText('Ana Ng is editing this too.').waitFor()
-      expect(await others()).toEqual([OWNER.name])
-      await Promise.all([
-        page.waitForResponse((reply) => reply.request().postData()?.includes('"is_here":false') === true),
-        page.getByRole('link', { name: 'Home' }).first().click(),
-      ])
-      expect(await others()).toEqual([])
-      await context.close()
-    })
+    presence(site)
 
     test('a lost password is set again by the link of an email, and a second factor is set up and asked for', async () => {
       const context = await site().context()

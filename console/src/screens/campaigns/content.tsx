@@ -5,7 +5,7 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { Presence } from '../../parts/presence.tsx'
+import { Others, Taken, useEditLock } from '../../parts/presence.tsx'
 import { useMay } from '../../session/project.tsx'
 import { Editor } from './editor/editor.tsx'
 import { CAMPAIGN } from './search.ts'
@@ -19,6 +19,7 @@ export function ContentPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/content' })
   const mayPublish = useMay('publisher')
+  const lock = useEditLock('campaign', Number(campaignId), { isWanted: mayPublish, isLocking: true })
   const { data, error, refetch } = useRead(CAMPAIGN, { path: { campaignId: Number(campaignId) } })
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading />
@@ -30,7 +31,7 @@ export function ContentPage() {
         about={t(mayPublish ? 'content.about' : 'content.readOnly')}
         actions={
           <>
-            {mayPublish && <Presence kind="campaign" id={data.id} />}
+            <Others lock={lock} />
             <Button
               variant="default"
               onClick={() => void navigate({ to: '/p/$project/campaigns/$campaignId', params: { project, campaignId } })}
@@ -40,7 +41,14 @@ export function ContentPage() {
           </>
         }
       />
-      <Editor campaign={data} place={search} onPlace={(place) => void navigate({ search: place })} />
+      <Taken lock={lock} />
+      <Editor
+        key={lock.opened}
+        campaign={data}
+        place={search}
+        onPlace={(place) => void navigate({ search: place })}
+        isLocked={lock.isLocked}
+      />
     </>
   )
 }

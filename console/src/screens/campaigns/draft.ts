@@ -42,7 +42,7 @@ function draftOf(campaign: Campaign): Draft {
 const storedOf = (campaign: Campaign) => ({ value: draftOf(campaign), version: versionOf(campaign) })
 
 /** The settings of a campaign, saved as they change. */
-export function useDraft(campaign: Campaign): Autosave<Draft> {
+export function useDraft(campaign: Campaign, isLocked: boolean): Autosave<Draft> {
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -56,5 +56,5 @@ export function useDraft(campaign: Campaign): Autosave<Draft> {
     },
     [api, id, client, project.id],
   )
-  return useAutosave({ key: `${project.id}.campaign.${id}`, stored: draftOf(campaign), save, reload })
+  return useAutosave({ key: `${project.id}.campaign.${id}`, stored: draftOf(campaign), save, reload, isLocked })
 }

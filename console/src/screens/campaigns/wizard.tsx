@@ -7,7 +7,7 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
-import { Presence } from '../../parts/presence.tsx'
+import { type EditLock, Others, Taken, useEditLock } from '../../parts/presence.tsx'
 import { SaveProblem, SaveState } from '../../parts/save-state.tsx'
 import { useMay } from '../../session/project.tsx'
 import { useDraft } from './draft.ts'
@@ -29,18 +29,19 @@ export function Wizard() {
   const { project, campaignId } = route.useParams()
   const mayWrite = useMay('editor')
   const { data, error, refetch } = useRead(CAMPAIGN, { path: { campaignId: Number(campaignId) } })
+  const lock = useEditLock('campaign', Number(campaignId), { isWanted: mayWrite && data?.state === 'draft', isLocking: true })
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading />
   if (data.state !== 'draft' || !mayWrite)
     return <Navigate to="/p/$project/campaigns/$campaignId" params={{ project, campaignId }} replace />
-  return <Steps key={data.id} campaign={data} />
+  return <Steps key={`${data.id} ${lock.opened}`} campaign={data} lock={lock} />
 }
 
-function Steps({ campaign }: { campaign: Campaign }) {
+function Steps({ campaign, lock }: { campaign: Campaign; lock: EditLock }) {
   const { t } = useTranslation('campaigns')
   const { step = 'about' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/edit' })
-  const autosave = useDraft(campaign)
+  const autosave = useDraft(campaign, lock.isLocked)
   const flush = useRef<(() => Promise<void>) | null>(null)
   const { id, type, channel } = campaign
   const steps = STEPS.filter((name) => name !== 'schedule' || type === 'blast')
@@ -59,7 +60,7 @@ function Steps({ campaign }: { campaign: Campaign }) {
         about={`${t(`type.${type}`)} · ${t(`channel.${channel}`)}`}
         actions={
           <>
-            <Presence kind="campaign" id={id} />
+            <Others lock={lock} />
             <SaveState autosave={autosave} />
             <CopyAs
               label={t('wizard.more')}
@@ -68,6 +69,7 @@ function Steps({ campaign }: { campaign: Campaign }) {
           </>
         }
       />
+      <Taken lock={lock} />
       <SaveProblem autosave={autosave} />
       <nav className="wizard" aria-label={t('wizard.steps')}>
         <ol>
@@ -81,7 +83,9 @@ function Steps({ campaign }: { campaign: Campaign }) {
           ))}
         </ol>
       </nav>
-      <StepOf step={step} campaign={campaign} autosave={autosave} flush={flush} />
+      <fieldset className="bare" disabled={lock.isLocked && step !== 'content'}>
+        <StepOf step={step} campaign={campaign} autosave={autosave} isLocked={lock.isLocked} flush={flush} />
+      </fieldset>
       <div className="acts wizardfoot">
         {before && (
           <Button variant="default" onClick={() => void goTo(before)}>
@@ -100,9 +104,9 @@ function placeIn({ variants }: Campaign, { locale, variant: wanted }: TemplateSe
   return { ...(locale !== undefined && { locale }), ...(variant !== undefined && { variant }) }
 }
 
-type OfProps = StepProps & { step: Step; flush: RefObject<(() => Promise<void>) | null> }
+type OfProps = StepProps & { step: Step; isLocked: boolean; flush: RefObject<(() => Promise<void>) | null> }
 
-function StepOf({ step, campaign, autosave, flush }: OfProps) {
+function StepOf({ step, campaign, autosave, isLocked, flush }: OfProps) {
   const { t } = useTranslation('campaigns')
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/edit' })
@@ -110,11 +114,16 @@ function StepOf({ step, campaign, autosave, flush }: OfProps) {
     case 'content':
       return (
         <div className="stack">
-          {campaign.type === 'blast' && <VariantsCard campaign={campaign} autosave={autosave} />}
+          {campaign.type === 'blast' && (
+            <fieldset className="bare" disabled={isLocked}>
+              <VariantsCard campaign={campaign} autosave={autosave} />
+            </fieldset>
+          )}
           <Editor
             campaign={campaign}
             place={placeIn(campaign, search)}
             onPlace={(place) => void navigate({ search: ({ step }) => ({ ...(step && { step }), ...place }) })}
+            isLocked={isLocked}
             flush={flush}
           />
         </div>

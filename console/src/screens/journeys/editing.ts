@@ -48,7 +48,7 @@ const graphOf = (steps: Readonly<Record<string, object>>): Graph =>
 const storedOf = (steps: Readonly<Record<string, object>>) => ({ value: graphOf(steps), version: versionOf(steps) })
 
 /** The draft of a journey, saved as it changes. */
-function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Autosave<Graph> {
+function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLocked: boolean): Autosave<Graph> {
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -62,7 +62,7 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>): Aut
     },
     [api, id, client, project.id],
   )
-  return useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload })
+  return useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload, isLocked })
 }
 
 const copiesKey = (project: number) => `carillon.copied-steps.${project}`
@@ -82,10 +82,10 @@ function firstSettings(type: string, isRoot: boolean, meta: Meta): Record<string
 }
 
 /** Edits the draft of a journey. */
-export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<string, object>>): Editing {
+export function useEditing(journey: Journey, meta: Meta, steps: Readonly<Record<string, object>>, isLocked: boolean): Editing {
   const copies = copiesKey(useProject().id)
-  const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')
-  const autosave = useDraft(journey, steps)
+  const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher') && !isLocked
+  const autosave = useDraft(journey, steps, isLocked)
   const [history, setHistory] = useState(() => begin(autosave.draft))
   // What another member has changed meanwhile comes into the draft.
   if (autosave.draft !== history.now && JSON.stringify(autosave.draft) !== JSON.stringify(history.now)) setHistory(begin(autosave.draft))

@@ -8,7 +8,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { SearchBox } from '../../parts/filters.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
-import { Presence } from '../../parts/presence.tsx'
+import { type EditLock, Others, Taken } from '../../parts/presence.tsx'
 import { SaveProblem } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { UndoButtons } from '../../parts/undo-buttons.tsx'
@@ -24,10 +24,10 @@ import { StepPanel } from './steps/panel.tsx'
 const route = getRouteApi('/member/p/$project/journeys/$journeyId')
 const Canvas = lazy(() => import('./canvas/canvas.tsx').then(({ Canvas }) => ({ default: Canvas })))
 
-type Props = { journeyId: number; editing: Editing; stats: Statistics | undefined }
+type Props = { journeyId: number; editing: Editing; stats: Statistics | undefined; lock: EditLock }
 
 /** The steps: as a canvas and as an outline of the same graph, with the settings of the open step beside them. */
-export function Editor({ journeyId, editing, stats }: Props) {
+export function Editor({ journeyId, editing, stats, lock }: Props) {
   const { step: open, shape = 'canvas' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
   const isWide = useMediaQuery('(min-width: 60em)', true, { getInitialValueInEffect: false })
@@ -45,7 +45,8 @@ export function Editor({ journeyId, editing, stats }: Props) {
   const shared = { editing, stats, faulty: problems.keys, selected: shown && open, marking, onAdd: add }
   return (
     <>
-      {editing.mayWrite && <Presence kind="journey" id={journeyId} />}
+      <Others lock={lock} />
+      <Taken lock={lock} />
       <SaveProblem autosave={editing.autosave} />
       <Tools editing={editing} shape={shape} isWide={isWide} onAdd={() => add(undefined)} onFind={(key) => openStep(key, false)} />
       <div className={['jr', hasCanvas && 'with-canvas', shown && 'with-panel'].filter(Boolean).join(' ')}>

@@ -11,6 +11,7 @@ import { LIVE_MS } from '../../parts/live/interval.ts'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { type EditLock, useEditLock } from '../../parts/presence.tsx'
 import { SaveState } from '../../parts/save-state.tsx'
 import { TabBar } from '../../parts/tabs.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
@@ -34,19 +35,25 @@ export function JourneyPage() {
   const journey = useRead(JOURNEY, path, { refetchInterval: 2 * LIVE_MS })
   const meta = useRead('/api/client/journeys/meta', undefined, { staleTime: Number.POSITIVE_INFINITY })
   const steps = useRead(STEPS, path, { staleTime: Number.POSITIVE_INFINITY })
+  const { view = 'build' } = route.useSearch()
+  const mayWrite = useMay(journey.data?.status === 'draft' ? 'editor' : 'publisher')
+  const isWanted = view === 'build' && mayWrite && journey.data !== undefined
+  const lock = useEditLock('journey', journeyId, { isWanted, isLocking: true })
   const failed = [journey, meta, steps].find(({ error, data }) => error && !data)
   if (failed) return <Failed error={failed.error} onRetry={() => void failed.refetch()} />
   if (!journey.data || !meta.data || !steps.data) return <Loading />
-  return <Opened key={journeyId} journey={journey.data} meta={meta.data as unknown as Meta} steps={steps.data} />
+  return (
+    <Opened key={`${journeyId} ${lock.opened}`} journey={journey.data} meta={meta.data as unknown as Meta} steps={steps.data} lock={lock} />
+  )
 }
 
-type Props = { journey: Journey; meta: Meta; steps: Readonly<Record<string, object>> }
+type Props = { journey: Journey; meta: Meta; steps: Readonly<Record<string, object>>; lock: EditLock }
 
-function Opened({ journey, meta, steps }: Props) {
+function Opened({ journey, meta, steps, lock }: Props) {
   const { t } = useTranslation('journeys')
   const { view = 'build' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/journeys/$journeyId' })
-  const editing = useEditing(journey, meta, steps)
+  const editing = useEditing(journey, meta, steps, lock.isLocked)
   const path = { path: { journeyId: journey.id } }
   const { data: stats } = useRead('/api/client/journeys/{journeyId}/stats', path, { refetchInterval: 2 * LIVE_MS })
   return (
@@ -59,7 +66,7 @@ function Opened({ journey, meta, steps }: Props) {
         current={view}
         onChange={(id) => void navigate({ search: id === 'build' ? {} : { view: id as View } })}
       />
-      {view === 'build' && <Editor journeyId={journey.id} editing={editing} stats={stats} />}
+      {view === 'build' && <Editor journeyId={journey.id} editing={editing} stats={stats} lock={lock} />}
       {view === 'settings' && <Settings key={JSON.stringify(journey.settings)} journey={journey} schema={meta.settings} />}
       {view === 'users' && <Users journey={journey} editing={editing} />}
       {view === 'simulate' && <Simulator journey={journey} editing={editing} />}

@@ -168,7 +168,7 @@ export const consoleOperations: Words['operations'] = {
   getSession: { reply: session },
   setPresence: {
     body: { project_id: 1, object: 'campaign', object_id: 12 },
-    reply: { others: [{ member_id: 4, name: 'Leo Okafor', since: '2026-11-19T22:10:00.000Z' }] },
+    reply: { is_here: true, others: [{ member_id: 4, name: 'Leo Okafor', since: '2026-11-19T22:10:00.000Z' }] },
   },
   listSessions: { reply: { results: [listed] } },
 }

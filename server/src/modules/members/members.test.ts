@@ -42,6 +42,25 @@ describe('presence', () => {
     expect(await othersOf(ana)).toEqual([])
     expect((await note(outsider)).status).toBe(404)
   })
+
+  test('who opens an object only if no other has it open gets it when the other leaves, and keeps it then', async () => {
+    await using w = await world()
+    const [ana, kim] = [await member(w, 'owner'), await member(w, 'owner')]
+    const note = async (who: Member, more: object = {}) => {
+      const about = { project_id: w.projectId, object: 'campaign', object_id: 7 }
+      const { body } = await w.put('/api/console/presence', { ...about, ...more }, { key: null, headers: who.headers })
+      return [body.is_here, body.others.length]
+    }
+    const alone = { only_if_alone: true }
+    expect(await note(ana, alone)).toEqual([true, 0])
+    expect(await note(kim, alone)).toEqual([false, 1])
+    // Who waits is not there for the other.
+    expect(await note(ana, alone)).toEqual([true, 0])
+    expect(await note(ana, { is_here: false })).toEqual([false, 0])
+    expect(await note(kim, alone)).toEqual([true, 0])
+    expect(await note(ana)).toEqual([true, 1])
+    expect(await note(kim, alone)).toEqual([true, 1])
+  })
 })
 
 describe('the first link', () => {

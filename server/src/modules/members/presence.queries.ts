@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { MemberCtx } from '../../infra/runtime/ctx.ts'
 import type { MemberId } from '../../lib/ids.ts'
-import { IdOf, Instant } from '../../lib/shapes.ts'
+import { Flag, IdOf, Instant } from '../../lib/shapes.ts'
 
 /** Notes that the session has an object open, or not any more. What was last noted before `notedAfter` is forgotten. */
 export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, notedAfter: Date) =>
@@ -17,6 +17,15 @@ export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, notedA
                                   else to_jsonb(${ctx.clock.now()}::timestamptz) end))
                            else '{}'::jsonb end
         where s.organization_id = ${ctx.organisationId} and s.id = ${ctx.sessionId}`,
+  )
+
+/** Whether the session has the object open. */
+export const isEditing = (ctx: MemberCtx, key: string, notedAfter: Date): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select coalesce((editing->${key}::text->>'at')::timestamptz > ${notedAfter}, false) as exists
+        from member_sessions
+        where organization_id = ${ctx.organisationId} and id = ${ctx.sessionId}`,
   )
 
 const EditorRow = Type.Object({ member_id: IdOf<MemberId>(), name: Type.String(), since: Instant })

@@ -11,10 +11,14 @@ export const PresenceInput = Exact({
   object: OneOf(EDITED, { description: 'The kind of object.' }),
   object_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The id of the object.' }),
   is_here: Type.Optional(Type.Boolean({ description: 'With `false`, the member has left the editor. By default `true`.' })),
+  only_if_alone: Type.Optional(
+    Type.Boolean({ description: 'With `true`, the member opens it only if no other one has it open. By default `false`.' }),
+  ),
 })
 export type PresenceInput = Static<typeof PresenceInput>
 
 export const Presence = Exact({
+  is_here: Type.Boolean({ description: 'Whether the member has it open now.' }),
   others: Type.Array(
     Exact({
       member_id: IdOf<MemberId>({ description: 'The id of the member.' }),

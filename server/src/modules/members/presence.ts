@@ -9,10 +9,15 @@ import { rolesOf } from './queries.ts'
 const PRESENT_MS = 40_000
 
 /** Notes that the member has an object open, or has left it, and returns who else has it open. Throws 404. */
-export async function notePresence(ctx: MemberCtx, { project_id, object, object_id, is_here = true }: PresenceInput): Promise<Presence> {
+export async function notePresence(
+  ctx: MemberCtx,
+  { project_id, object, object_id, is_here = true, only_if_alone = false }: PresenceInput,
+): Promise<Presence> {
   if (ctx.role === 'member' && !(await rolesOf(ctx)).some((role) => role.project_id === project_id)) throw missing('project')
   const key = `${project_id}/${object}/${object_id}`
   const notedAfter = new Date(ctx.clock.now().getTime() - PRESENT_MS)
-  await queries.noteEditing(ctx, key, is_here, notedAfter)
-  return { others: await queries.otherEditors(ctx, key, notedAfter) }
+  const others = await queries.otherEditors(ctx, key, notedAfter)
+  const isHere = is_here && (!only_if_alone || others.length === 0 || (await queries.isEditing(ctx, key, notedAfter)))
+  await queries.noteEditing(ctx, key, isHere, notedAfter)
+  return { is_here: isHere, others }
 }

@@ -35,12 +35,14 @@ type Props = {
   /** Which template is open. */
   place: TemplateSearch
   onPlace: (place: TemplateSearch) => void
+  /** Another member edits the campaign. */
+  isLocked: boolean
   /** Gets what saves the last changes before the editor is left. */
   flush?: RefObject<(() => Promise<void>) | null>
 }
 
 /** The content of a campaign for each locale and variant, beside what becomes of it. */
-export function Editor({ campaign, place, onPlace, flush }: Props) {
+export function Editor({ campaign, place, onPlace, isLocked, flush }: Props) {
   const project = useProject()
   const { data, error, refetch } = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: campaign.id } })
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
@@ -55,6 +57,7 @@ export function Editor({ campaign, place, onPlace, flush }: Props) {
       stored={stored}
       place={{ locale, variant }}
       onPlace={onPlace}
+      isLocked={isLocked}
       {...(flush && { flush })}
     />
   )
@@ -62,10 +65,10 @@ export function Editor({ campaign, place, onPlace, flush }: Props) {
 
 type OfProps = Omit<Props, 'place'> & { place: Place; stored: components['schemas']['CampaignTemplate'][] }
 
-function EditorOf({ campaign, stored, place, onPlace, flush }: OfProps) {
+function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps) {
   const { t } = useTranslation('campaigns')
-  const mayWrite = useMay(campaign.state === 'draft' ? 'editor' : 'publisher')
-  const autosave = useTemplate(campaign, place, stored)
+  const mayWrite = useMay(campaign.state === 'draft' ? 'editor' : 'publisher') && !isLocked
+  const autosave = useTemplate(campaign, place, stored, isLocked)
   const { draft, change, state, saveNow } = autosave
   const [user, setUser] = useState<string | null>(null)
   const [calm] = useDebouncedValue(draft, TYPED_MS)

@@ -47,7 +47,7 @@ export const isAt =
 const storedOf = (template: Stored[number]): StoredDraft<Template> => ({ value: template.data as Template, version: versionOf(template) })
 
 /** The template of a place, saved as it changes. */
-export function useTemplate({ id, channel }: Campaign, place: Place, stored: Stored): Autosave<Template> {
+export function useTemplate({ id, channel }: Campaign, place: Place, stored: Stored, isLocked: boolean): Autosave<Template> {
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -75,5 +75,5 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
     [api, id, locale, variant, client, project.id],
   )
   const key = `${project.id}.template.${id}.${locale}.${variant}`
-  return useAutosave({ key, stored: (stored.find(isAt(place))?.data as Template | undefined) ?? STARTS[channel], save, reload })
+  return useAutosave({ key, stored: (stored.find(isAt(place))?.data as Template | undefined) ?? STARTS[channel], save, reload, isLocked })
 }
