@@ -14582,8 +14582,12 @@ export interface components {
             object_id: number;
             /** @description With `false`, the member has left the editor. By default `true`. */
             is_here?: boolean;
+            /** @description With `true`, the member opens it only if no other one has it open. By default `false`. */
+            only_if_alone?: boolean;
         };
         PresenceReply: {
+            /** @description Whether the member has it open now. */
+            is_here: boolean;
             /** @description The other members who have the object open, those who came first before the others. */
             others: {
                 /** @description The id of the member. */
@@ -21652,6 +21656,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "is_here": true,
                      *       "others": [
                      *         {
                      *           "member_id": 4,
