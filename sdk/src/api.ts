@@ -6410,6 +6410,14 @@ export interface components {
             /** @description In the order of `to`. `content` is the message as stored by a provider that sends nothing, such as the sandbox. */
             results: components["schemas"]["CampaignTest"][];
         };
+        /**
+         * @example {
+         *       "locale": "en-AU",
+         *       "template": {
+         *         "body": "Hi {{ user.data.first_name }}, 10 % off until Sunday: shop.example.com"
+         *       }
+         *     }
+         */
         CampaignTextSizeInput: {
             /**
              * Format: locale
@@ -8308,6 +8316,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -12034,7 +12043,10 @@ export interface components {
             id: number;
             /** @description The name. */
             name: string;
-            /** @enum {string} */
+            /**
+             * @description Whether users are added by hand or by a rule.
+             * @enum {string}
+             */
             type: "static" | "dynamic";
             /**
              * Format: date-time
@@ -12214,6 +12226,7 @@ export interface components {
             }[];
         };
         ListTag: {
+            /** @description The tag. */
             tag: string;
             /** @description Number of lists that have the tag. */
             lists: number;
@@ -13850,6 +13863,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -14480,6 +14494,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -15025,6 +15040,7 @@ export interface components {
             is_default: boolean;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -15075,6 +15091,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -16164,6 +16181,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -17248,6 +17266,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -17397,17 +17416,23 @@ export interface components {
             unicode: number;
             /** @description Characters: half of the users have `p50` or less. */
             characters: {
+                /** @description That half of the users have or stay below. */
                 p50: number;
+                /** @description The most that a user has. */
                 max: number;
             } | null;
             /** @description SMS segments: half of the users have `p50` or less. */
             segments: {
+                /** @description That half of the users have or stay below. */
                 p50: number;
+                /** @description The most that a user has. */
                 max: number;
             } | null;
             /** @description How many users need how many segments, fewest first. */
             shares: {
+                /** @description A number of segments. */
                 segments: number;
+                /** @description How many users have so many. */
                 users: number;
                 /** @description Of the measured users, from 0 to 1. */
                 share: number;
@@ -17418,6 +17443,7 @@ export interface components {
                 external_id: string | null;
                 /** @description The number of characters. */
                 characters: number;
+                /** @description The segments of the longest message. */
                 segments: number;
             } | null;
             /** @description About how many users of the lists of a blast get it: their number, by the share in the sample that does. */
@@ -17523,6 +17549,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -17972,6 +17999,7 @@ export interface components {
             journey_name: string;
             /** @description The id of the entrance. */
             entrance_id: number;
+            /** @description The version that the user is in. */
             version: number;
             /** @description The key of the step at which the user is. */
             step: string;
@@ -18324,6 +18352,7 @@ export interface components {
             } | null;
             /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
             segment_price?: {
+                /** @description The price of a segment in the currency. */
                 amount: number;
                 /** @description ISO 4217, such as `AUD`. */
                 currency: string;
@@ -27677,6 +27706,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "locale": "en-AU",
+                 *       "template": {
+                 *         "body": "Hi {{ user.data.first_name }}, 10 % off until Sunday: shop.example.com"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignTextSizeInput"];
             };
         };

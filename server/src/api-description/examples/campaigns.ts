@@ -111,6 +111,7 @@ const listed = {
 }
 
 export const campaignExamples = {
+  CampaignTextSizeInput: { locale: 'en-AU', template: { body: 'Hi {{ user.data.first_name }}, 10 % off until Sunday: shop.example.com' } },
   TextSizes: {
     users: 1000,
     failed: 0,

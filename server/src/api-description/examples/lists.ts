@@ -119,12 +119,6 @@ export const listExamples = {
     sampled: false,
   },
   ListOfUser: { id: 12, name: 'Pro users', type: 'dynamic', since: CREATED },
-  ListOfUserPage: {
-    results: [{ id: 12, name: 'Pro users', type: 'dynamic', since: CREATED }],
-    limit: 25,
-    nextCursor: null,
-    prevCursor: null,
-  },
   ListUserExplainReply: {
     list_id: 12,
     user_id: 1042,
