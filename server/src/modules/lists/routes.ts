@@ -12,7 +12,19 @@ import { listListsOfUser, listMembers } from './members/list.ts'
 import { listOfUserListing, memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
 import { listListing } from './queries.ts'
-import { Added, List, ListChanges, ListInput, ListOfUser, ListQuery, Preview, PreviewInput, Removed, Selection, UserExplanation } from './schema.ts'
+import {
+  Added,
+  List,
+  ListChanges,
+  ListInput,
+  ListOfUser,
+  ListQuery,
+  Preview,
+  PreviewInput,
+  Removed,
+  Selection,
+  UserExplanation,
+} from './schema.ts'
 import { createList, getList, listLists, presentList, presentLists, recountList, unarchiveList, updateList } from './service.ts'
 import { sizeRoutes } from './sizes/routes.ts'
 
