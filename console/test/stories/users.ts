@@ -85,7 +85,6 @@ const memberships = (site: () => Site) =>
     await list.getByRole('button', { name: 'Why is the user in With a plan?' }).click()
     await list.getByText('In the list.').waitFor()
     await list.getByText('data.plan').first().waitFor()
-    await site().api('DELETE', `lists/${id}`)
   })
 
 const erasure = (site: () => Site) =>

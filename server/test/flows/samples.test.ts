@@ -36,6 +36,7 @@ const OUTSIDE: Record<string, string> = {
   createProfilePasskey: 'It has what an authenticator signed.',
   removeProfilePasskey: 'It is about a passkey.',
   passkeySignIn: 'It has what an authenticator signed.',
+  releaseSandboxMessage: 'It needs a server with a relay.',
   singleSignInSignOn: 'It has the answer of a provider.',
 }
 
@@ -123,6 +124,8 @@ async function campaigns(w: World, send: Send) {
   await send('setCampaignTemplateAttachment', { campaignId })
   await send('previewCampaign', { campaignId })
   await send('testCampaign', { campaignId })
+  const text = { type: 'trigger', name: 'Parcel', subscription_id: await subscriptionTo(w, 'text'), event_name: 'parcel_sent' }
+  await send('textCampaignSizes', { campaignId: (await w.post('/api/client/campaigns', text)).body.id })
   const receipt = await triggerCampaign(w, 'email', { from: 'shop@example.com', subject: 'Thanks', html: '<p>Thanks</p>' })
   await send('triggerCampaign', { campaignId: receipt })
   const reset = { type: 'trigger', name: 'Password reset', subscription_id: await subscriptionTo(w) }
@@ -172,6 +175,7 @@ async function sending(send: Send) {
   await send('rotateWebhookSecret', { endpointId })
   await send('testWebhook', { endpointId })
   await send('setMailSite')
+  await send('setSandboxFaultPolicy')
   for (const id of ['pauseMailQueue', 'resumeMailQueue', 'retryMailQueue', 'cancelMailQueue']) await send(id)
   await send('createWebhookReplay', { endpointId })
   await send('updateWebhook', { endpointId })

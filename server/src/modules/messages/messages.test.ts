@@ -142,9 +142,10 @@ describe('an event that matches a trigger campaign', () => {
       ...(listed as object),
     })
     const whole = await w.get(`${INBOX}/${message.id}`)
-    // Of an email, also its headers and its source.
-    const { headers: _, source: __, ...shown } = whole.body
-    expect(shown).toEqual({ ...message, external_id: 'ana', content })
+    // Of an email, also its headers, its source and the page that shows it.
+    const { headers: _, source: __, view_url, ...shown } = whole.body
+    expect(shown).toEqual({ ...message, external_id: 'ana', content, preferences_url: expect.stringContaining('/s/p/') })
+    expect(view_url !== undefined).toBe(channel === 'email')
     expect(whole.text).not.toContain('secret-device-token')
     expect(await messagesIn(w)).toMatchObject([{ id: message.id, state: 'delivered', reason: null }])
     expect((await w.get(`/api/client/campaigns/${id}`)).body.delivery).toEqual({ sent: 1, total: 1, opens: 0, clicks: 0, bounced: 0 })
