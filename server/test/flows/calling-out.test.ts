@@ -14,6 +14,7 @@ const CALLING_OUT = [
   'POST /api/client/campaigns/{campaignId}/test',
   'POST /api/client/domains/{domainId}/verify',
   'POST /api/client/providers/{providerId}/test',
+  'POST /api/client/sandbox/messages/{messageId}/release',
 ]
 
 const testsOf: Record<string, (w: World, providerId: number) => Promise<{ path: string; body?: object; connections: number }>> = {
