@@ -85,6 +85,17 @@ export const frame = (site: () => Site) =>
 
     singleKeys(site)
 
+    test('the first load has at most 250 kB of compressed scripts, with the home screen', async () => {
+      await using opened = await memberPage(site(), '/')
+      const { page } = opened
+      await page.getByRole('heading', { name: 'Set up' }).waitFor()
+      const sizes: number[] = await page.evaluate(
+        `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map(({ encodedBodySize }) => encodedBodySize)`,
+      )
+      expect(Math.min(...sizes)).toBeGreaterThan(0)
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250_000)
+    })
+
     test('the page runs no script and no style but its own', async () => {
       const reply = await fetch(`${site().url}/sign-in`)
       const policy = reply.headers.get('content-security-policy') ?? ''
