@@ -464,6 +464,7 @@ const CONSOLE: [method: Route['method'], path: Route['path'], roles: string][] =
   ['POST', '/api/console/sign-in', 'open'],
   ['POST', '/api/console/sign-out', 'member admin owner'],
   ['GET', '/api/console/session', 'member admin owner'],
+  ['GET', '/api/console/session/end', 'member admin owner'],
   ['PUT', '/api/console/presence', 'member admin owner'],
   ['GET', '/api/console/sessions', 'member admin owner'],
   ['DELETE', '/api/console/sessions/{sessionId}', 'member admin owner'],

@@ -209,6 +209,7 @@ D-CON-2 POST /api/console/owner
 D-CON-7 POST /api/console/sign-in
 D-CON-3 POST /api/console/sign-out
 D-CON-3 GET /api/console/session
+D-CON-3 GET /api/console/session/end
 D-CON-3 PUT /api/console/presence
 D-CON-3 GET /api/console/sessions
 D-CON-3 DELETE /api/console/sessions/{sessionId}

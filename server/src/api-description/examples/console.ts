@@ -166,6 +166,9 @@ export const consoleOperations: Words['operations'] = {
   },
   getSystem: { reply: system },
   getSession: { reply: session },
+  getSessionEnd: {
+    reply: { expires_at: '2026-11-19T22:10:00.000Z', latest_expires_at: '2026-11-26T10:10:00.000Z', remaining_seconds: 300 },
+  },
   setPresence: {
     body: { project_id: 1, object: 'campaign', object_id: 12 },
     reply: { is_here: true, others: [{ member_id: 4, name: 'Leo Okafor', since: '2026-11-19T22:10:00.000Z' }] },

@@ -28,7 +28,11 @@ export async function authenticate({ ctx, authenticator, limits }: Serving, exch
 }
 
 /** The session of a request to a route of the console that needs one. Throws 401, and 403 for a key. */
-export async function authenticateMember({ ctx, authenticator, limits }: Serving, exchange: Exchange): Promise<MemberSession> {
+export async function authenticateMember(
+  { ctx, authenticator, limits }: Serving,
+  exchange: Exchange,
+  isUse: boolean,
+): Promise<MemberSession> {
   const { request } = exchange
   return counted(ctx, limits, request, async () => {
     if (hasKey(request)) {
@@ -37,13 +41,19 @@ export async function authenticateMember({ ctx, authenticator, limits }: Serving
     }
     const token = sessionTokenOf(ctx, request)
     if (token === undefined) throw unauthenticated('session_missing')
-    return openSession(ctx, authenticator, exchange, token)
+    return openSession(ctx, authenticator, exchange, token, isUse)
   })
 }
 
-async function openSession(ctx: Ctx, authenticator: Authenticator, exchange: Exchange, token: string): Promise<MemberSession> {
+async function openSession(
+  ctx: Ctx,
+  authenticator: Authenticator,
+  exchange: Exchange,
+  token: string,
+  isUse = true,
+): Promise<MemberSession> {
   requireOwnPage(ctx, exchange.request, true)
-  const session = await authenticator.sessionOf(ctx, token)
+  const session = isUse ? await authenticator.sessionOf(ctx, token) : await authenticator.peekSession(ctx, token)
   exchange.logFields.member_id = session.memberId
   if (session.renewed) setSessionCookie(ctx, exchange, session.renewed)
   return session

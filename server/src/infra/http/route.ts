@@ -226,6 +226,8 @@ export type RouteDef<A extends Access, P, Q extends TSchema, B extends TSchema, 
   /** More, in Markdown. */
   description?: string
   access: A
+  /** False where a request is no use of the session of a member: the session is neither renewed nor kept from ending. */
+  isUse?: false
   /** Path parameters by name. */
   params?: P
   /** Query parameters, without those of paging. */

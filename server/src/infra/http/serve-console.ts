@@ -38,7 +38,7 @@ async function memberContext(
   exchange: Exchange,
 ): Promise<MemberCtx> {
   const { ctx, limits } = serving
-  const { sessionId, memberId, name, organisationId, role } = await authenticateMember(serving, exchange)
+  const { sessionId, memberId, name, organisationId, role } = await authenticateMember(serving, exchange, def.isUse ?? true)
   const bucket = def.method === 'GET' ? 'read' : 'write'
   Object.assign(exchange.headers, limits.spend([bucket], `member:${memberId}`, ctx.clock.now().getTime()))
   if (!organisationAtLeast(role, needed))

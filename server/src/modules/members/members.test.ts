@@ -204,6 +204,27 @@ describe('a session', () => {
     expect(await select(w, 'select id from member_sessions')).toEqual([])
   })
 
+  test('says when it ends, which is no use of it: the end comes nearer, and stays within 7 days', async () => {
+    await using w = await world()
+    const { headers } = await member(w, 'member')
+    const start = w.clock.now().getTime()
+    const inHours = (hours: number) => new Date(start + hours * 3_600_000).toISOString()
+    const end = async () => (await w.get('/api/console/session/end', { key: null, headers })).body
+    const latest_expires_at = inHours(168)
+    expect(await end()).toEqual({ expires_at: inHours(12), latest_expires_at, remaining_seconds: 43_200 })
+    w.advance('11 hours')
+    expect(await end()).toEqual({ expires_at: inHours(12), latest_expires_at, remaining_seconds: 3600 })
+    await session(w, headers)
+    expect(await end()).toEqual({ expires_at: inHours(23), latest_expires_at, remaining_seconds: 43_200 })
+    for (let uses = 0; uses < 15; uses++) {
+      w.advance('10 hours')
+      await session(w, headers)
+    }
+    expect(await end()).toEqual({ expires_at: latest_expires_at, latest_expires_at, remaining_seconds: 25_200 })
+    w.advance('7 hours')
+    expect((await end()).error.reason).toBe('session_invalid')
+  })
+
   test('is listed, and revoked from another one; signing out ends its own', async () => {
     await using w = await world()
     const { headers, email } = await member(w, 'member')

@@ -10,9 +10,9 @@ import { passkeyOrigin } from './passkeys.ts'
 import { Presence, PresenceInput } from './presence.schema.ts'
 import { notePresence } from './presence.ts'
 import { profileRoutes } from './profile-routes.ts'
-import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SignedOut, SignInInput, WaysIn } from './schema.ts'
+import { AcceptInput, ConsoleSession, ListedSession, OwnerInput, SessionEnd, SignedOut, SignInInput, WaysIn } from './schema.ts'
 import { type EnvironmentsOf, getSession } from './service.ts'
-import { listSessions, revokeSession, signOut } from './sessions.ts'
+import { listSessions, readEnd, revokeSession, signOut } from './sessions.ts'
 import { createOwner, signIn } from './sign-in.ts'
 import { hasProvider, providerSignOutUrl } from './single-sign-on.ts'
 import { singleSignOnRoutes } from './single-sign-on-routes.ts'
@@ -107,6 +107,17 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     access: { member: 'member' },
     reply: ConsoleSession,
     run: (ctx) => getSession(ctx, environmentsOf),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/console/session/end',
+    summary: 'Read when the session of this browser ends.',
+    description:
+      'With it the console warns before the end. The request is no use of the session, so it does not move the end; `GET /api/console/session` does.',
+    access: { member: 'member' },
+    isUse: false,
+    reply: SessionEnd,
+    run: (ctx) => readEnd(ctx),
   }),
   route({
     method: 'PUT',

@@ -73,6 +73,24 @@ export const ConsoleSession = Exact(
 )
 export type ConsoleSession = Static<typeof ConsoleSession>
 
+/** When the session of a request ends. */
+export const SessionEnd = Exact(
+  {
+    expires_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the session ends if it is not used.' }),
+    latest_expires_at: Type.Unsafe<Date>({
+      type: 'string',
+      format: 'date-time',
+      description: 'When the session ends in any case. Use does not move `expires_at` beyond it.',
+    }),
+    remaining_seconds: Type.Integer({
+      minimum: 0,
+      description: 'The time until `expires_at`, for a browser whose clock is wrong.',
+    }),
+  },
+  { title: 'SessionEnd' },
+)
+export type SessionEnd = Static<typeof SessionEnd>
+
 /** A session in the list of a member’s sessions. */
 export const ListedSession = Exact(
   {

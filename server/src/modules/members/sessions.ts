@@ -8,8 +8,8 @@ import { sha256 } from '../../infra/runtime/secrets.ts'
 import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MemberId, OrganisationId, SessionId } from '../../lib/ids.ts'
-import { HOUR_MS, MINUTE_MS } from '../../lib/times.ts'
-import type { ListedSession, SessionRow } from './schema.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
+import type { ListedSession, SessionEnd, SessionRow } from './schema.ts'
 import * as queries from './sessions.queries.ts'
 
 const TOKEN_BYTES = 32
@@ -74,6 +74,14 @@ async function renew(ctx: Ctx, session: SessionRow): Promise<SessionToken | unde
   const token = newToken(ctx)
   const isRenewed = (await queries.renewSession(ctx, organisationId, id, sha256(token), after(ctx, OVERLAP_MS))) === 1
   return isRenewed ? { token, expiresAt } : undefined
+}
+
+/** When the session of the request ends. */
+export async function readEnd(ctx: MemberCtx): Promise<SessionEnd> {
+  const session = await queries.findOwnSession(ctx)
+  const expiresAt = endOf(ctx, session)
+  const remainingMs = Math.max(0, expiresAt.getTime() - ctx.clock.now().getTime())
+  return { expires_at: expiresAt, latest_expires_at: session.expires_at, remaining_seconds: Math.floor(remainingMs / SECOND_MS) }
 }
 
 /** The live sessions of the member. */
