@@ -4,6 +4,7 @@ import { audit } from './stories/audit.ts'
 import { firstSteps } from './stories/first-steps.ts'
 import { frame } from './stories/frame.ts'
 import { keys } from './stories/keys.ts'
+import { sessionEnd } from './stories/session-end.ts'
 import { deletion, settings } from './stories/settings.ts'
 import { signingIn } from './stories/signing-in.ts'
 import { team } from './stories/team.ts'
@@ -15,6 +16,7 @@ const { site, mailedTo } = ownSite()
 firstSteps(site)
 signingIn(site)
 frame(site)
+sessionEnd(site)
 keys(site)
 audit(site)
 settings(site)

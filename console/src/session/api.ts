@@ -23,6 +23,9 @@ export type Session = {
   expires_at: string
 }
 
+/** When the session ends. */
+export type SessionEnd = { expires_at: string; latest_expires_at: string; remaining_seconds: number }
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Calls an endpoint of the console. */

@@ -1,15 +1,20 @@
 import { CarillonError } from '@carillon/sdk'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { call, type ProjectRole, type Session, type SessionProject } from './api.ts'
+import { sessionEnded } from './ended.ts'
 import { queryClient } from './query-client.ts'
 
-/** Who is signed in; null if no member is. */
+const KEY = ['session']
+
+/** Who is signed in; null if no member is. A session that ends stays known, so that the page does, with what was typed into it. */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
+  queryKey: KEY,
   queryFn: () =>
     call<Session>('GET', 'session').catch((error: unknown) => {
-      if (error instanceof CarillonError && error.status === 401) return null
-      throw error
+      if (!(error instanceof CarillonError && error.status === 401)) throw error
+      const known = queryClient.getQueryData<Session | null>(KEY) ?? null
+      if (known !== null) sessionEnded()
+      return known
     }),
   staleTime: 60_000,
 })

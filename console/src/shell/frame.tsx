@@ -1,5 +1,5 @@
 import { Outlet, useParams } from '@tanstack/react-router'
-import { type ReactNode, Suspense, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loading } from '../parts/loading.tsx'
 import type { SessionProject } from '../session/api.ts'
@@ -12,6 +12,9 @@ import { Rail } from './rail.tsx'
 import { SessionEnded } from './session-ended.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
+
+/** It speaks long after the page has opened, so it is no part of the first load. */
+const SessionWarning = lazy(async () => ({ default: (await import('./session-warning.tsx')).SessionWarning }))
 
 /** The frame around the screens of a project. */
 export function ProjectFrame() {
@@ -61,6 +64,9 @@ function Frame({ project, children }: { project: SessionProject; children: React
       <PaletteKey project={project} />
       <Shortcuts project={project} />
       <SessionEnded />
+      <Suspense>
+        <SessionWarning />
+      </Suspense>
     </>
   )
 }
