@@ -629,6 +629,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/console/session/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read when the session of this browser ends
+         * @description With it the console warns before the end. The request is no use of the session, so it does not move the end; `GET /api/console/session` does.
+         */
+        get: operations["getSessionEnd"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/console/presence": {
         parameters: {
             query?: never;
@@ -16680,6 +16700,21 @@ export interface components {
              */
             default_from?: string | null;
         };
+        /** SessionEnd */
+        SessionEnd: {
+            /**
+             * Format: date-time
+             * @description When the session ends if it is not used.
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When the session ends in any case. Use does not move `expires_at` beyond it.
+             */
+            latest_expires_at: string;
+            /** @description The time until `expires_at`, for a browser whose clock is wrong. */
+            remaining_seconds: number;
+        };
         SessionList: {
             /** @description The items. */
             results: components["schemas"]["MemberSession"][];
@@ -21645,6 +21680,40 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSessionEnd: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "expires_at": "2026-11-19T22:10:00.000Z",
+                     *       "latest_expires_at": "2026-11-26T10:10:00.000Z",
+                     *       "remaining_seconds": 300
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionEnd"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,19 +1,19 @@
 import { Outlet, useParams } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Loading } from '../parts/loading.tsx'
 import type { SessionProject } from '../session/api.ts'
+import { useSessionEnded } from '../session/ended.ts'
 import { firstProject, projectOf, rememberProject, useSession } from '../session/index.ts'
 import { ProjectProvider } from '../session/project.tsx'
 import { BottomTabs } from './bottom-tabs.tsx'
 import { Environment } from './environment.tsx'
 import { PaletteKey } from './palette-key.tsx'
 import { Rail } from './rail.tsx'
-import { SessionEnded } from './session-ended.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
 
-/** It speaks long after the page has opened, so it is no part of the first load. */
+const SessionEnded = lazy(async () => ({ default: (await import('./session-ended.tsx')).SessionEnded }))
 const SessionWarning = lazy(async () => ({ default: (await import('./session-warning.tsx')).SessionWarning }))
 
 /** The frame around the screens of a project. */
@@ -63,10 +63,29 @@ function Frame({ project, children }: { project: SessionProject; children: React
       <BottomTabs project={project} />
       <PaletteKey project={project} />
       <Shortcuts project={project} />
-      <SessionEnded />
-      <Suspense>
-        <SessionWarning />
-      </Suspense>
+      <SessionEnd />
     </>
+  )
+}
+
+const LATER_MS = 5000
+
+/**
+ * What speaks when the session ends is no part of the first load. It is loaded soon after, and not only when it is needed: then the server
+ * may be away, or have other files.
+ */
+function SessionEnd() {
+  const [isLater, setLater] = useState(false)
+  const isEnded = useSessionEnded()
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(true), LATER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isLater && !isEnded) return null
+  return (
+    <Suspense>
+      <SessionEnded />
+      <SessionWarning />
+    </Suspense>
   )
 }
