@@ -73,39 +73,6 @@ export const ConsoleSession = Exact(
 )
 export type ConsoleSession = Static<typeof ConsoleSession>
 
-/** When the session of a request ends. */
-export const SessionEnd = Exact(
-  {
-    expires_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the session ends if it is not used.' }),
-    latest_expires_at: Type.Unsafe<Date>({
-      type: 'string',
-      format: 'date-time',
-      description: 'When the session ends in any case. Use does not move `expires_at` beyond it.',
-    }),
-    remaining_seconds: Type.Integer({
-      minimum: 0,
-      description: 'The time until `expires_at`, for a browser whose clock is wrong.',
-    }),
-  },
-  { title: 'SessionEnd' },
-)
-export type SessionEnd = Static<typeof SessionEnd>
-
-/** A session in the list of a member’s sessions. */
-export const ListedSession = Exact(
-  {
-    id: IdOf<SessionId>(),
-    is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
-    address: Type.String({ description: 'The IP address of the sign-in.' }),
-    user_agent: Type.String({ description: 'The browser, as it named itself.' }),
-    created_at: Timestamp,
-    used_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last used, to the minute.' }),
-    expires_at: Timestamp,
-  },
-  { title: 'MemberSession' },
-)
-export type ListedSession = Static<typeof ListedSession>
-
 const MemberProjects = Type.Array(
   Exact({ project_id: IdOf<ProjectId>(), role: OneOf(ROLES, { description: 'The role of the member in the project.' }) }),
   { maxItems: 1000, description: 'The roles of a `member` in projects. `admin` and `owner` need none.' },

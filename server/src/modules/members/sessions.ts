@@ -9,8 +9,9 @@ import { unauthenticated } from '../../lib/credentials.ts'
 import { ApiError } from '../../lib/errors.ts'
 import type { MemberId, OrganisationId, SessionId } from '../../lib/ids.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
-import type { ListedSession, SessionEnd, SessionRow } from './schema.ts'
+import type { SessionRow } from './schema.ts'
 import * as queries from './sessions.queries.ts'
+import type { ListedSession, SessionEnd } from './sessions.schema.ts'
 
 const TOKEN_BYTES = 32
 /** Uses are noted once in this time, because a page makes many requests. */
