@@ -101,6 +101,7 @@ async function usersAndProjects(w: World, send: Send) {
 
 async function lists(w: World, send: Send) {
   await send('previewLists')
+  await send('searchUsers')
   await send('updateList', { listId: (await send('createList')).body.id })
   const { id: listId } = (await w.post('/api/client/lists', { name: 'Customers', type: 'static' })).body
   await send('createListUser', { listId })

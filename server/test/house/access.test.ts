@@ -263,6 +263,7 @@ const MATRIX: [method: Route['method'], path: Route['path'], callers: Callers][]
   ['GET', '/api/client/lists/{listId}/users', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/users/{userId}/explain', EVERY_ROLE],
   ['POST', '/api/client/lists/preview', EVERY_ROLE],
+  ['POST', '/api/client/users/search', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/imports', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/imports/{importId}', EVERY_ROLE],
   ['GET', '/api/client/lists/{listId}/imports/{importId}/errors', EVERY_ROLE],

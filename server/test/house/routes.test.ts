@@ -127,6 +127,7 @@ lists DELETE /api/client/lists/{listId}/users
 lists GET /api/client/lists/{listId}/users/{userId}/explain
 D-JRN-9 GET /api/client/users/{userId}/journeys
 lists POST /api/client/lists/preview
+lists POST /api/client/users/search
 lists GET /api/client/lists/sizes
 lists GET /api/client/lists/tags
 lists POST /api/client/lists/{listId}/recount

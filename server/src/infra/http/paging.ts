@@ -7,7 +7,7 @@ import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../li
 import { type Fault, fault } from '../../lib/errors.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
 import { isoOf } from '../../lib/written.ts'
-import { join, raw, type Sql, sql } from '../postgres/db.ts'
+import { join, raw, type Sql, sql, unprepared } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import { withBehind, withoutBehind } from './page-rows.ts'
 import { searchIn } from './search.ts'
@@ -141,9 +141,9 @@ function readLimit(text: string | undefined, wrong: (param: string, message: str
 
 /**
  * The module’s part of the statement: everything except keyset, order and limit. `behind` is the condition for rows before the cursor, where that is
- * another one.
+ * another one. A source whose text depends on a rule `isOneOff`: its statement is not prepared.
  */
-export type PageSource = { select: Sql; from: Sql; where: Sql; behind?: Sql }
+export type PageSource = { select: Sql; from: Sql; where: Sql; behind?: Sql; isOneOff?: true }
 
 /** Reads a page. Rows must contain the sort column and the id under their own names. */
 export async function pageOf<S extends TSchema, R extends Record<string, unknown>>(
@@ -191,13 +191,11 @@ function pageStatement(listing: Listing, request: PageRequest, source: PageSourc
   const position = request.cursor?.position
   const parts = partsBeyond(listing, request, backwards, position, request.cursor?.inclusive ?? false)
   const behind = anythingBehind(listing, request, source)
-  return unionOf(
-    parts.map(
-      (part) =>
-        sql`select ${source.select}, ${behind} as page_behind from ${source.from} where ${source.where} and ${part.where} order by ${part.order} ${limit}`,
-    ),
-    limit,
+  const selects = parts.map(
+    (part) =>
+      sql`select ${source.select}, ${behind} as page_behind from ${source.from} where ${source.where} and ${part.where} order by ${part.order} ${limit}`,
   )
+  return source.isOneOff ? unprepared(unionOf(selects, limit)) : unionOf(selects, limit)
 }
 
 // The parts are in the order of the page, and each is limited to the rows of the page.

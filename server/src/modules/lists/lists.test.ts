@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
+import { lockedUsers } from '../../../test/locked-users.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
@@ -666,7 +667,7 @@ describe('preview', () => {
 
   test('a preview that takes too long is refused', async () => {
     await using w = await world()
-    await using _held = await locked(w)
+    await using _held = await lockedUsers(w)
     const refused = await previewRule(w.ctx, PRO, [], 50).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'validation_failed', param: 'rule', status: 422 })
   })
@@ -674,7 +675,7 @@ describe('preview', () => {
   test('one preview of a project runs, four wait, and the next is refused with 429', async () => {
     await using w = await world()
     await users(w, { ana: 'pro' })
-    const held = await locked(w)
+    const held = await lockedUsers(w)
     const asked = Array.from({ length: 6 }, () => preview(w, PRO))
     const refused = await Promise.race(asked)
     expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'rate_limited', '10'])
@@ -693,7 +694,7 @@ describe('preview', () => {
       order.push(name)
       return status
     }
-    const held = await locked(w)
+    const held = await lockedUsers(w)
     const asked = ['mine 1', 'mine 2', 'mine 3', 'mine 4', 'mine 5'].map((name) => ask(name, w.keys.secret))
     const theirs = ask('theirs', other.keys.secret)
     // One of each project runs, and waits for the lock.
@@ -707,7 +708,7 @@ describe('preview', () => {
 
   test('a cancelled preview does not abort the transaction around it', async () => {
     await using w = await world()
-    await using _held = await locked(w)
+    await using _held = await lockedUsers(w)
     await w.db.transaction(async (db) => {
       const ctx = { ...w.ctx, db }
       const refused = await db.savepoint((db) => previewRule({ ...ctx, db }, PRO, [], 50)).catch((error: unknown) => error)
@@ -724,15 +725,6 @@ describe('preview', () => {
     expect([first.status, (await preview(w, PRO, { headers })).headers['idempotent-replayed']]).toEqual([200, 'true'])
   })
 })
-
-/** Locks `users`, so that every read waits. */
-async function locked(w: World): Promise<AsyncDisposable> {
-  const client = new pg.Client({ connectionString: w.databaseUrl })
-  await client.connect()
-  await client.query('begin')
-  await client.query('lock table users in access exclusive mode')
-  return { [Symbol.asyncDispose]: () => client.end() }
-}
 
 /** Resolves when a statement waits for a lock. */
 async function statementWaits(w: World): Promise<void> {

@@ -11,6 +11,8 @@ import { explainUser } from './members/explain.ts'
 import { listListsOfUser, listMembers } from './members/list.ts'
 import { listOfUserListing, memberListing } from './members/queries.ts'
 import { previewRule } from './preview/preview.ts'
+import { matchListing } from './preview/queries.ts'
+import { searchByRule } from './preview/search.ts'
 import { listListing } from './queries.ts'
 import {
   Added,
@@ -19,6 +21,7 @@ import {
   ListInput,
   ListOfUser,
   ListQuery,
+  MatchingUsers,
   Preview,
   PreviewInput,
   Removed,
@@ -219,6 +222,22 @@ const ofRules = (verbs: Verbs) => [
     translated: true,
     reply: Preview,
     run: async (ctx, { body }) => previewRule(ctx, body.rule, await verbs.referencedCampaigns(ctx, [body.rule])),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/client/users/search',
+    summary: 'List the users who match a rule.',
+    description:
+      'The rule is evaluated on all stored data for each page: send the same `rule` with every `cursor`. `q` finds a substring of `external_id`, ' +
+      '`email`, `phone` or `anonymous_id` among the users who match. Saves nothing; a rule that is used often is better a list.',
+    access: { secret: 'support' },
+    audit: { none: 'nothing is saved' },
+    list: matchListing,
+    body: PreviewInput,
+    translated: true,
+    reply: MatchingUsers,
+    run: async (ctx, { body: { rule }, page }) =>
+      searchByRule(ctx, { rule, page, campaigns: await verbs.referencedCampaigns(ctx, [rule]) }),
   }),
   route({
     method: 'POST',

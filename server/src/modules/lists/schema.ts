@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CHANNELS } from '../../lib/channels.ts'
 import type { ListId, ListVersionId, ProjectId, UserId } from '../../lib/ids.ts'
-import { ArchivedAt, ArchivedQuery, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Tags, Timestamp } from '../../lib/shapes.ts'
+import { ArchivedAt, ArchivedQuery, Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Page, Tags, Timestamp } from '../../lib/shapes.ts'
 import { Explanation, type Rule, RuleSchema } from '../rules/index.ts'
 import { Identifier, User } from '../users/index.ts'
 
@@ -101,6 +101,10 @@ export const Preview = Exact({
   sampled: Type.Boolean({ description: 'Whether the counts are estimates. With `false`, they are exact.' }),
 })
 export type Preview = Static<typeof Preview>
+
+/** A page of the users who match a rule. */
+export const MatchingUsers = Exact({ ...Page(User).properties, description: Type.String({ description: 'The rule in words.' }) })
+export type MatchingUsers = Static<typeof MatchingUsers>
 
 /** A list that a user is in. */
 export const ListOfUser = Exact(

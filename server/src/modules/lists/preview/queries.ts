@@ -1,10 +1,11 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { join, raw, sql, unprepared } from '../../../infra/postgres/db.ts'
-import type { InTx } from '../../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { IdOf } from '../../../lib/shapes.ts'
+import { IdOf, Instant } from '../../../lib/shapes.ts'
 import type { RuleSql } from '../../rules/index.ts'
-import { isLiveUser } from '../../users/index.ts'
+import { isLiveUser, matchesQuery } from '../../users/index.ts'
 
 /** For the rest of the transaction: limits the time of statements, and lets them read whole tables sequentially. */
 export const limitStatements = (ctx: InTx, timeoutMs: number) =>
@@ -50,3 +51,35 @@ export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'column
         from matched`),
   )
 }
+
+export const matchListing = listing({
+  resource: 'users-search',
+  sorts: {
+    id: { column: sql`u.id`, type: 'bigint' },
+    created_at: { column: sql`u.created_at`, type: 'timestamptz' },
+    updated_at: { column: sql`u.updated_at`, type: 'timestamptz' },
+  },
+  defaultSort: 'id',
+  defaultDirection: 'desc',
+  id: sql`u.id`,
+  searchedFields: 'external_id, email, phone, anonymous_id',
+})
+
+const MatchRow = Type.Object({ id: IdOf<UserId>(), created_at: Instant, updated_at: Instant })
+
+/**
+ * A page of the users a rule holds for. Each is checked in the order of the page, so that a rule that many users match ends when the page is
+ * full.
+ */
+export const usersByRule = (
+  ctx: InTx<ProjectCtx>,
+  { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>,
+  page: PageRequest,
+  isRarePair: boolean,
+): Promise<PageOf<Static<typeof MatchRow>>> =>
+  pageOf(ctx, MatchRow, matchListing, page, {
+    select: sql`u.id, u.created_at, u.updated_at`,
+    from: sql`users u cross join lateral (select ${columns}) p`,
+    where: sql`u.project_id = ${ctx.projectId} and ${isLiveUser} and ${page.q === '' ? sql`true` : matchesQuery(ctx, sql`u.id`, page.q, isRarePair)} and ${holds}`,
+    isOneOff: true,
+  })
