@@ -51,6 +51,7 @@ test('the last write is kept as it was sent, without its idempotency key, and ne
   })
   expect(lastWrite()).toEqual(write)
   await client.get('/api/client/users')
+  await client.post('/api/client/users/search', { body: { rule: { attribute: 'email', is_set: true } } })
   status = 422
   await expect(client.delete('/api/client/webhooks/{endpointId}', { path: { endpointId: 3 } })).rejects.toThrow()
   expect(lastWrite()).toEqual(write)

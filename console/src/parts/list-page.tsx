@@ -11,8 +11,7 @@ import { Failed } from './failed.tsx'
 import { type Filter, FilterChips, SearchBox } from './filters.tsx'
 import { Card, PageHead } from './page.tsx'
 import type { ListSearch, Paged } from './paging.ts'
-import type { ShownRequest } from './request-code.ts'
-import { type SavedColumn, useSaveRows } from './save-rows.ts'
+import { type ListRequest, type SavedColumn, useSaveRows } from './save-rows.ts'
 
 type TableProps<T, S extends ListSearch> = {
   /** What is listed, for screen readers. */
@@ -32,6 +31,8 @@ type TableProps<T, S extends ListSearch> = {
   searchLabel?: string
   searchExample?: string
   filters?: Filter[]
+  /** Filters that the screen draws itself. */
+  chips?: ReactNode
   /** Beside the search and the filters. */
   tools?: ReactNode
   selected?: string | number | undefined
@@ -53,6 +54,7 @@ export function SearchTable<T extends object, S extends ListSearch>({
   searchLabel,
   searchExample,
   filters = [],
+  chips,
   tools,
   selected,
   selection,
@@ -77,6 +79,7 @@ export function SearchTable<T extends object, S extends ListSearch>({
             />
           )}
           {filters.length > 0 && <FilterChips filters={filters} chosen={chosen} onChange={choose} />}
+          {chips}
           {tools && <div className="end">{tools}</div>}
         </div>
       )}
@@ -102,7 +105,7 @@ type PageProps<T, S extends ListSearch> = Omit<TableProps<T, S>, 'label' | 'colu
   /** For screens whose address has more than the search: without it, the search becomes the address. */
   onSearch?: (search: S, replace: boolean) => void
   columns: SavedColumn<T>[]
-  request: Omit<ShownRequest, 'method'>
+  request: ListRequest
   /** The button that adds to the list. It stands in an empty list too, unless that has others. */
   action?: ReactNode
   /** What is open of the list, beside it. */

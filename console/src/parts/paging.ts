@@ -1,3 +1,5 @@
+import type { Draft } from './rules/rule.ts'
+
 /** A page of a list, as the API returns it. */
 export type Paged<T> = { results: T[]; nextCursor: string | null; prevCursor: string | null }
 
@@ -18,6 +20,10 @@ export function textOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && text !== '' ? text : undefined
 }
+
+/** A rule of an address. It may be anything that was typed there: the API checks it. */
+export const ruleOf = (value: unknown): Draft | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Draft) : undefined
 
 /** Reads the search and the paging of an address. */
 export function listSearchOf(search: Record<string, unknown>): ListSearch {

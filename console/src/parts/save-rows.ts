@@ -14,19 +14,27 @@ const PAGE_MAX = 100
 /** A column that a file has too, unless it has no data: only buttons or a link. */
 export type SavedColumn<T> = Column<T> & ({ text: (row: T) => CsvCell } | { isUnlabelled: true } | { hasNoData: true })
 
+/** The request for a page of a list: `GET`, or `POST` where the body says what is listed. */
+export type ListRequest = Omit<ShownRequest, 'method'> & { method?: 'POST' }
+
 /** Saves all pages of a list as a file, with its search and its filters. */
-export function useSaveRows<T>({ path, params, query = {} }: Omit<ShownRequest, 'method'>, columns: SavedColumn<T>[]) {
+export function useSaveRows<T>({ method, path, params, query = {}, body }: ListRequest, columns: SavedColumn<T>[]) {
   const { t, i18n } = useTranslation()
   const api = useApi()
   const { cursor: _, page: __, ...filters } = query
-  const get = api.get as (path: string, options: object) => Promise<Paged<T>>
+  const send = (method === 'POST' ? api.post : api.get) as (path: string, options: object) => Promise<Paged<T>>
   const read = (cursor: string | undefined) =>
-    get(path, { ...(params && { path: params }), query: { ...filters, limit: PAGE_MAX, ...(cursor !== undefined && { cursor }) } })
+    send(path, {
+      ...(params && { path: params }),
+      query: { ...filters, limit: PAGE_MAX, ...(cursor !== undefined && { cursor }) },
+      ...(body !== undefined && { body }),
+    })
+  const name = path.split('/').findLast((part) => part !== 'search')
   return useMutation<{ rows: T[]; isCut: boolean }, CarillonError, void>({
     mutationFn: () => readAll(read),
     meta: { isOfMember: true },
     onSuccess: ({ rows, isCut }) => {
-      saveFile({ name: `${path.split('/').at(-1)}.csv`, type: 'text/csv', text: csvOfRows(columns, rows) })
+      saveFile({ name: `${name}.csv`, type: 'text/csv', text: csvOfRows(columns, rows) })
       const number = new Intl.NumberFormat(i18n.language).format(rows.length)
       said(t(isCut ? 'csv.cut' : 'csv.saved', { count: rows.length, number }))
     },

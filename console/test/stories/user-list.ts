@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
 import { expectNoFaults } from './looks.ts'
@@ -34,32 +35,102 @@ const statesOf = ({ api }: Site): Promise<number[]> =>
     }),
   )
 
+const columns = (site: () => Site) =>
+  test('has the columns that its reader chooses, which stay in the browser', async () => {
+    await site().api('POST', 'users/batch', [{ external_id: 'column-1', data: { address: { 'home.city': 'Hobart' }, tags: ['a', 'b'] } }])
+    await using opened = await memberPage(site(), '/p/1/users')
+    const { page } = opened
+    const heads = () => page.getByRole('table', { name: 'Users' }).getByRole('columnheader').allTextContents()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    const choices = page.getByRole('dialog')
+    await choices.getByLabel('Phone').uncheck()
+    await choices.getByLabel('tags', { exact: true }).check()
+    await choices.getByLabel('Search attributes').fill('home')
+    await choices.getByLabel('address.home\\.city').check()
+    await expectNoFaults(page)
+    await page.keyboard.press('Escape')
+    await choices.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('Hobart').waitFor()
+    await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('["a","b"]').waitFor()
+    expect(await heads()).toEqual(['User', 'Email', 'Language', 'Time zone', 'Changed', 'tags', 'address.home\\.city'])
+    // The other stories share the profile.
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('button', { name: 'Back to the first columns' }).click()
+    expect(await heads()).toEqual(['User', 'Email', 'Phone', 'Language', 'Time zone', 'Changed'])
+    await site().api('DELETE', 'users/column-1')
+  })
+
+const RULED = [
+  { external_id: 'ruled-1', data: { tier: 'gold' } },
+  { external_id: 'ruled-2', data: { tier: 'gold' } },
+  { external_id: 'ruled-3', data: { tier: 'tin' } },
+  { external_id: 'unruled', data: { tier: 'gold' } },
+]
+
+const byRule = (site: () => Site) =>
+  test('is filtered by a rule, which goes with the search, the selection, the file and a new list', async () => {
+    await site().api('POST', 'users/batch', RULED)
+    await using opened = await memberPage(site(), '/p/1/users')
+    const { page } = opened
+    const table = page.getByRole('table', { name: 'Users' })
+    const names = async () => (await table.locator('tbody code').allTextContents()).sort()
+    await page.getByRole('button', { name: 'Filter by rule' }).click()
+    const drawer = page.getByRole('complementary', { name: 'Filter by rule' })
+    await drawer.getByRole('combobox', { name: 'Attribute' }).fill('data.tier')
+    await page.keyboard.press('Escape')
+    const show = drawer.getByRole('button', { name: 'Show who matches' })
+    expect(await show.isDisabled()).toBe(true)
+    await drawer.getByRole('combobox', { name: 'Value' }).fill('gold')
+    await page.keyboard.press('Escape')
+    await expectNoFaults(page)
+    await show.click()
+    await page.waitForURL(/rule=/)
+    await expect.poll(names).toEqual(['ruled-1', 'ruled-2', 'unruled'])
+    // The rule is in words, and has the focus again.
+    const chip = page.getByRole('button', { name: /^Rule: .*tier.*gold/ })
+    await chip.waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('filter-by-rule')
+    await expectNoFaults(page)
+
+    await page.getByLabel('Search users').fill('ruled-')
+    await expect.poll(names).toEqual(['ruled-1', 'ruled-2'])
+    await page.reload()
+    await chip.waitFor()
+    await expect.poll(names).toEqual(['ruled-1', 'ruled-2'])
+
+    await page.getByRole('button', { name: 'More about the users' }).click()
+    const saving = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Save as CSV' }).click()
+    const file = await saving
+    expect(file.suggestedFilename()).toBe('users.csv')
+    const rows = (await readFile(await file.path(), 'utf8')).trim().split(/\r?\n/)
+    expect(rows.length).toBe(3)
+    for (const row of rows.slice(1)) expect(row).toMatch(/ruled-[12]/)
+
+    await page.getByLabel('Select all users of this page').check()
+    await page.getByRole('status').getByText('2 users selected').waitFor()
+
+    await page.getByRole('button', { name: 'Save as a list…' }).click()
+    await page.getByRole('region', { name: 'Match now' }).getByText('2').first().waitFor()
+    await page.goBack()
+
+    await chip.click()
+    await drawer.getByRole('combobox', { name: 'Value' }).fill('nothing has this')
+    await page.keyboard.press('Escape')
+    await show.click()
+    await page.getByText('No match.').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('button', { name: 'Filter by rule' }).waitFor()
+    await expect.poll(names).toContain('ruled-3')
+    expect(new URL(page.url()).search).toBe('')
+    for (const { external_id } of RULED) await site().api('DELETE', `users/${external_id}`)
+  })
+
 export const userList = (site: () => Site) =>
   describe('the list of users', () => {
-    test('has the columns that its reader chooses, which stay in the browser', async () => {
-      await site().api('POST', 'users/batch', [{ external_id: 'column-1', data: { address: { 'home.city': 'Hobart' }, tags: ['a', 'b'] } }])
-      await using opened = await memberPage(site(), '/p/1/users')
-      const { page } = opened
-      const heads = () => page.getByRole('table', { name: 'Users' }).getByRole('columnheader').allTextContents()
-      await page.getByRole('button', { name: 'Columns' }).click()
-      const choices = page.getByRole('dialog')
-      await choices.getByLabel('Phone').uncheck()
-      await choices.getByLabel('tags', { exact: true }).check()
-      await choices.getByLabel('Search attributes').fill('home')
-      await choices.getByLabel('address.home\\.city').check()
-      await expectNoFaults(page)
-      await page.keyboard.press('Escape')
-      await choices.waitFor({ state: 'detached' })
-      await page.reload()
-      await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('Hobart').waitFor()
-      await page.getByRole('row').filter({ hasText: 'column-1' }).getByText('["a","b"]').waitFor()
-      expect(await heads()).toEqual(['User', 'Email', 'Language', 'Time zone', 'Changed', 'tags', 'address.home\\.city'])
-      // The other stories share the profile.
-      await page.getByRole('button', { name: 'Columns' }).click()
-      await page.getByRole('button', { name: 'Back to the first columns' }).click()
-      expect(await heads()).toEqual(['User', 'Email', 'Phone', 'Language', 'Time zone', 'Changed'])
-      await site().api('DELETE', 'users/column-1')
-    })
+    columns(site)
+    byRule(site)
 
     test('has users selected by keyboard, added to a static list and suppressed, with how many succeeded', async () => {
       const list = await severalUsers(site())

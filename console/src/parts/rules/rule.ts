@@ -6,6 +6,9 @@ import type { FieldSchema } from '../schema-fields.ts'
 export type Draft = Record<string, unknown>
 export type Rule = components['schemas']['Rule']
 
+/** What a new rule begins with. */
+export const FIRST_RULE: Draft = { all: [{ attribute: '', is: '' }] }
+
 type Part = { label: string; description: string; schema: ConditionSchema; example: unknown; sentence: string }
 type ConditionSchema = FieldSchema & { oneOf?: { required?: string[] }[] }
 export type Meta = {
@@ -19,6 +22,9 @@ export type Meta = {
 /** The kind of a group, or of a condition. */
 export const groupOf = (rule: Draft, { groups }: Meta): string | undefined => Object.keys(groups).find((name) => name in rule)
 export const kindOf = (rule: Draft, { conditions }: Meta): string | undefined => Object.keys(conditions).find((name) => name in rule)
+
+/** A rule outside a group is drawn in one, so that others can be added. */
+export const inGroup = (rule: Draft, meta: Meta): Draft => (groupOf(rule, meta) === undefined ? { all: [rule] } : rule)
 
 /** The rules in a group. */
 export function childrenOf(rule: Draft, group: string): Draft[] {

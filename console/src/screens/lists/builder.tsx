@@ -8,7 +8,7 @@ import { Num, Rate } from '../../parts/number.tsx'
 import { Card } from '../../parts/page.tsx'
 import { useAttributes, useMeta } from '../../parts/rules/data.ts'
 import { RuleEditor } from '../../parts/rules/group.tsx'
-import { type Draft, groupOf, isComplete, type Meta } from '../../parts/rules/rule.ts'
+import { type Draft, groupOf, inGroup, isComplete, type Meta } from '../../parts/rules/rule.ts'
 import { TabBar } from '../../parts/tabs.tsx'
 import { useProject } from '../../session/project.tsx'
 import { type Preview, usePreview } from './data.ts'
@@ -27,8 +27,7 @@ export function Builder({ rule, onChange, children }: Props) {
   const [view, setView] = useState<(typeof VIEWS)[number]>('rules')
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (!meta) return <Loading />
-  // A rule outside a group is drawn in one, so that others can be added.
-  const shown = groupOf(rule, meta) === undefined ? { all: [rule] } : rule
+  const shown = inGroup(rule, meta)
   const counts = new Map(preview.data?.conditions.map((condition) => [inShown(condition.path, rule, meta), condition]))
   const words = new Map([...counts].map(([path, { description }]) => [path, description]))
   return (

@@ -5,13 +5,11 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { PageHead } from '../../parts/page.tsx'
-import { type Draft, isComplete, type Rule } from '../../parts/rules/rule.ts'
+import { type Draft, FIRST_RULE, isComplete, type Rule } from '../../parts/rules/rule.ts'
 import { useProject } from '../../session/project.tsx'
 import { Builder } from './builder.tsx'
 
 const route = getRouteApi('/member/p/$project/lists/new')
-
-const FIRST: Draft = { all: [{ attribute: '', is: '' }] }
 
 /** Creates a dynamic list. */
 export function NewList() {
@@ -20,7 +18,7 @@ export function NewList() {
   const navigate = useNavigate()
   const [name, setName] = useState('')
   const { rule: given } = route.useSearch()
-  const [rule, setRule] = useState<Draft>(() => (given as Draft | undefined) ?? FIRST)
+  const [rule, setRule] = useState<Draft>(() => given ?? FIRST_RULE)
   const create = useWrite(
     (api) => api.post('/api/client/lists', { body: { name, type: 'dynamic', rule: rule as unknown as Rule } }),
     ['/api/client/lists'],

@@ -1,5 +1,6 @@
 import { type ArchivedSearch, archivedSearchOf } from '../../parts/archived-search.ts'
-import { type ListSearch, textOf } from '../../parts/paging.ts'
+import { type ListSearch, ruleOf, textOf } from '../../parts/paging.ts'
+import type { Draft } from '../../parts/rules/rule.ts'
 
 /** The views of a list. */
 export const VIEWS = ['users', 'rule'] as const
@@ -17,7 +18,9 @@ export function listsSearchOf(search: Record<string, unknown>): ListsSearch {
 export type OneListSearch = ListSearch & { view?: View }
 
 /** The address of a new list: the rule that it begins with. */
-export type NewListSearch = { rule?: Record<string, unknown> }
+export type NewListSearch = { rule?: Draft }
 
-export const newListSearchOf = ({ rule }: Record<string, unknown>): NewListSearch =>
-  typeof rule === 'object' && rule !== null && !Array.isArray(rule) ? { rule: rule as Record<string, unknown> } : {}
+export function newListSearchOf(search: Record<string, unknown>): NewListSearch {
+  const rule = ruleOf(search.rule)
+  return rule === undefined ? {} : { rule }
+}

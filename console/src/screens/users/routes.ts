@@ -1,12 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { listSearchOf } from '../../parts/paging.ts'
 import { projectRoute } from '../../shell/routes.tsx'
-import { SHOWN, type Shown } from './search.ts'
+import { SHOWN, type Shown, usersAddressOf } from './search.ts'
 
 const users = createRoute({
   getParentRoute: () => projectRoute,
   path: 'users',
-  validateSearch: listSearchOf,
+  validateSearch: usersAddressOf,
   component: lazyRouteComponent(() => import('./users.tsx'), 'Users'),
 })
 

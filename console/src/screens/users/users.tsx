@@ -1,29 +1,35 @@
 import { Button } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
-import { useRead } from '../../parts/data.ts'
 import type { Selection } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import { Loading } from '../../parts/loading.tsx'
 import { returnFocus } from '../../parts/return-focus.ts'
+import type { Draft } from '../../parts/rules/rule.ts'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Bulk } from './bulk.tsx'
 import { type User, useChosenColumns, useColumns } from './columns.tsx'
 import { ColumnsMenu } from './columns-menu.tsx'
+import { useUsers } from './data.ts'
+import { listRuleOf } from './list-rule.ts'
 import { nameOf } from './name.ts'
+import { RULE_CHIP, RuleChip } from './rule-chip.tsx'
+import type { UsersSearch } from './search.ts'
+import './users.css'
+
+const RuleDrawer = lazy(async () => ({ default: (await import('./rule-drawer.tsx')).RuleDrawer }))
 
 const route = getRouteApi('/member/p/$project/users')
-const PATH = '/api/client/users'
-/** A request suppresses up to 100 addresses, and a user has two. */
-const PAGE = 50
 
 /** The users of the project. */
 export function Users() {
   const { t } = useTranslation('users')
-  const search = route.useSearch()
-  const query = { ...search, limit: PAGE, sort: 'updated_at' as const, direction: 'desc' as const }
-  const users = useRead(PATH, { query }, { keepsPrevious: true })
+  const { panel, ...search } = route.useSearch()
+  const { q, rule } = search
+  const { users, request } = useUsers(search)
+  const go = useGo()
   const shown = users.data?.results ?? []
   const [columns, choose] = useChosenColumns()
   const selection = useSelection(shown)
@@ -31,29 +37,70 @@ export function Users() {
   return (
     <ListPage
       texts="users"
-      request={{ path: PATH, query }}
+      request={request}
       columns={useColumns(columns)}
       rows={users}
       search={search}
+      onSearch={(next, replace) => go(next, panel !== undefined, replace)}
+      chips={
+        <RuleChip
+          isSet={rule !== undefined}
+          words={users.isPlaceholderData ? undefined : users.data?.description}
+          onOpen={() => go(search, true)}
+          onRemove={() => {
+            go(filtered(q, undefined), false)
+            returnFocus(RULE_CHIP)
+          }}
+        />
+      }
       tools={
         <>
-          {mayChange && search.q !== undefined && <SaveAsList q={search.q} />}
+          {mayChange && (q !== undefined || rule !== undefined) && <SaveAsList rule={listRuleOf(q, rule)} />}
           <ColumnsMenu chosen={columns} onChoose={choose} users={shown} />
         </>
       }
       selection={selection}
       emptyActions={mayChange && <AddSampleUsers />}
       searchExample={t('searchExample')}
+      beside={
+        panel !== undefined && (
+          <Suspense fallback={<Loading />}>
+            <RuleDrawer
+              rule={rule}
+              onApply={(next) => {
+                go(filtered(q, next), false)
+                returnFocus(RULE_CHIP)
+              }}
+              onClose={() => {
+                go(search, false)
+                returnFocus(RULE_CHIP)
+              }}
+            />
+          </Suspense>
+        )
+      }
     />
   )
 }
 
-/** The search as the rule of a new list, which its editor counts and shows before anything is saved. */
-function SaveAsList({ q }: { q: string }) {
+/** The first page of what is found. */
+const filtered = (q: string | undefined, rule: Draft | undefined): UsersSearch => ({
+  ...(q !== undefined && { q }),
+  ...(rule !== undefined && { rule }),
+})
+
+/** Goes to another search, with the rule open beside the list or not. */
+function useGo() {
+  const navigate = useNavigate({ from: '/p/$project/users' })
+  return (search: UsersSearch, isOpen: boolean, replace = true) =>
+    void navigate({ search: { ...search, ...(isOpen && { panel: 'rule' as const }) }, replace })
+}
+
+/** What the list is filtered by, as the rule of a new list. Its editor counts and shows who matches before anything is saved. */
+function SaveAsList({ rule }: { rule: Draft }) {
   const { t } = useTranslation('users')
   const project = String(useProject().id)
   const navigate = useNavigate()
-  const rule = { any: (['external_id', 'email', 'phone'] as const).map((attribute) => ({ attribute, contains: q })) }
   return (
     <Button
       variant="default"

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { Member } from '../../../parts/rules/condition.tsx'
 import { useMeta } from '../../../parts/rules/data.ts'
 import { RuleEditor } from '../../../parts/rules/group.tsx'
-import { blankCondition, type Draft, groupOf, isComplete } from '../../../parts/rules/rule.ts'
+import { blankCondition, type Draft, inGroup, isComplete } from '../../../parts/rules/rule.ts'
 import { labelOf } from '../../../parts/schema-fields.ts'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { ValueField } from './text-fields.tsx'
@@ -28,13 +28,7 @@ export function RuleField({ name, schema, value, onChange }: FieldProps) {
         </Button>
       ) : (
         <>
-          <RuleEditor
-            rule={groupOf(rule, meta) === undefined ? { all: [rule] } : rule}
-            meta={meta}
-            path="rule"
-            level={1}
-            onChange={change}
-          />
+          <RuleEditor rule={inGroup(rule, meta)} meta={meta} path="rule" level={1} onChange={change} />
           {!isComplete(rule) && <p className="xs quiet">{t('field.incomplete')}</p>}
           <Button variant="subtle" color="gray" size="xs" onClick={() => change(undefined)}>
             {t('field.removeRule')}
