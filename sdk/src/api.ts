@@ -1385,6 +1385,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/client/users/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the users who match a rule
+         * @description The rule is evaluated on all stored data for each page: send the same `rule` with every `cursor`. `q` finds a substring of `external_id`, `email`, `phone` or `anonymous_id` among the users who match. Saves nothing; a rule that is used often is better a list.
+         */
+        post: operations["searchUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/client/lists/{listId}/recount": {
         parameters: {
             query?: never;
@@ -18189,6 +18209,45 @@ export interface components {
         };
         /**
          * @example {
+         *       "results": [
+         *         {
+         *           "id": 1042,
+         *           "project_id": 1,
+         *           "external_id": "customer-1042",
+         *           "anonymous_id": null,
+         *           "email": "kim@example.com",
+         *           "phone": "+61412345678",
+         *           "timezone": "Australia/Sydney",
+         *           "locale": "en-AU",
+         *           "data": {
+         *             "plan": "pro",
+         *             "first_name": "Kim"
+         *           },
+         *           "has_push_device": true,
+         *           "created_at": "2026-11-20T02:56:21.664Z",
+         *           "updated_at": "2026-11-20T02:56:21.664Z"
+         *         }
+         *       ],
+         *       "nextCursor": null,
+         *       "prevCursor": null,
+         *       "limit": 25,
+         *       "description": "plan is “pro”"
+         *     }
+         */
+        UserSearchPage: {
+            /** @description Items of the page, in the requested order. */
+            results: components["schemas"]["User"][];
+            /** @description Cursor of the next page; null if there is none. */
+            nextCursor: string | null;
+            /** @description Cursor of the previous page; null on the first page. */
+            prevCursor: string | null;
+            /** @description Page size used. */
+            limit: number;
+            /** @description The rule in words. */
+            description: string;
+        };
+        /**
+         * @example {
          *       "token": "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6ImsxIn0.eyJwaWQiOjEsInN1YiI6IjEwNDIifQ.xFpVcRfV4l3vo35j2ISPv6UUdYDxXctdRAXIUOf7v8",
          *       "expires_at": "2026-11-20T03:11:21.664Z"
          *     }
@@ -24752,6 +24811,99 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ListPreviewReply"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["MediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchUsers: {
+        parameters: {
+            query?: {
+                /** @description Text to find in `external_id`, `email`, `phone` or `anonymous_id`, ignoring case. */
+                q?: string;
+                /** @description The field to sort by. Rows without a value come last. */
+                sort?: "id" | "created_at" | "updated_at";
+                /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
+                direction?: "asc" | "desc";
+                /** @description Number of items per page; -1 for all, 0 for none. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The page after or before the cursor. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: {
+                /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
+                "Accept-Language"?: components["parameters"]["AcceptLanguage"];
+                /** @description The API version to use. Default: that of the project. */
+                "Service-Version"?: components["parameters"]["ServiceVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule": {
+                 *         "attribute": "data.plan",
+                 *         "is": "pro"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ListPreviewInput"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Content-Language": components["headers"]["ContentLanguage"];
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "id": 1042,
+                     *           "project_id": 1,
+                     *           "external_id": "customer-1042",
+                     *           "anonymous_id": null,
+                     *           "email": "kim@example.com",
+                     *           "phone": "+61412345678",
+                     *           "timezone": "Australia/Sydney",
+                     *           "locale": "en-AU",
+                     *           "data": {
+                     *             "plan": "pro",
+                     *             "first_name": "Kim"
+                     *           },
+                     *           "has_push_device": true,
+                     *           "created_at": "2026-11-20T02:56:21.664Z",
+                     *           "updated_at": "2026-11-20T02:56:21.664Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "prevCursor": null,
+                     *       "limit": 25,
+                     *       "description": "plan is “pro”"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserSearchPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
