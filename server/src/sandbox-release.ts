@@ -7,7 +7,7 @@ import { recordAction } from './modules/audit/index.ts'
 import { canMail, isMemberOfProject, submitToMember } from './modules/members/index.ts'
 import { getSandboxMessage, type Release, type ReleaseInput, releasedCopy } from './modules/messages/index.ts'
 
-/** Throws 404, and 422 for what is no email, an address of no member, and a server without a relay. */
+/** Throws 404; 422 when the message is not an email, the address is not that of a member, or the server has no relay. */
 export async function releaseSandboxMessage(ctx: ProjectCtx, id: MessageId, { to: asked }: ReleaseInput): Promise<Release> {
   const to = asked.toLowerCase()
   const { source, channel } = await getSandboxMessage(ctx, id)

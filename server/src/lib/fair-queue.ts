@@ -13,10 +13,10 @@ export type FairQueue<K, J> = {
   untake(key: K, job: J): void
 }
 
-/** `servedAt` is 0 until a job of the key was taken. `place` is where it stands among the keys whose turn it may be. */
+/** `servedAt` is 0 until a job of the key was taken. `place` is its entry in the heap, absent while no job of the key can begin. */
 type Line<K, J> = { key: K; openedAt: number; waiting: J[]; running: number; servedAt: number; place?: Place<K, J> }
 
-/** A key whose turn it may be, with what its turn depends on. Only the last place of a line counts. */
+/** An entry of the heap: a key, and the values that order it. Older entries of the same key are stale. */
 type Place<K, J> = { line: Line<K, J>; running: number; servedAt: number }
 
 /** Places that no longer count are dropped when there are so many more of them than of keys. */

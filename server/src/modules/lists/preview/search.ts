@@ -1,4 +1,4 @@
-/** Searches by a rule: pages of the users for whom it holds, without creating a list. */
+/** Lists the users who match a rule in pages, without creating a list. */
 
 import type { PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
@@ -10,7 +10,7 @@ import type { MatchingUsers } from '../schema.ts'
 import { readByRule, TIMEOUT_MS, usableRule } from './by-rule.ts'
 import * as queries from './queries.ts'
 
-/** A page of the users for whom a rule holds now, with the rule in words. Throws as `previewRule` does. */
+/** A page of the users who match a rule now, with the rule in words. Throws as `previewRule` does. */
 export async function searchByRule(
   ctx: ProjectCtx,
   { rule, page, campaigns }: { rule: Rule; page: PageRequest; campaigns: NamedCampaign[] },
