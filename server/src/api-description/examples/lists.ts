@@ -104,7 +104,6 @@ export const listExamples = {
   ListUserInput: { external_ids: ['customer-1042', 'customer-9999'] },
   ListUserReply: { added: 1, unchanged: 0, missing: ['customer-9999'] },
   ListUserReply2: { removed: 1, unchanged: 0, missing: ['customer-9999'] },
-  UserSearchInput: { rule },
   UserSearchPage: { results: [user], nextCursor: null, prevCursor: null, limit: 25, description: 'plan is “pro”' },
   ListPreviewInput: { rule },
   ListPreviewReply: {
