@@ -37,6 +37,8 @@ const loggedRequest = async (site: Site): Promise<string> =>
 
 export const SCREENS: Screen[] = [
   { name: 'users', path: '/p/1/users', heading: 'Users' },
+  { name: 'users-by-rule', path: '/p/1/users?panel=rule', heading: 'Users' },
+  { name: 'lists-archived', path: '/p/1/lists?show=archived', heading: 'Lists' },
   { name: 'user', path: '/p/1/users/sample-2', heading: /wilhelmina/i },
   { name: 'sandbox-inbox', path: '/p/1/sandbox', heading: 'Sandbox inbox' },
   // After others, because what it shows of messages is up to five seconds old.
@@ -60,6 +62,7 @@ export const SCREENS: Screen[] = [
   { name: 'domain-warm-up', path: newestDomain('?view=warm-up'), heading: 'bellbird.test' },
   { name: 'mail-queue', path: '/p/1/mail-queue', heading: 'Mail queue' },
   { name: 'mail-sites', path: '/p/1/mail-queue?view=sites', heading: 'Mail queue' },
+  { name: 'mail-trend', path: '/p/1/mail-queue?view=trend', heading: 'Mail queue' },
   { name: 'tls-results', path: '/p/1/mail-queue?view=tls', heading: 'Mail queue' },
   { name: 'suppressions', path: '/p/1/suppressions', heading: 'Suppressions' },
   { name: 'subscription-types', path: '/p/1/subscriptions', heading: 'Subscription types' },
