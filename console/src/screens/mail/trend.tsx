@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
 import { DayBars, useDay } from '../../parts/day-bars.tsx'
+import { DayTable } from '../../parts/day-table.tsx'
 import { everyDay } from '../../parts/days.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -109,7 +110,12 @@ function SiteChart({ reply: { first_day, last_day }, site: { days, label } }: { 
       ))}
       <details className="day-table">
         <summary>{t('trend.table')}</summary>
-        <DayTable days={days} />
+        <DayTable
+          label={t('trend.table')}
+          dayLabel={t('trend.day')}
+          figures={(['delivered', 'bounced', 'complained'] as const).map((name) => ({ name, label: t(`trend.${name}`) }))}
+          days={days}
+        />
       </details>
     </>
   )
@@ -126,39 +132,4 @@ function useWords(days: Day[], label: string): (name: Counted) => string {
     const total = t(`trend.sum.${name}`, { sum: number.format(sum), site: label })
     return sum === 0 || !worst ? total : `${total} ${t('trend.most', { day: day(worst.day), most: number.format(worst[name]) })}`
   }
-}
-
-function DayTable({ days }: { days: Day[] }) {
-  const { t } = useTranslation('mail')
-  const day = useDay()
-  return (
-    <table className="rows plain-rows" aria-label={t('trend.table')}>
-      <thead>
-        <tr>
-          <th scope="col">{t('trend.day')}</th>
-          <th scope="col" className="num">
-            {t('trend.delivered')}
-          </th>
-          <th scope="col" className="num">
-            {t('trend.bounced')}
-          </th>
-          <th scope="col" className="num">
-            {t('trend.complained')}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {days.toReversed().map((one) => (
-          <tr key={one.day}>
-            <th scope="row">{day(one.day)}</th>
-            {(['delivered', 'bounced', 'complained'] as const).map((name) => (
-              <td key={name} className="num">
-                <Num value={one[name]} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
 }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { DayBars, useDay } from '../../parts/day-bars.tsx'
-import { Num } from '../../parts/number.tsx'
+import { DayTable } from '../../parts/day-table.tsx'
 import { Card } from '../../parts/page.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { TabBar } from '../../parts/tabs.tsx'
@@ -40,41 +40,15 @@ export function DaysChart({ report, figure, onFigure }: Props) {
         <summary>{t('days.table')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with the keyboard. */}
         <section className="across" tabIndex={0} aria-label={t('days.heading')}>
-          <DaysTable report={report} />
+          <DayTable
+            label={t('days.heading')}
+            dayLabel={t('column.day')}
+            figures={FIGURES.map((name) => ({ name, label: t(`figure.${name}`) }))}
+            days={days}
+          />
         </section>
       </details>
     </Card>
-  )
-}
-
-function DaysTable({ report: { days } }: { report: Report }) {
-  const { t } = useTranslation('reports')
-  const day = useDay()
-  return (
-    <table className="rows plain-rows" aria-label={t('days.heading')}>
-      <thead>
-        <tr>
-          <th scope="col">{t('column.day')}</th>
-          {FIGURES.map((figure) => (
-            <th key={figure} scope="col" className="num">
-              {t(`figure.${figure}`)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {days.toReversed().map((one) => (
-          <tr key={one.day}>
-            <th scope="row">{day(one.day)}</th>
-            {FIGURES.map((figure) => (
-              <td key={figure} className="num">
-                <Num value={one[figure]} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
   )
 }
 
