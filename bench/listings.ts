@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type BenchServer, load, report, startServer } from './support.ts'
 
 const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
-const REQUESTS = 2000
+const REQUESTS = 10_000
 const CONNECTIONS = 8
 
 export async function listings(): Promise<void> {
