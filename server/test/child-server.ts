@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { generateKey } from '../src/modules/keys/index.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export type ChildServer = AsyncDisposable & {
   /** The URL of the server. Empty for a worker. */
@@ -82,7 +82,7 @@ function collect(child: ChildProcess) {
 
 /** A directory that is deleted when it is disposed of. */
 export async function temporaryDir(): Promise<AsyncDisposable & { path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'carillon-test-'))
+  const path = await mkdtemp(join(await temporaryFolder(), 'carillon-test-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 

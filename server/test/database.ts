@@ -1,6 +1,5 @@
 /** Starts what a test run shares: an embedded PostgreSQL with a migrated template database, and a certificate authority. */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -8,6 +7,7 @@ import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/infra/postgres/embedded-postgres.ts'
 import { migrate } from '../src/infra/postgres/migrate.ts'
 import { bundleServer } from './server-bundle.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,7 +29,7 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 /** Called by Vitest before the first test file. The returned function is called after the last one. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE
-  const dir = await mkdtemp(join(tmpdir(), 'carillon-test-'))
+  const dir = await mkdtemp(join(await temporaryFolder(), 'carillon-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings: { max_connections: '200' } })
   const admin = new pg.Client({ connectionString: postgres.url })
   await admin.connect()
