@@ -208,7 +208,7 @@ module.exports = {
       comment: 'Only infra talks to the database driver, the HTTP server and the HTTP client.',
       severity: 'error',
       from: { path: '^server/src/(?!infra/)', pathNot: TESTS },
-      to: { path: 'node_modules/(pg|pg-copy-streams|@nats-io|fastify|undici|smtp-server|pino|prom-client)/' },
+      to: { path: 'node_modules/(pg|pg-copy-streams|pg-protocol|@nats-io|fastify|undici|smtp-server|pino|prom-client)/' },
     },
     {
       name: 'tests-stay-outside',

@@ -13,6 +13,7 @@ type Exception = { in: string[]; why: string }
 /** Names that may contain a banned word, in the files whose paths begin so, and why. */
 const NAMES: (Exception & { names: string[] })[] = [
   { names: ['allSettled', 'PromiseSettledResult'], in: [''], why: 'JavaScript' },
+  { names: ['captureStackTrace'], in: ['server/src/infra/postgres/'], why: 'JavaScript' },
   { names: ['arrival_date'], in: [''], why: 'a JSON member of abuse reports' },
   { names: ['arrived', 'arrived_at', 'arrivedAt'], in: [''], why: 'a JSON member of the visits of steps, and its column' },
   { names: ['ending'], in: ['server/src/infra/postgres/'], why: 'a member of a pool of pg' },

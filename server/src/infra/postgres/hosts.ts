@@ -1,6 +1,7 @@
 /** Connections to the servers that a URL names, of which one at a time accepts writes. */
 import pg from 'pg'
 import { databaseHosts } from '../../lib/database-url.ts'
+import { withKnownStatements } from './known-statements.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const KEEP_ALIVE_AFTER_MS = 10_000
@@ -23,11 +24,14 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
 /** What PostgreSQL reports when a connection opens. */
 type Reported = Record<string, string>
 
+/** With `keepsStatements`, what a connection has prepared stays in the session of one server. */
+type Kind = { inUtc?: boolean; keepsStatements?: boolean }
+
 /**
  * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `inUtc`, so are connections whose time zone is
  * another one: something between this process and PostgreSQL took the start-up parameters away.
  */
-export function openHosts(url: string, { inUtc = false }: { inUtc?: boolean } = {}): Hosts {
+export function openHosts(url: string, { inUtc = false, keepsStatements = false }: Kind = {}): Hosts {
   const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
   const failures = new WeakSet<object>()
   let current = 0
@@ -48,6 +52,7 @@ export function openHosts(url: string, { inUtc = false }: { inUtc?: boolean } = 
 
     constructor(config: pg.ClientConfig = {}) {
       super({ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS, ...config, ...withOptions(urls[current] ?? url, config) })
+      if (keepsStatements) withKnownStatements(this)
       // The next statement reports a lost connection. Without a listener, the event would end the process.
       this.on('error', () => undefined)
       const { connection } = this as unknown as { connection: NodeJS.EventEmitter }
