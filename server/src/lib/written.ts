@@ -1,4 +1,5 @@
-/** Replies whose JSON is written from the texts of the database, without parsing values only to write them again. */
+/** Replies whose JSON is written from the bytes of the database, without making values only to write them again. */
+import { LENGTH_BYTES, lengthAt, type RowBytes, textOf } from './row-bytes.ts'
 
 /** A reply as JSON. `T` is what it is the JSON of. */
 export class Written<T> {
@@ -10,44 +11,158 @@ export class Written<T> {
 }
 
 /**
- * How a column is written: a `text` is quoted, an `instant` is a `timestamptz` in UTC as text, and numbers, booleans and JSON as text are taken
- * as they are.
+ * How a column is written: a `text` is quoted, an `instant` is a `timestamptz` in UTC, and numbers and JSON are taken as they are. `or` names
+ * columns of texts: the first that is not null is written, and an empty text if all are.
  */
-type ColumnKind = 'text' | 'instant' | 'as_is'
+type ColumnKind<K> = 'text' | 'instant' | 'boolean' | 'as_is' | { or: K[] }
 
-/** Compiles a function that writes rows as JSON objects with these columns, in their order. A null is written as null. */
-export function rowWriter<K extends string>(columns: Record<K, ColumnKind>): (row: Record<K, unknown>) => string {
-  const parts = Object.entries<ColumnKind>(columns).map(([name, kind], at) => ({
-    name: name as K,
-    head: `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-    write: writers[kind],
-  }))
-  return (row) => {
-    let json = ''
-    for (const { name, head, write } of parts) {
-      const value = row[name]
-      json += head + (value === null ? 'null' : write(value as string))
+/** JSON that is being written. There is room for everything but texts that are escaped, which make room. */
+type Out = { bytes: Buffer; at: number }
+
+/** Writes the value between two places. */
+type Write = (out: Out, from: Buffer, start: number, end: number) => void
+
+type Member = { head: Buffer; columns: string[]; write: Write; none: Buffer }
+
+const NULL = Buffer.from('null')
+const EMPTY_TEXT = Buffer.from('""')
+const COMMA = 0x2c
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const CLOSE = 0x7d
+/** The longest that a value gets beside its own bytes: `null`, and the quotes and zeros of an instant. */
+const ADDED_MAX = 8
+
+/** Compiles a function that writes rows as JSON objects with these columns, in their order, between two texts. A null is written as null. */
+export function rowsWriter<K extends string>(
+  columns: Record<K, ColumnKind<K>>,
+): (rows: RowBytes, starts: number[], before: string, after: string) => string {
+  const members = Object.entries<ColumnKind<K>>(columns).map(
+    ([name, kind], at): Member => ({
+      head: Buffer.from(`${at === 0 ? '{' : ','}${JSON.stringify(name)}:`),
+      ...(typeof kind === 'object'
+        ? { columns: [name, ...kind.or], write: writers.text, none: EMPTY_TEXT }
+        : { columns: [name], write: writers[kind], none: NULL }),
+    }),
+  )
+  const bytesOfRow = members.reduce((sum, { head }) => sum + head.length + ADDED_MAX, 2)
+  return (rows, starts, before, after) => {
+    const sources = members.map((member) => member.columns.map((name) => rows.names.indexOf(name)))
+    const places = new Int32Array(rows.names.length * 2)
+    const room = rows.bytes.length + starts.length * bytesOfRow + Buffer.byteLength(before) + Buffer.byteLength(after)
+    const out = { bytes: scratchOf(room), at: 0 }
+    out.at += out.bytes.write(before)
+    for (let n = 0; n < starts.length; n++) {
+      if (n > 0) out.bytes[out.at++] = COMMA
+      findPlaces(rows.bytes, starts[n] as number, places)
+      for (let m = 0; m < members.length; m++) writeMember(out, rows.bytes, places, members[m] as Member, sources[m] as number[])
+      out.bytes[out.at++] = CLOSE
     }
-    return `${json}}`
+    out.at += out.bytes.write(after, out.at)
+    return textOf(out.bytes, 0, out.at)
   }
 }
 
-/** What JSON does not take as it is, and lone surrogates, which may be there. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
-const ESCAPED = /[\u0000-\u001f"\\\ud800-\udfff]/
+const SCRATCH_BYTES = 65_536
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 
-const writers: Record<ColumnKind, (value: string) => string> = {
-  // A test costs less than half of what `JSON.stringify` does.
-  text: (value) => (ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`),
-  instant: (value) => `"${isoOf(value)}"`,
-  as_is: (value) => String(value),
+/** Room for the JSON of a page. Pages are written one at a time, and memory outside of the heap, of which each would need its own, is expensive to free. */
+const scratchOf = (bytes: number): Buffer => (bytes <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(bytes))
+
+/** Finds where the values of a row start and end. A null starts at -1. */
+function findPlaces(bytes: Buffer, start: number, places: Int32Array) {
+  let at = start
+  for (let n = 0; n < places.length; n += 2) {
+    const length = lengthAt(bytes, at)
+    at += LENGTH_BYTES
+    places[n] = length === -1 ? -1 : at
+    if (length > 0) at += length
+    places[n + 1] = at
+  }
 }
 
-/** An instant in UTC as PostgreSQL writes it, `2026-11-20 02:56:21.6+00`, in ISO 8601 with milliseconds. */
-export const isoOf = (text: string): string =>
-  text.length === ISO_LENGTH
-    ? `${text.slice(0, 10)}T${text.slice(11, 23)}Z`
-    : `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z`
+function writeMember(out: Out, from: Buffer, places: Int32Array, { head, write, none }: Member, sources: number[]) {
+  copy(out, head, 0, head.length)
+  for (let n = 0; n < sources.length; n++) {
+    const place = (sources[n] as number) * 2
+    const start = places[place] as number
+    if (start !== -1) {
+      write(out, from, start, places[place + 1] as number)
+      return
+    }
+  }
+  copy(out, none, 0, none.length)
+}
 
-/** With all three digits of the milliseconds. */
-const ISO_LENGTH = '2026-11-20 02:56:21.664+00'.length
+/** A call costs more than a short loop. */
+const SHORT_BYTES = 40
+
+function copy(out: Out, from: Buffer, start: number, end: number) {
+  const { bytes } = out
+  let at = out.at
+  if (end - start > SHORT_BYTES) at += from.copy(bytes, at, start, end)
+  else for (let n = start; n < end; n++) bytes[at++] = from[n] as number
+  out.at = at
+}
+
+/** What JSON does not take as it is in a text. */
+const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 1 : 0))
+
+function writeQuoted(out: Out, from: Buffer, start: number, end: number) {
+  const { bytes } = out
+  let at = out.at
+  bytes[at++] = QUOTE
+  for (let n = start; n < end; n++) {
+    const byte = from[n] as number
+    if (ESCAPED[byte] === 1) {
+      writeEscaped(out, JSON.stringify(textOf(from, start, end)))
+      return
+    }
+    bytes[at++] = byte
+  }
+  bytes[at++] = QUOTE
+  out.at = at
+}
+
+/** Writes a text that is longer than the value which room was made for. */
+function writeEscaped(out: Out, json: string) {
+  const bytes = Buffer.allocUnsafe(out.bytes.length + Buffer.byteLength(json))
+  out.bytes.copy(bytes, 0, 0, out.at)
+  out.bytes = bytes
+  out.at += bytes.write(json, out.at)
+}
+
+const DATE = '2026-11-20'.length
+const SECONDS = '2026-11-20 02:56:21'.length
+const MILLISECONDS = '.664'.length
+const ZONE = '+00'.length
+const [T, Z, POINT, ZERO] = [0x54, 0x5a, 0x2e, 0x30]
+
+/** An instant in UTC as PostgreSQL writes it, `2026-11-20 02:56:21.6+00`, in ISO 8601 with milliseconds. */
+function writeInstant(out: Out, from: Buffer, start: number, end: number) {
+  const { bytes } = out
+  const first = out.at
+  bytes[first] = QUOTE
+  copy({ bytes, at: first + 1 }, from, start, end - ZONE)
+  bytes[first + 1 + DATE] = T
+  let at = first + 1 + end - ZONE - start
+  if (at === first + 1 + SECONDS) bytes[at++] = POINT
+  while (at < first + 1 + SECONDS + MILLISECONDS) bytes[at++] = ZERO
+  bytes[at++] = Z
+  bytes[at++] = QUOTE
+  out.at = at
+}
+
+const TRUE = Buffer.from('true')
+const FALSE = Buffer.from('false')
+
+const writers: Record<Exclude<ColumnKind<never>, object>, Write> = {
+  text: writeQuoted,
+  instant: writeInstant,
+  boolean: (out, from, start) => (from[start] === TRUE[0] ? copy(out, TRUE, 0, TRUE.length) : copy(out, FALSE, 0, FALSE.length)),
+  as_is: copy,
+}
+
+/** An instant in UTC as PostgreSQL writes it, as text. */
+export const isoOf = (text: string): string =>
+  `${text.slice(0, DATE)}T${text.slice(DATE + 1, SECONDS)}.${text.slice(SECONDS + 1, -ZONE).padEnd(3, '0')}Z`

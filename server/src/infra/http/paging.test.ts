@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
+import { textIn } from '../../lib/row-bytes.ts'
 import { Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
-import { listing, pageOf, readPageRequest } from './paging.ts'
+import { bytesPageOf, listing, pageOf, readPageRequest } from './paging.ts'
 
 const Row = Type.Object({ id: Type.Integer(), name: Nullable(Type.String()) })
 type Row = { id: number; name: string | null }
@@ -27,8 +28,15 @@ const page = (query: Record<string, string>) => {
 test('paging forward returns every row once in order, and paging back returns the same pages', async () => {
   await using w = await world()
   await w.db.run(sql`create table rows (id bigint primary key, name text collate "C")`)
-  const run = (query: Record<string, string>) =>
-    pageOf<typeof Row, Row>(w.ctx, Row, rows, page(query), { select: sql`id, name`, from: sql`rows`, where: sql`true` })
+  const source = { select: sql`id, name`, from: sql`rows`, where: sql`true` }
+  const run = async (query: Record<string, string>) => {
+    const reply = await pageOf<typeof Row, Row>(w.ctx, Row, rows, page(query), source)
+    const { rows: found, ...asBytes } = await bytesPageOf(w.ctx, rows, page(query), source)
+    const results = asBytes.results.map((start) => ({ id: Number(textIn(found, start, 'id')), name: textIn(found, start, 'name') }))
+    found.release()
+    expect({ ...asBytes, results }).toEqual(reply)
+    return reply
+  }
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.option(fc.constantFrom('a', 'b', 'c', 'B', '')), { maxLength: 12 }),

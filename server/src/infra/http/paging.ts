@@ -3,56 +3,22 @@
  * A module declares what can be sorted and searched.
  */
 import type { TSchema } from 'typebox'
-import { type Cursor, decodeCursor, encodeCursor, type Position } from '../../lib/cursor.ts'
+import { type Cursor, decodeCursor, type Position } from '../../lib/cursor.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
+import { packed, type RowBytes, textIn } from '../../lib/row-bytes.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
-import { isoOf } from '../../lib/written.ts'
 import { join, raw, type Sql, sql, unprepared } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
+import type { Listing, PageOf, PageRequest, Sort } from './listing.ts'
+import { cursorsOf, positionOf, positionOfTexts } from './page-cursors.ts'
 import { withBehind, withoutBehind } from './page-rows.ts'
 import { searchIn } from './search.ts'
 
-export type Sort = {
-  column: Sql
-  /** The type of the column, to which values of cursors are cast. */
-  type: 'bigint' | 'text' | 'timestamptz' | 'integer'
-  nullable?: true
-}
-
-/** What a resource can be sorted by and searched in. */
-export type Listing = {
-  resource: string
-  sorts: Record<string, Sort>
-  defaultSort: string
-  defaultDirection: 'asc' | 'desc'
-  /** The unique column that breaks ties; `id` by default. */
-  id: Sql
-  idName: string
-  /** The texts that `q` searches. Modules with their own search leave it out. */
-  search?: Sql[]
-  searchedFields: string
-}
-
-/** Declares a listing. */
-export function listing(options: Omit<Listing, 'id' | 'idName'> & { id?: Sql; idName?: string }): Listing {
-  return { id: sql`id`, idName: 'id', ...options }
-}
+export { type Listing, listing, type PageOf, type PageRequest } from './listing.ts'
 
 export const LIMIT_DEFAULT = 25
 const LIMIT_MAX = 100
 const Q_LENGTH_MAX = 255
-
-/** The validated parameters of a list request. */
-export type PageRequest = {
-  limit: number
-  travel: 'next' | 'prev'
-  sort: string
-  direction: 'asc' | 'desc'
-  cursor?: Cursor
-  q: string
-}
-
-export type PageOf<T> = { results: T[]; nextCursor: string | null; prevCursor: string | null; limit: number }
 
 export const PAGING_PARAMETERS = ['cursor', 'page', 'limit', 'sort', 'direction', 'q'] as const
 
@@ -153,30 +119,60 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   request: PageRequest,
   source: PageSource,
 ): Promise<PageOf<R>> {
-  return mapPage(await rawPageOf<S, R>(ctx, row, listing, request, source), withoutBehind)
+  const ofRow = {
+    position: (found: R) => positionOf(listing, request, (name) => found[name]),
+    isBehind: (found: R) => found.page_behind === true,
+  }
+  const read = async (statement: Sql) => (await ctx.db.many(withBehind(row), statement)) as R[]
+  return mapPage(await pageFrom(ctx, listing, request, source, ofRow, read), withoutBehind)
 }
 
-/** The page of `pageOf` for a writer that takes from each row what it needs: rows have a member more, and are not copied to remove it. */
-export async function rawPageOf<S extends TSchema, R extends Record<string, unknown>>(
-  { db, config }: Pick<Ctx, 'db' | 'config'>,
-  row: S,
+/** The page of `pageOf` for a writer that takes rows as they are sent. Its results are where they begin. */
+export async function bytesPageOf(
+  ctx: Pick<Ctx, 'db' | 'config'>,
   listing: Listing,
   request: PageRequest,
   source: PageSource,
+): Promise<PageOf<number> & { rows: RowBytes }> {
+  let rows: RowBytes = packed([], [])
+  const ofRow = {
+    position: (start: number) => positionOfTexts(listing, request, (name) => textIn(rows, start, name)),
+    isBehind: (start: number) => textIn(rows, start, 'page_behind') === 't',
+  }
+  const page = await pageFrom(ctx, listing, request, source, ofRow, async (statement) => {
+    rows = await ctx.db.bytes(statement)
+    return rows.starts
+  })
+  return { ...page, rows }
+}
+
+async function pageFrom<R>(
+  { config }: Pick<Ctx, 'config'>,
+  listing: Listing,
+  request: PageRequest,
+  source: PageSource,
+  ofRow: { position: (row: R) => Position; isBehind: (row: R) => boolean },
+  read: (statement: Sql) => Promise<R[]>,
 ): Promise<PageOf<R>> {
   if (request.limit === 0) return { results: [], nextCursor: null, prevCursor: null, limit: 0 }
   const allMax = config.LIST_ALL_MAX
   const where = request.q && listing.search ? sql`${source.where} and ${searchIn(listing.search, request.q)}` : source.where
   const size = request.limit === -1 ? allMax : request.limit
-  const found = (await db.many(withBehind(row), pageStatement(listing, request, { ...source, where }, size + 1))) as R[]
+  const found = await read(pageStatement(listing, request, { ...source, where }, size + 1))
   if (request.limit === -1 && found.length > allMax) {
     throw fault('validation_failed', 'limit', `More than ${allMax} rows match. Read them in pages, with a \`limit\` of 1 to ${LIMIT_MAX}.`)
   }
   const more = found.length > size
   const shown = more ? found.slice(0, size) : found
   if (request.travel === 'prev') shown.reverse()
-  const behind = shown[0]?.page_behind === true
-  return { results: shown, limit: request.limit, ...cursors(listing, request, shown, more, behind) }
+  const first = shown[0]
+  const ends = first === undefined ? null : { first, last: shown.at(-1) as R }
+  const positions = ends && { first: () => ofRow.position(ends.first), last: () => ofRow.position(ends.last) }
+  return {
+    results: shown,
+    limit: request.limit,
+    ...cursorsOf(listing, request, positions, more, first !== undefined && ofRow.isBehind(first)),
+  }
 }
 
 /** Limits that are part of the statement. With a parameter, PostgreSQL plans each page anew, because no plan for any limit looks as good. */
@@ -263,35 +259,6 @@ function anythingBehind(listing: Listing, request: PageRequest, source: PageSour
   const parts = partsBeyond(listing, request, request.travel === 'next', cursor.position, !cursor.inclusive)
   const exists = parts.map((part) => sql`exists (select 1 from ${source.from} where ${source.behind ?? source.where} and ${part.where})`)
   return sql`(${join(exists, ' or ')})`
-}
-
-function cursors(listing: Listing, request: PageRequest, shown: Record<string, unknown>[], more: boolean, behind: boolean) {
-  const at = (row: Record<string, unknown>) => write(listing, request, positionOf(listing, request, row), false)
-  const first = shown[0]
-  const last = shown.at(-1)
-  if (!first || !last) {
-    // There are no rows beyond the cursor any more. The cursor for the way back includes its own row.
-    const back = request.cursor ? write(listing, request, request.cursor.position, true) : null
-    return request.travel === 'next' ? { nextCursor: null, prevCursor: back } : { nextCursor: back, prevCursor: null }
-  }
-  const [ahead, before] = request.travel === 'next' ? [more, behind] : [behind, more]
-  return { nextCursor: ahead ? at(last) : null, prevCursor: before ? at(first) : null }
-}
-
-const write = ({ resource }: Listing, { sort, direction, q }: PageRequest, position: Position, inclusive: boolean) =>
-  encodeCursor({ resource, sort, direction, position, inclusive, q })
-
-function positionOf(listing: Listing, { sort }: PageRequest, row: Record<string, unknown>): Position {
-  const value = row[sort]
-  const isInstant = listing.sorts[sort]?.type === 'timestamptz' && value
-  return {
-    sortValue: isInstant
-      ? typeof value === 'string'
-        ? isoOf(value)
-        : (value as Date).toISOString()
-      : ((value ?? null) as Position['sortValue']),
-    id: row[listing.idName] as number,
-  }
 }
 
 /** The page with each item mapped to what the caller may see. */

@@ -3,7 +3,8 @@ import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
-import { isSqlState, openDatabase, sql } from './db.ts'
+import { textIn } from '../../lib/row-bytes.ts'
+import { isSqlState, openDatabase, type Sql, sql } from './db.ts'
 import { openHosts } from './hosts.ts'
 import { setPipelined } from './limits.ts'
 
@@ -111,6 +112,32 @@ describe('a statement that is known', () => {
       [{ n: 2 }],
     ])
   })
+})
+
+test('rows as bytes are the same with a pooler, without columns, without rows, and while others are read', async () => {
+  await using w = await world({ own: true, env: {} })
+  const all = sql`select n, nullif(n % 3, 0) as rest, repeat('é"', n) as text from generate_series(1, ${300}::int) n`
+  const texts = Array.from({ length: 300 }, (_, at) => [String(at + 1), (at + 1) % 3 ? String((at + 1) % 3) : null, 'é"'.repeat(at + 1)])
+  for (const unnamed of [false, true]) {
+    await using db = openDatabase({ url: w.databaseUrl, connectionsMax: 2, name: 'test', pooled: unnamed, unnamed })
+    const read = async (statement: Sql) => {
+      const rows = await db.bytes(statement)
+      await db.value(Type.Integer(), sql`select 1 as one`)
+      const found = rows.starts.map((start) => rows.names.map((name) => textIn(rows, start, name)))
+      rows.release()
+      rows.release()
+      return found
+    }
+    for (let time = 0; time < 3; time++) {
+      expect(await Promise.all([read(all), read(sql`select 7 as n`), read(all), read(sql`select 1 as n where false`)])).toEqual([
+        texts,
+        [['7']],
+        texts,
+        [],
+      ])
+    }
+    await expect(db.bytes(sql`select 1 / (n - 2) from generate_series(1, 2) n`)).rejects.toThrow('division by zero')
+  }
 })
 
 test('a statement whose columns were changed fails once, on a connection that is not used again', async () => {

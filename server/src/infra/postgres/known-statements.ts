@@ -7,6 +7,7 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { Parser } from 'pg-protocol/dist/parser.js'
+import { CollectedRows } from './collected-rows.ts'
 import { type Column, type RowReader, rowReader } from './row-readers.ts'
 
 /** The members of the driver that its types leave out. */
@@ -37,17 +38,21 @@ const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
 
-/** A statement to prepare. Its name is given to no other text. */
-type NamedStatement = { name: string; text: string; values: unknown[] }
+/** A statement to prepare. Its name is given to no other text. With `asBytes`, its only row is a `RowBytes`. */
+type NamedStatement = { name: string; text: string; values: unknown[]; asBytes?: boolean }
 
 const DESCRIBE = serialize.describe({ type: 'P' })
 const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute({}), serialize.sync()])
 /** The parts of larger messages are not put together, which copies them. */
 const TOGETHER_BYTES_MAX = 65_536
 
-const NO_ROWS: RowReader = () => {
-  throw new Error('A statement without columns returned a row.')
-}
+/** Of a statement that returns no rows. */
+const NO_COLUMNS = rowReader([])
+
+/** What comes before the first value of a row: how many there are. */
+const COUNT_BYTES = 2
+/** What comes before a row is not in its bytes, but in the length that it is sent with. */
+const LENGTH_ITSELF = 4
 
 /** The readers of the statements that a connection has prepared, by name. */
 const readersOf = new WeakMap<Wire, Map<string, RowReader>>()
@@ -55,11 +60,13 @@ const readersOf = new WeakMap<Wire, Map<string, RowReader>>()
 /** One run of a statement. The driver calls what is not private. */
 class KnownStatement extends DriverQuery {
   #reader: RowReader | undefined
+  readonly #collected: CollectedRows | null
 
-  constructor({ name, text, values }: NamedStatement) {
+  constructor({ name, text, values, asBytes }: NamedStatement) {
     super(text)
     this.name = name
     this.values = values
+    this.#collected = asBytes ? new CollectedRows() : null
   }
 
   /** Sends the statement. An error that is returned means that nothing was sent. */
@@ -85,10 +92,11 @@ class KnownStatement extends DriverQuery {
   }
 
   /** Reads a row. An error is reported when the database is ready for the next statement. */
-  readRow(bytes: Buffer, at: number): void {
+  readRow(bytes: Buffer, start: number, end: number): void {
     if (this._canceledDueToError) return
     try {
-      this._result.rows.push((this.#reader as RowReader)(bytes, at))
+      if (this.#collected) this.#collected.add(bytes, start, end)
+      else this._result.rows.push((this.#reader as RowReader).read(bytes, start))
     } catch (error) {
       this._canceledDueToError = error
     }
@@ -96,8 +104,10 @@ class KnownStatement extends DriverQuery {
 
   override handleCommandComplete(message: unknown, wire: Wire): void {
     super.handleCommandComplete(message, wire)
+    const reader = this.#reader ?? NO_COLUMNS
     const readers = readersOf.get(wire) ?? new Map()
-    readersOf.set(wire, readers.set(this.name, this.#reader ?? NO_ROWS))
+    readersOf.set(wire, readers.set(this.name, reader))
+    if (this.#collected) this._result.rows.push(this.#collected.rows(reader.names))
   }
 }
 
@@ -131,8 +141,8 @@ export function withKnownStatements(driver: pg.Client): void {
 }
 
 const isNamed = (statement: unknown): statement is NamedStatement => {
-  const { name, values, rowMode } = statement as Record<string, unknown>
-  return typeof name === 'string' && name !== '' && Array.isArray(values) && rowMode === undefined
+  const { name, values, rowMode, asBytes } = statement as Record<string, unknown>
+  return typeof name === 'string' && name !== '' && Array.isArray(values) && (rowMode === undefined || asBytes === true)
 }
 
 /** Runs a statement. Its error has the stack of the caller. */
@@ -155,7 +165,7 @@ function packetsOf(client: Client): Packets {
   packets.handlePacket = (offset, code, length, bytes) => {
     const active = code === DATA_ROW ? client._getActiveQuery() : undefined
     if (!(active instanceof KnownStatement)) return read.call(packets, offset, code, length, bytes)
-    active.readRow(bytes, offset)
+    active.readRow(bytes, offset + COUNT_BYTES, offset + length - LENGTH_ITSELF)
     return ROW_READ
   }
   return packets

@@ -1,19 +1,15 @@
 /** Compiles functions that read rows of a statement as PostgreSQL sends them, instead of looking at each column of each row. */
 import pg from 'pg'
+import { lengthAt, textOf } from '../../lib/row-bytes.ts'
 
 /** A column of a result, as far as reading it needs. */
 export type Column = { name: string; dataTypeID: number }
 
-/** Reads the row that begins at a position, which is its number of columns. */
-export type RowReader = (bytes: Buffer, at: number) => Record<string, unknown>
+/** Reads the row whose first value is at a position. */
+export type RowReader = { names: readonly string[]; read: (bytes: Buffer, at: number) => Record<string, unknown> }
 
 /** Reads a value from the bytes of its text. */
 type Read = (bytes: Buffer, start: number, end: number) => unknown
-
-/** Buffers have it; it does not look at the name of an encoding. */
-type Utf8 = { utf8Slice(start: number, end: number): string }
-
-const textOf = (bytes: Buffer, start: number, end: number): string => (bytes as unknown as Utf8).utf8Slice(start, end)
 
 const { BOOL, INT2, INT4, INT8 } = pg.types.builtins
 
@@ -39,25 +35,18 @@ function readOf({ dataTypeID }: Column): Read {
   return read
 }
 
-/** The length of a value, which is -1 for a null. */
-const lengthAt = (bytes: Buffer, at: number): number =>
-  ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
-
-/** The bytes before the first value: how many there are. */
-const COUNT_BYTES = 2
-
 const readers = new Map<string, RowReader>()
 
 /** The reader of rows with these columns. Statements with the same columns share it. */
 export function rowReader(columns: Column[]): RowReader {
   const key = JSON.stringify(columns.map(({ name, dataTypeID }) => [name, dataTypeID]))
-  const reader = readers.get(key) ?? compiled(columns)
+  const reader = readers.get(key) ?? { names: columns.map(({ name }) => name), read: compiled(columns) }
   readers.set(key, reader)
   return reader
 }
 
 /** The names are those of our statements, and quoted. */
-function compiled(columns: Column[]): RowReader {
+function compiled(columns: Column[]): RowReader['read'] {
   const values = columns.map(
     (_, n) => `
       const length${n} = lengthAt(bytes, at)
@@ -65,11 +54,11 @@ function compiled(columns: Column[]): RowReader {
       const value${n} = length${n} === -1 ? null : read[${n}](bytes, at, at + length${n})
       if (length${n} > 0) at += length${n}`,
   )
-  const members = columns.map(({ name }, n) => `[${JSON.stringify(name)}]: value${n}`)
+  // A name in brackets is slower, but would not set the prototype.
+  const members = columns.map(({ name }, n) => `${name === '__proto__' ? '["__proto__"]' : JSON.stringify(name)}: value${n}`)
   const source = `return (bytes, at) => {
-      at += ${COUNT_BYTES}
       ${values.join('')}
       return { ${members.join(', ')} }
     }`
-  return new Function('read', 'lengthAt', source)(columns.map(readOf), lengthAt) as RowReader
+  return new Function('read', 'lengthAt', source)(columns.map(readOf), lengthAt) as RowReader['read']
 }

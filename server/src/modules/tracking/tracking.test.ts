@@ -246,7 +246,7 @@ describe('engagement', () => {
     await using w = await world()
     const { ids, campaignId } = await campaignWith(w)
     const down = () => Promise.reject(new Error('connect ECONNREFUSED'))
-    const statements = { many: down, one: down, value: down, first: down, run: down }
+    const statements = { many: down, one: down, value: down, first: down, bytes: down, run: down }
     const ctx = { ...w.ctx, db: { ...statements, within: () => statements, copy: down, transaction: down } }
     const buffer = createEngagementBuffer(ctx, ignore)
     const [page] = trackingPages(buffer)

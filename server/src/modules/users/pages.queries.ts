@@ -1,8 +1,8 @@
-import { limitTo, listing, type PageOf, type PageRequest, pageOf, rawPageOf } from '../../infra/http/paging.ts'
+import { bytesPageOf, limitTo, listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { columns, isLive } from './queries.ts'
-import { UserRow, UserText } from './schema.ts'
+import { UserRow } from './schema.ts'
 import { matchesLatest, matchesQuery, matchesRecentQuery } from './search.queries.ts'
 
 export const userListing = listing({
@@ -36,12 +36,11 @@ const source = (ctx: ProjectCtx, select: Sql, { here, behind }: Found) => {
 export const listUsers = (ctx: ProjectCtx, page: PageRequest, found = EVERYONE): Promise<PageOf<UserRow>> =>
   pageOf(ctx, UserRow, userListing, page, source(ctx, columns, found))
 
-/** The page of `listUsers` with values as texts, for `writeUser`. The keys `hidden` of `data` are left out. */
-export function listUserTexts(ctx: ProjectCtx, page: PageRequest, hidden: string[], found = EVERYONE): Promise<PageOf<UserText>> {
+/** The page of `listUsers` as bytes, for `writeUserPage`. The keys `hidden` of `data` are left out. */
+export function listUserBytes(ctx: ProjectCtx, page: PageRequest, hidden: string[], found = EVERYONE): ReturnType<typeof bytesPageOf> {
   const select = sql`u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale,
-                     ${hidden.length === 0 ? sql`u.data` : sql`(u.data - ${hidden}::text[])`}::text as data, u.has_push_device,
-                     u.created_at::text as created_at, u.updated_at::text as updated_at`
-  return rawPageOf(ctx, UserText, userListing, page, source(ctx, select, found))
+                     ${hidden.length === 0 ? sql`u.data` : sql`u.data - ${hidden}::text[] as data`}, u.has_push_device, u.created_at, u.updated_at`
+  return bytesPageOf(ctx, userListing, page, source(ctx, select, found))
 }
 
 /** Users who match `q`, for a rare term. */

@@ -22,6 +22,17 @@ test('a user of a page is the user that is read alone, without the attributes th
   expect(page.results.map(({ data }: { data: object }) => Object.keys(data).sort())).toEqual([['big', 'deep', 'none', 'rate'], []])
 })
 
+test('a page of users with much data is whole, and so are small pages after it', async () => {
+  await using w = await world()
+  const users = Array.from({ length: 100 }, (_, at) => ({ external_id: `user-${at}`, data: { about: 'ë"\\n😀'.repeat(at * 10) } }))
+  await w.post(batch, users)
+  const read = async (query: string) => (await w.get(`/api/client/users?direction=asc&sort=id&${query}`)).body.results
+  const shown = (results: typeof users) => results.map(({ external_id, data }) => ({ external_id, data }))
+  for (const limit of [1, 100, 2, 100, 25]) expect(shown(await read(`limit=${limit}`))).toEqual(users.slice(0, limit))
+  const together = await Promise.all([read('limit=100'), read('limit=3'), read('limit=50')])
+  expect(together.map(shown)).toEqual([users, users.slice(0, 3), users.slice(0, 50)])
+})
+
 test('pages by the time of creation follow each other, and a usual limit is part of the statement, so that its plan can be kept', async () => {
   await using w = await world()
   for (const external_id of ['a', 'b', 'c']) {

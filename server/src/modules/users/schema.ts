@@ -130,10 +130,6 @@ export const UserRow = Type.Object({
 })
 export type UserRow = Static<typeof UserRow>
 
-/** A row of `users` whose `data` and instants are texts. */
-export const UserText = Type.Object({ ...UserRow.properties, data: Type.String(), created_at: Type.String(), updated_at: Type.String() })
-export type UserText = Static<typeof UserText>
-
 /** What is wrong with an item of a batch. */
 const ItemError = Exact({
   code: Type.String(),

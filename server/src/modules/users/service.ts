@@ -5,7 +5,7 @@ import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
-import { rowWriter, type Written } from '../../lib/written.ts'
+import { rowsWriter, type Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, hiddenKeys, visibleData } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
@@ -86,24 +86,21 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
 /** The page of `listUsers` as JSON. */
 export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise<Written<PageOf<User>>> {
   const hidden = hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
-  const rows = await pageOfUsers(ctx, page, (found) => pages.listUserTexts(ctx, page, hidden, found))
-  // The rows are of this page only: changed, not copied.
-  for (const row of rows.results) row.external_id ??= row.anonymous_id ?? ''
-  return writtenPage(mapPage(rows, writeUser))
+  return writtenPage(await pageOfUsers(ctx, page, (found) => pages.listUserBytes(ctx, page, hidden, found)), writeUsers)
 }
 
-/** Writes a user as `present` returns it. */
-const writeUser = rowWriter<keyof User>({
+/** Writes users as `present` returns them. */
+const writeUsers = rowsWriter<keyof User>({
   id: 'as_is',
   project_id: 'as_is',
-  external_id: 'text',
+  external_id: { or: ['anonymous_id'] },
   anonymous_id: 'text',
   email: 'text',
   phone: 'text',
   timezone: 'text',
   locale: 'text',
   data: 'as_is',
-  has_push_device: 'as_is',
+  has_push_device: 'boolean',
   created_at: 'instant',
   updated_at: 'instant',
 })
@@ -118,7 +115,11 @@ export async function listUsers(ctx: ProjectCtx, page: PageRequest): Promise<Pag
   return mapPage(rows, (row) => present(ctx, row, rules))
 }
 
-async function pageOfUsers<R>(ctx: ProjectCtx, page: PageRequest, read: (found?: pages.Found) => Promise<PageOf<R>>): Promise<PageOf<R>> {
+async function pageOfUsers<P extends PageOf<unknown>>(
+  ctx: ProjectCtx,
+  page: PageRequest,
+  read: (found?: pages.Found) => Promise<P>,
+): Promise<P> {
   if (page.q === '' || page.limit === 0) return read()
   const isCommon = () => common.get(ctx, `${ctx.projectId} ${page.q}`)
   if (page.sort === 'id' && page.limit > 0 && (await isCommon())) {
