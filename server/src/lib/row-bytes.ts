@@ -1,6 +1,6 @@
 /** Rows as PostgreSQL sends them, for replies that are written without making values of them. */
 
-/** Rows with these columns. Each value is the length of its text, in four bytes, and its text in UTF-8; a null is the length -1 alone. */
+/** Rows with these columns. Each value is its length, in four bytes, and its type's binary form; a null is the length -1 alone. */
 export type RowBytes = {
   names: readonly string[]
   bytes: Buffer
@@ -10,44 +10,47 @@ export type RowBytes = {
   release(): void
 }
 
+export const NO_ROW_BYTES: RowBytes = { names: [], bytes: Buffer.alloc(0), starts: [], release: () => undefined }
+
 /** Buffers have it; it does not look at the name of an encoding. */
 type Utf8 = { utf8Slice(start: number, end: number): string }
 
 export const textOf = (bytes: Buffer, start: number, end: number): string => (bytes as unknown as Utf8).utf8Slice(start, end)
 
-/** The length of the value at a position, or -1 for a null. */
-export const lengthAt = (bytes: Buffer, at: number): number =>
+/** Four bytes as an integer with a sign: a length, which is -1 for a null, or a value. */
+export const int4At = (bytes: Buffer, at: number): number =>
   ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
 
-/** A length is so many bytes. */
 export const LENGTH_BYTES = 4
+const INT4_BYTES = 4
+const TWO_TO_32 = 2 ** 32
 
-/** The text of a column in the row that begins at a position. */
-export function textIn({ names, bytes }: RowBytes, start: number, name: string): string | null {
-  let at = start
-  for (let skip = names.indexOf(name); skip > 0; skip--) at += LENGTH_BYTES + Math.max(lengthAt(bytes, at), 0)
-  const length = lengthAt(bytes, at)
-  return length === -1 ? null : textOf(bytes, at + LENGTH_BYTES, at + LENGTH_BYTES + length)
+/** An integer of four or eight bytes. It is not exact where it is not safe. */
+export const integerOf = (bytes: Buffer, start: number, end: number): number =>
+  end - start === INT4_BYTES ? int4At(bytes, start) : int4At(bytes, start) * TWO_TO_32 + (int4At(bytes, start + INT4_BYTES) >>> 0)
+
+export const booleanOf = (bytes: Buffer, start: number): boolean => bytes[start] === 1
+
+const EPOCH_MS = Date.UTC(2000)
+
+/** The milliseconds of a `timestamptz`, which has the microseconds since 2000. */
+export function instantOf(bytes: Buffer, start: number, end: number): number {
+  const micros = integerOf(bytes, start, end)
+  if (Number.isSafeInteger(micros)) return Math.floor(micros / 1000) + EPOCH_MS
+  // Before 1715, and from 2285 on.
+  const exact = bytes.readBigInt64BE(start)
+  return Number((exact - (((exact % 1000n) + 1000n) % 1000n)) / 1000n) + EPOCH_MS
 }
 
-/** Rows of these texts. */
-export function packed(names: readonly string[], rows: (string | null)[][]): RowBytes {
-  const parts: Buffer[] = []
-  const starts: number[] = []
-  let length = 0
-  const add = (part: Buffer) => {
-    parts.push(part)
-    length += part.length
-  }
-  for (const row of rows) {
-    starts.push(length)
-    for (const value of row) {
-      const text = Buffer.from(value ?? '')
-      const size = Buffer.alloc(LENGTH_BYTES)
-      size.writeInt32BE(value === null ? -1 : text.length)
-      add(size)
-      add(text)
-    }
-  }
-  return { names, bytes: Buffer.concat(parts), starts, release: () => undefined }
+/** A column of the row that begins at a position, read with `read`, or null. */
+export function valueIn<T>(
+  { names, bytes }: RowBytes,
+  start: number,
+  name: string,
+  read: (bytes: Buffer, start: number, end: number) => T,
+): T | null {
+  let at = start
+  for (let skip = names.indexOf(name); skip > 0; skip--) at += LENGTH_BYTES + Math.max(int4At(bytes, at), 0)
+  const length = int4At(bytes, at)
+  return length === -1 ? null : read(bytes, at + LENGTH_BYTES, at + LENGTH_BYTES + length)
 }

@@ -1,5 +1,5 @@
 /** Replies whose JSON is written from the bytes of the database, without making values only to write them again. */
-import { LENGTH_BYTES, lengthAt, type RowBytes, textOf } from './row-bytes.ts'
+import { booleanOf, instantOf, int4At, integerOf, LENGTH_BYTES, type RowBytes, textOf } from './row-bytes.ts'
 
 /** A reply as JSON. `T` is what it is the JSON of. */
 export class Written<T> {
@@ -11,10 +11,10 @@ export class Written<T> {
 }
 
 /**
- * How a column is written: a `text` is quoted, an `instant` is a `timestamptz` in UTC, and numbers and JSON are taken as they are. `or` names
- * columns of texts: the first that is not null is written, and an empty text if all are.
+ * How a column is written: a `text` is quoted, an `instant` is a `timestamptz`, an `integer` has four or eight bytes, and `json` is a `jsonb`, which
+ * is taken as it is. `or` names columns of texts: the first that is not null is written, and an empty text if all are.
  */
-type ColumnKind<K> = 'text' | 'instant' | 'boolean' | 'as_is' | { or: K[] }
+type ColumnKind<K> = 'text' | 'instant' | 'boolean' | 'integer' | 'json' | { or: K[] }
 
 /** JSON that is being written. There is room for everything but texts that are escaped, which make room. */
 type Out = { bytes: Buffer; at: number }
@@ -30,8 +30,8 @@ const COMMA = 0x2c
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const CLOSE = 0x7d
-/** The longest that a value gets beside its own bytes: `null`, and the quotes and zeros of an instant. */
-const ADDED_MAX = 8
+/** The longest that a value gets beside its own bytes: an instant of eight bytes has 26 characters, or 29 far from now. */
+const ADDED_MAX = 24
 
 /** Compiles a function that writes rows as JSON objects with these columns, in their order, between two texts. A null is written as null. */
 export function rowsWriter<K extends string>(
@@ -73,7 +73,7 @@ const scratchOf = (bytes: number): Buffer => (bytes <= SCRATCH_BYTES ? scratch :
 function findPlaces(bytes: Buffer, start: number, places: Int32Array) {
   let at = start
   for (let n = 0; n < places.length; n += 2) {
-    const length = lengthAt(bytes, at)
+    const length = int4At(bytes, at)
     at += LENGTH_BYTES
     places[n] = length === -1 ? -1 : at
     if (length > 0) at += length
@@ -132,37 +132,90 @@ function writeEscaped(out: Out, json: string) {
   out.at += bytes.write(json, out.at)
 }
 
-const DATE = '2026-11-20'.length
-const SECONDS = '2026-11-20 02:56:21'.length
-const MILLISECONDS = '.664'.length
-const ZONE = '+00'.length
-const [T, Z, POINT, ZERO] = [0x54, 0x5a, 0x2e, 0x30]
+const ZERO = 0x30
+const INT4_MAX = 2_147_483_647
 
-/** An instant in UTC as PostgreSQL writes it, `2026-11-20 02:56:21.6+00`, in ISO 8601 with milliseconds. */
+function writeInteger(out: Out, from: Buffer, start: number, end: number) {
+  const value = integerOf(from, start, end)
+  if (value >= 0 && value <= INT4_MAX) writeDigits(out, value, digitsOf(value))
+  else writeAscii(out, String(Number.isSafeInteger(value) ? value : from.readBigInt64BE(start)))
+}
+
+function digitsOf(value: number): number {
+  let digits = 1
+  for (let limit = 10; value >= limit; limit *= 10) digits++
+  return digits
+}
+
+function writeDigits(out: Out, value: number, digits: number) {
+  let left = value
+  for (let at = out.at + digits - 1; at >= out.at; at--) {
+    const tenth = (left / 10) | 0
+    out.bytes[at] = ZERO + left - tenth * 10
+    left = tenth
+  }
+  out.at += digits
+}
+
+function writeAscii(out: Out, text: string) {
+  out.at += out.bytes.write(text, out.at, 'latin1')
+}
+
+const DAY_MS = 86_400_000
+const YEARS = { from: Date.UTC(0, 0, 1), to: Date.UTC(10_000, 0, 1) }
+const DATE_LENGTH = '2026-11-20'.length
+const COLON = 0x3a
+const POINT = 0x2e
+const T = 0x54
+const Z = 0x5a
+
+/** The date that was written last. Rows that follow each other often have the same. */
+const lastDate = { day: Number.NaN, text: '' }
+
+/** Writes an instant in ISO 8601 with milliseconds. */
 function writeInstant(out: Out, from: Buffer, start: number, end: number) {
-  const { bytes } = out
-  const first = out.at
-  bytes[first] = QUOTE
-  copy({ bytes, at: first + 1 }, from, start, end - ZONE)
-  bytes[first + 1 + DATE] = T
-  let at = first + 1 + end - ZONE - start
-  if (at === first + 1 + SECONDS) bytes[at++] = POINT
-  while (at < first + 1 + SECONDS + MILLISECONDS) bytes[at++] = ZERO
-  bytes[at++] = Z
-  bytes[at++] = QUOTE
-  out.at = at
+  const ms = instantOf(from, start, end)
+  out.bytes[out.at++] = QUOTE
+  if (ms >= YEARS.from && ms < YEARS.to) writeInUsualYear(out, ms)
+  else writeAscii(out, new Date(ms).toISOString())
+  out.bytes[out.at++] = QUOTE
+}
+
+function writeInUsualYear(out: Out, ms: number) {
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== lastDate.day) Object.assign(lastDate, { day, text: new Date(ms).toISOString().slice(0, DATE_LENGTH) })
+  for (let n = 0; n < DATE_LENGTH; n++) out.bytes[out.at++] = lastDate.text.charCodeAt(n)
+  const ofDay = ms - day * DAY_MS
+  const seconds = (ofDay / 1000) | 0
+  const minutes = (seconds / 60) | 0
+  const hours = (minutes / 60) | 0
+  writeAfter(out, T, hours, 2)
+  writeAfter(out, COLON, minutes - hours * 60, 2)
+  writeAfter(out, COLON, seconds - minutes * 60, 2)
+  writeAfter(out, POINT, ofDay - seconds * 1000, 3)
+  out.bytes[out.at++] = Z
+}
+
+function writeAfter(out: Out, sign: number, value: number, digits: number) {
+  out.bytes[out.at++] = sign
+  writeDigits(out, value, digits)
 }
 
 const TRUE = Buffer.from('true')
 const FALSE = Buffer.from('false')
 
+function writeBoolean(out: Out, from: Buffer, start: number) {
+  const text = booleanOf(from, start) ? TRUE : FALSE
+  copy(out, text, 0, text.length)
+}
+
+/** What comes before the text of a `jsonb`: the version of its form. */
+const VERSION_BYTES = 1
+
 const writers: Record<Exclude<ColumnKind<never>, object>, Write> = {
   text: writeQuoted,
   instant: writeInstant,
-  boolean: (out, from, start) => (from[start] === TRUE[0] ? copy(out, TRUE, 0, TRUE.length) : copy(out, FALSE, 0, FALSE.length)),
-  as_is: copy,
+  boolean: writeBoolean,
+  integer: writeInteger,
+  json: (out, from, start, end) => copy(out, from, start + VERSION_BYTES, end),
 }
-
-/** An instant in UTC as PostgreSQL writes it, as text. */
-export const isoOf = (text: string): string =>
-  `${text.slice(0, DATE)}T${text.slice(DATE + 1, SECONDS)}.${text.slice(SECONDS + 1, -ZONE).padEnd(3, '0')}Z`

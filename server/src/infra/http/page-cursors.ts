@@ -1,6 +1,6 @@
 /** The cursors of a page. */
 import { encodeCursor, type Position } from '../../lib/cursor.ts'
-import { isoOf } from '../../lib/written.ts'
+import { instantOf, integerOf, type RowBytes, textOf, valueIn } from '../../lib/row-bytes.ts'
 import type { Listing, PageOf, PageRequest, Sort } from './listing.ts'
 
 /** The cursors before the first row of a page and after its last; `positions` is null if it has none. There is `more` in the direction of travel, or `behind`. */
@@ -32,15 +32,17 @@ export function positionOf(listing: Listing, { sort }: PageRequest, column: (nam
   return { sortValue: value instanceof Date ? value.toISOString() : (value as Position['sortValue']), id: column(listing.idName) as number }
 }
 
-/** The position of a row, from the texts of its columns. */
-export function positionOfTexts(listing: Listing, { sort }: PageRequest, column: (name: string) => string | null): Position {
-  const text = column(sort)
-  return { sortValue: text === null ? null : parsers[(listing.sorts[sort] as Sort).type](text), id: Number(column(listing.idName)) }
+/** The position of the row that begins there. */
+export function positionInBytes(listing: Listing, { sort }: PageRequest, rows: RowBytes, start: number): Position {
+  const read = readers[(listing.sorts[sort] as Sort).type]
+  return { sortValue: valueIn(rows, start, sort, read), id: valueIn(rows, start, listing.idName, integerOf) as number }
 }
 
-const parsers: Record<Sort['type'], (text: string) => string | number> = {
-  bigint: Number,
-  integer: Number,
-  text: String,
-  timestamptz: isoOf,
+type Read = (bytes: Buffer, start: number, end: number) => string | number
+
+const readers: Record<Sort['type'], Read> = {
+  bigint: integerOf,
+  integer: integerOf,
+  text: textOf,
+  timestamptz: (bytes, start, end) => new Date(instantOf(bytes, start, end)).toISOString(),
 }

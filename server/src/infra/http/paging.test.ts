@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
-import { textIn } from '../../lib/row-bytes.ts'
+import { integerOf, textOf, valueIn } from '../../lib/row-bytes.ts'
 import { Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
 import { bytesPageOf, listing, pageOf, readPageRequest } from './paging.ts'
@@ -32,7 +32,10 @@ test('paging forward returns every row once in order, and paging back returns th
   const run = async (query: Record<string, string>) => {
     const reply = await pageOf<typeof Row, Row>(w.ctx, Row, rows, page(query), source)
     const { rows: found, ...asBytes } = await bytesPageOf(w.ctx, rows, page(query), source)
-    const results = asBytes.results.map((start) => ({ id: Number(textIn(found, start, 'id')), name: textIn(found, start, 'name') }))
+    const results = asBytes.results.map((start) => ({
+      id: valueIn(found, start, 'id', integerOf),
+      name: valueIn(found, start, 'name', textOf),
+    }))
     found.release()
     expect({ ...asBytes, results }).toEqual(reply)
     return reply

@@ -5,12 +5,12 @@
 import type { TSchema } from 'typebox'
 import { type Cursor, decodeCursor, type Position } from '../../lib/cursor.ts'
 import { type Fault, fault } from '../../lib/errors.ts'
-import { packed, type RowBytes, textIn } from '../../lib/row-bytes.ts'
+import { booleanOf, NO_ROW_BYTES, type RowBytes, valueIn } from '../../lib/row-bytes.ts'
 import { lengthOf, trimWhiteSpace } from '../../lib/text.ts'
 import { join, raw, type Sql, sql, unprepared } from '../postgres/db.ts'
 import type { Ctx } from '../runtime/ctx.ts'
 import type { Listing, PageOf, PageRequest, Sort } from './listing.ts'
-import { cursorsOf, positionOf, positionOfTexts } from './page-cursors.ts'
+import { cursorsOf, positionInBytes, positionOf } from './page-cursors.ts'
 import { withBehind, withoutBehind } from './page-rows.ts'
 import { searchIn } from './search.ts'
 
@@ -134,10 +134,10 @@ export async function bytesPageOf(
   request: PageRequest,
   source: PageSource,
 ): Promise<PageOf<number> & { rows: RowBytes }> {
-  let rows: RowBytes = packed([], [])
+  let rows = NO_ROW_BYTES
   const ofRow = {
-    position: (start: number) => positionOfTexts(listing, request, (name) => textIn(rows, start, name)),
-    isBehind: (start: number) => textIn(rows, start, 'page_behind') === 't',
+    position: (start: number) => positionInBytes(listing, request, rows, start),
+    isBehind: (start: number) => valueIn(rows, start, 'page_behind', booleanOf) === true,
   }
   const page = await pageFrom(ctx, listing, request, source, ofRow, async (statement) => {
     rows = await ctx.db.bytes(statement)

@@ -8,7 +8,6 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Static, TSchema } from 'typebox'
 import type { RowBytes } from '../../lib/row-bytes.ts'
-import { AS_BYTES, bytesOf } from './as-bytes.ts'
 import { chunked } from './chunked.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
@@ -33,7 +32,7 @@ export type Db = {
   value<S extends TSchema>(value: S, statement: Sql): Promise<Static<S>>
   /** The first row, or undefined. */
   first<S extends TSchema>(row: S, statement: Sql): Promise<Static<S> | undefined>
-  /** All rows as they are sent, with values as texts. */
+  /** All rows as they are sent, in binary. */
   bytes(statement: Sql): Promise<RowBytes>
   /** Runs a statement. Returns the number of affected rows. */
   run(statement: Sql): Promise<number>
@@ -228,7 +227,7 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
   const requireOpen = (statement: Sql) => {
     if (isOver(scope)) throw new Error(`The transaction of a statement has ended: ${summaryOf(statement)}`)
   }
-  const query = async (statement: Sql, form?: typeof AS_BYTES) => {
+  const query = async (statement: Sql, form?: { asBytes: true }) => {
     requireOpen(statement)
     const prepared = Object.assign(prepare(statement), form, options.unnamed && { name: '' })
     const started = performance.now()
@@ -253,7 +252,7 @@ function dbOn(queryable: FreshConnections | pg.PoolClient, options: DatabaseOpti
     one,
     value: async (value, statement) => Object.values((await one(rowOf(value), statement)) as object)[0] as never,
     first: async (row, statement) => (await many(row, statement))[0],
-    bytes: async (statement) => bytesOf(await query(statement, AS_BYTES)),
+    bytes: async (statement) => (await query(statement, { asBytes: true })).rows[0],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
     copy: async (statement, lines) => {
       requireOpen(statement)

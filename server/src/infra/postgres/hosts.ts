@@ -24,14 +24,14 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
 /** What PostgreSQL reports when a connection opens. */
 type Reported = Record<string, string>
 
-/** With `keepsStatements`, what a connection has prepared stays in the session of one server. */
+/** Whether what a connection has prepared stays in the session of one server; absent for connections of the driver as it is. */
 type Kind = { inUtc?: boolean; keepsStatements?: boolean }
 
 /**
  * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `inUtc`, so are connections whose time zone is
  * another one: something between this process and PostgreSQL took the start-up parameters away.
  */
-export function openHosts(url: string, { inUtc = false, keepsStatements = false }: Kind = {}): Hosts {
+export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind = {}): Hosts {
   const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
   const failures = new WeakSet<object>()
   let current = 0
@@ -52,7 +52,7 @@ export function openHosts(url: string, { inUtc = false, keepsStatements = false 
 
     constructor(config: pg.ClientConfig = {}) {
       super({ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS, ...config, ...withOptions(urls[current] ?? url, config) })
-      if (keepsStatements) withKnownStatements(this)
+      if (keepsStatements !== undefined) withKnownStatements(this, keepsStatements)
       // The next statement reports a lost connection. Without a listener, the event would end the process.
       this.on('error', () => undefined)
       const { connection } = this as unknown as { connection: NodeJS.EventEmitter }

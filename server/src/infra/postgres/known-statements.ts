@@ -38,7 +38,7 @@ const DriverQuery = pg.Query as unknown as new (text: string) => DriverQuery
 
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils
 
-/** A statement to prepare. Its name is given to no other text. With `asBytes`, its only row is a `RowBytes`. */
+/** A statement to prepare. Its name is given to no other text, or is empty. With `asBytes`, its only row is a `RowBytes`. */
 type NamedStatement = { name: string; text: string; values: unknown[]; asBytes?: boolean }
 
 const DESCRIBE = serialize.describe({ type: 'P' })
@@ -54,7 +54,7 @@ const COUNT_BYTES = 2
 /** What comes before a row is not in its bytes, but in the length that it is sent with. */
 const LENGTH_ITSELF = 4
 
-/** The readers of the statements that a connection has prepared, by name. */
+/** The readers of the statements that a connection has prepared, by name, if it `keepsStatements`. */
 const readersOf = new WeakMap<Wire, Map<string, RowReader>>()
 
 /** One run of a statement. The driver calls what is not private. */
@@ -73,7 +73,7 @@ class KnownStatement extends DriverQuery {
   submit(wire: Wire): Error | null {
     let bound: Buffer
     try {
-      bound = serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue })
+      bound = serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue, binary: this.#collected !== null })
     } catch (error) {
       return error as Error
     }
@@ -81,7 +81,7 @@ class KnownStatement extends DriverQuery {
     const parts = this.#reader ? [bound, EXECUTE_AND_SYNC] : [bound, DESCRIBE, EXECUTE_AND_SYNC]
     if (wire.parsedStatements[this.name] === undefined && wire.submittedNamedStatements[this.name] === undefined) {
       parts.unshift(serialize.parse({ name: this.name, text: this.text }))
-      wire.submittedNamedStatements[this.name] = this.text
+      if (this.name !== '') wire.submittedNamedStatements[this.name] = this.text
     }
     if (wire.stream.writable) writeAll(wire.stream, parts, bound.length <= TOGETHER_BYTES_MAX)
     return null
@@ -105,8 +105,7 @@ class KnownStatement extends DriverQuery {
   override handleCommandComplete(message: unknown, wire: Wire): void {
     super.handleCommandComplete(message, wire)
     const reader = this.#reader ?? NO_COLUMNS
-    const readers = readersOf.get(wire) ?? new Map()
-    readersOf.set(wire, readers.set(this.name, reader))
+    if (this.name !== '') readersOf.get(wire)?.set(this.name, reader)
     if (this.#collected) this._result.rows.push(this.#collected.rows(reader.names))
   }
 }
@@ -124,13 +123,17 @@ function writeAll(stream: Writable, parts: Buffer[], together: boolean) {
 const DATA_ROW = 0x44
 const ROW_READ: Message = { name: 'rowRead' }
 
-/** Has a new client of the driver send named statements and read their rows in this way. */
-export function withKnownStatements(driver: pg.Client): void {
+/**
+ * Has a new client of the driver send statements and read their rows in this way: those whose rows are asked for as bytes and, if it
+ * `keepsStatements`, all that have a name.
+ */
+export function withKnownStatements(driver: pg.Client, keepsStatements: boolean): void {
   const client = driver as unknown as Client
   const { connection } = client
+  if (keepsStatements) readersOf.set(connection, new Map())
   const query = client.query.bind(client)
   client.query = (statement, ...more) =>
-    more.length === 0 && isNamed(statement) ? ask(query, new KnownStatement(statement)) : query(statement, ...more)
+    more.length === 0 && isOurs(statement, keepsStatements) ? ask(query, new KnownStatement(statement)) : query(statement, ...more)
   connection.attachListeners = (stream) => {
     const packets = packetsOf(client)
     const receive = (message: Message) => {
@@ -140,9 +143,10 @@ export function withKnownStatements(driver: pg.Client): void {
   }
 }
 
-const isNamed = (statement: unknown): statement is NamedStatement => {
+function isOurs(statement: unknown, keepsStatements: boolean): statement is NamedStatement {
   const { name, values, rowMode, asBytes } = statement as Record<string, unknown>
-  return typeof name === 'string' && name !== '' && Array.isArray(values) && (rowMode === undefined || asBytes === true)
+  if (asBytes === true) return true
+  return keepsStatements && typeof name === 'string' && name !== '' && Array.isArray(values) && rowMode === undefined
 }
 
 /** Runs a statement. Its error has the stack of the caller. */

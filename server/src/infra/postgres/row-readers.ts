@@ -1,6 +1,6 @@
 /** Compiles functions that read rows of a statement as PostgreSQL sends them, instead of looking at each column of each row. */
 import pg from 'pg'
-import { lengthAt, textOf } from '../../lib/row-bytes.ts'
+import { int4At, textOf } from '../../lib/row-bytes.ts'
 
 /** A column of a result, as far as reading it needs. */
 export type Column = { name: string; dataTypeID: number }
@@ -49,7 +49,7 @@ export function rowReader(columns: Column[]): RowReader {
 function compiled(columns: Column[]): RowReader['read'] {
   const values = columns.map(
     (_, n) => `
-      const length${n} = lengthAt(bytes, at)
+      const length${n} = int4At(bytes, at)
       at += 4
       const value${n} = length${n} === -1 ? null : read[${n}](bytes, at, at + length${n})
       if (length${n} > 0) at += length${n}`,
@@ -60,5 +60,5 @@ function compiled(columns: Column[]): RowReader['read'] {
       ${values.join('')}
       return { ${members.join(', ')} }
     }`
-  return new Function('read', 'lengthAt', source)(columns.map(readOf), lengthAt) as RowReader['read']
+  return new Function('read', 'int4At', source)(columns.map(readOf), int4At) as RowReader['read']
 }

@@ -91,15 +91,15 @@ export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise
 
 /** Writes users as `present` returns them. */
 const writeUsers = rowsWriter<keyof User>({
-  id: 'as_is',
-  project_id: 'as_is',
+  id: 'integer',
+  project_id: 'integer',
   external_id: { or: ['anonymous_id'] },
   anonymous_id: 'text',
   email: 'text',
   phone: 'text',
   timezone: 'text',
   locale: 'text',
-  data: 'as_is',
+  data: 'json',
   has_push_device: 'boolean',
   created_at: 'instant',
   updated_at: 'instant',
