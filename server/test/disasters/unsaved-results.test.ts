@@ -40,7 +40,7 @@ describe('an email that this server delivered', () => {
     await whileTimePasses(w.clock, w.drain())
     w.advance(LEASES_END)
     await w.drain()
-    expect(accepted().toSorted()).toEqual(addresses)
+    expect(accepted().toSorted()).toEqual(addresses.toSorted())
     expect(await states()).toEqual(addresses.map((address) => `${address}: delivered`))
     expect((await w.events()).filter(({ type }) => type === 'delivery.delivered')).toHaveLength(addresses.length)
   })
@@ -53,7 +53,7 @@ describe('an email that this server delivered', () => {
     w.advance(LEASES_END)
     await w.drain()
     expect(await states()).toEqual(addresses.map((address, at) => `${address}: ${at === 1 ? 'failed' : 'delivered'}`))
-    expect(accepted().toSorted()).toEqual(addresses)
+    expect(accepted().toSorted()).toEqual(addresses.toSorted())
     const [message] = await select(w, `select id, reason, state from messages where project_id = $1 and recipient = '${addresses[1]}'`, [
       w.projectId,
     ])
@@ -76,7 +76,7 @@ describe('an email that this server delivered', () => {
       }
     }
     await w.drain()
-    expect(accepted().toSorted()).toEqual(addresses)
+    expect(accepted().toSorted()).toEqual(addresses.toSorted())
     expect(await states()).toEqual(addresses.map((address, at) => `${address}: ${at === 1 ? 'failed' : 'delivered'}`))
   })
 })
