@@ -1,4 +1,4 @@
-/** Where tests keep databases that nobody needs after them. */
+/** The folder for the databases of tests, which are deleted when their run ends. */
 import { access, constants, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 
