@@ -60,8 +60,9 @@ export const campaigns = (site: () => Site) =>
       await page.getByRole('table', { name: 'Messages by reason' }).getByRole('link', { name: 'No address for this channel' }).click()
       await page.getByRole('table', { name: 'Recipients' }).getByText('no_address').first().waitFor()
       await page.goBack()
+      // A run of this test that failed leaves a draft.
       const { results } = await site().api('GET', 'campaigns?q=Spring%20harvest')
-      expect(results).toMatchObject([{ mail_retries: { after_minutes: [5, 60], for_hours: 24 } }])
+      expect(results[0]).toMatchObject({ mail_retries: { after_minutes: [5, 60], for_hours: 24 } })
       await page.getByRole('button', { name: 'Why: sample-2' }).click()
       await page
         .getByRole('complementary', { name: /sample-2/ })
