@@ -1048,6 +1048,15 @@ create table links (
 );
 CREATE UNIQUE INDEX links_by_campaign ON links USING btree (project_id, campaign_id, "position", md5(url));
 
+create table list_build_parts (
+  project_id bigint not null,
+  version_id bigint not null,
+  partition text not null default ''::text,
+  after bigint not null,
+  until bigint not null,
+  constraint list_build_parts_pkey PRIMARY KEY (project_id, version_id, partition, after)
+);
+
 create table list_clocks (
   project_id bigint not null,
   checked_to timestamp(3) with time zone not null,
@@ -1097,6 +1106,8 @@ create table list_versions (
   users_total bigint,
   created_at timestamp(3) with time zone not null,
   live_at timestamp(3) with time zone,
+  ids_from bigint,
+  ids_to bigint,
   constraint list_versions_pkey PRIMARY KEY (project_id, id),
   constraint list_versions_project_id_list_id_fkey FOREIGN KEY (project_id, list_id) REFERENCES lists(project_id, id),
   constraint list_versions_status_check CHECK ((status = ANY (ARRAY['filling'::text, 'building'::text, 'live'::text, 'archived'::text, 'retired'::text])))

@@ -29,7 +29,7 @@ export const PROJECT_TABLES: readonly string[] =
   journey_timers journey_backtests journey_sweeps journey_rates journey_keys journey_users journey_past journey_entrances journey_counts journey_clocks
   journey_steps journey_versions journeys
   import_changes import_chunks import_dry_run_rows import_failures imports
-  list_memberships list_counts list_days list_versions lists list_clocks tracked_times
+  list_memberships list_counts list_days list_build_parts list_versions lists list_clocks tracked_times
   preflight_addresses campaign_preflights campaign_audiences campaign_opens template_attachments template_versions campaign_templates campaigns
   link_clicks links confirmations consent_entries user_subscriptions subscriptions suppressions suppression_keys soft_bounces
   events event_days event_ids event_names introduced_names activity activity_feeds api_requests

@@ -68,6 +68,7 @@ const BY_AGE: Record<string, string> = {
   journey_counts: 'added up: journeys.fold',
   message_counts: 'added up: messages.fold-counts',
   message_days: 'reports are kept: a row for each day, campaign and state',
+  list_build_parts: 'until the next step of the build',
   list_versions: 'until a newer one has taken their place',
   dkim_keys: '7 days after they were replaced',
   template_versions: 'the last fifty of each template',

@@ -1,5 +1,5 @@
 /**
- * Lists of users. Owns `lists`, `list_versions`, `list_memberships`, `list_counts`, `list_days`, `list_clocks` and
+ * Lists of users. Owns `lists`, `list_versions`, `list_memberships`, `list_build_parts`, `list_counts`, `list_days`, `list_clocks` and
  * `tracked_times`. A static list has
  * the users that were added to it, a dynamic list those for whom its rule holds. Promises: the members of a dynamic list are always the
  * users that a query over all data would find; the members of a list stay until those of a new rule are complete; no list depends on

@@ -9,11 +9,15 @@ import { type ListInput, ListRow } from './schema.ts'
 
 /** An archived list has no live version; the newest one has the members that a static list is restored with. */
 const columns = sql`l.id, l.project_id, l.name, l.type, l.tags, l.live_version_id, l.archived_at, l.created_at, l.updated_at,
-  v.id as version_id, v.rule, coalesce(v.users_done, 0) as users_done, coalesce(v.users_total, 0) as users_total,
+  v.id as version_id, v.rule, v.progress,
   (select coalesce(sum(c.members), 0)::bigint from list_counts c
    where c.project_id = l.project_id and c.version_id = case when l.archived_at is null then l.live_version_id else v.id end) as users_count`
 
-const newestVersion = sql`lateral (select n.id, n.rule, n.users_done, n.users_total from list_versions n
+/** The share of the ids that a build has passed, from 0 to 1. */
+const progress = sql`case when n.ids_from is not null
+  then greatest(0, least(1, (n.built_to - n.ids_from + 1)::float8 / (n.ids_to - n.ids_from + 1))) end`
+
+const newestVersion = sql`lateral (select n.id, n.rule, ${progress} as progress from list_versions n
   where n.project_id = l.project_id and n.list_id = l.id
   order by n.id desc
   limit 1) v`

@@ -58,8 +58,8 @@ export const ListRow = Type.Object({
   version_id: Nullable(IdOf<ListVersionId>()),
   live_version_id: Nullable(IdOf<ListVersionId>()),
   rule: Type.Unsafe<Rule | null>({ type: ['object', 'null'] }),
-  users_done: Type.Integer(),
-  users_total: Type.Integer(),
+  /** Of the newest version; null before its build has begun. */
+  progress: Nullable(Type.Number()),
   users_count: Type.Integer(),
   archived_at: Nullable(Instant),
   created_at: Instant,

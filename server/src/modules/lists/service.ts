@@ -162,17 +162,13 @@ const namesOf = (ctx: ProjectCtx, rows: ListRow[], campaigns: NamedCampaign[]): 
     campaigns,
   )
 
-function present(
-  { version_id, live_version_id, users_done, users_total, archived_at, ...row }: ListRow,
-  names: Names,
-  language?: Language,
-): List {
+function present({ version_id, live_version_id, progress, archived_at, ...row }: ListRow, names: Names, language?: Language): List {
   const isReady = archived_at !== null || version_id === live_version_id
   return {
     ...row,
     description: row.rule === null ? '' : describeRule(row.rule, names, language),
     state: isReady ? 'ready' : 'building',
-    progress: isReady ? 1 : users_total === 0 ? 0 : Math.min(users_done / users_total, 1),
+    progress: isReady ? 1 : (progress ?? 0),
     ...(archived_at !== null && { archived_at }),
   }
 }

@@ -6,7 +6,7 @@ import { type Tenant, type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { type Job, runToEnd } from '../../../infra/queue/jobs.ts'
 import { UNDIVIDED } from '../../../infra/queue/partitions.ts'
-import { inTx } from '../../../infra/runtime/ctx.ts'
+import { type Ctx, inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { allJobs } from '../../../workers.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
@@ -122,7 +122,7 @@ async function building(w: World, inScan: boolean, { keys, ctx }: Tenant = w) {
   const key = keys.secret
   const job = allJobs(createInboxStreams()).find(({ name }) => name === 'ingest.apply') as Job
   const build = createListBuilder({
-    scanFromUsers: inScan ? 0 : Number.POSITIVE_INFINITY,
+    scanFromUsers: inScan ? 0 : Number.MAX_SAFE_INTEGER,
     chunkUsers: 1,
   })
   const post = async (path: string, body: unknown) => {
@@ -185,10 +185,89 @@ test('many lists of one project do not delay the first of another: each project 
   for (let at = 0; at < 5; at++) lists.push(await mine.list(rule))
   const list = await theirs.list(rule)
   // With one user, a list takes two chunks: the user, and the end.
-  const build = createListBuilder({ scanFromUsers: Number.POSITIVE_INFINITY, chunkUsers: 1 })
+  const build = createListBuilder({ scanFromUsers: Number.MAX_SAFE_INTEGER, chunkUsers: 1 })
   await build(w.ctx)
   await build(w.ctx)
   expect(await theirs.versions(list)).toEqual(['live'])
   const ofMine = await Promise.all(lists.map((id) => mine.versions(id)))
   expect(ofMine.flat()).toEqual(['live', 'building', 'building', 'building', 'building'])
 })
+
+/** A context whose transactions fail after their work, where `isLost` says so of their number. */
+function losing(ctx: Ctx, isLost: (number: number) => boolean): Ctx {
+  let number = 0
+  const transaction: Ctx['db']['transaction'] = (work, limits) => {
+    const isLast = isLost(++number)
+    return ctx.db.transaction(async (db) => {
+      const result = await work(db)
+      if (isLast) throw new Error('The connection is lost.')
+      return result
+    }, limits)
+  }
+  return { ...ctx, db: { ...ctx.db, transaction } }
+}
+
+/** The transactions of a step: one looks for pages to read, the next builds a chunk, and the one after it builds the second half. */
+const STEP = 2
+
+test.each([['by user'], ['in a scan']])(
+  'events are read %s: users whose half of a chunk was committed, but not the step, are built again with what has changed since',
+  async (reading) => {
+    await using w = await world()
+    const inScan = reading === 'in a scan'
+    const b = await building(w, inScan)
+    // Builds of other tests have transactions too.
+    await b.buildAll()
+    await w.users('ann', 'bob', 'cid', 'dan')
+    for (const external_id of ['ann', 'bob', 'cid', 'dan']) await b.post('/api/client/events', [{ external_id, name: 'opened' }])
+    await b.apply()
+    const list = await b.list({ event: 'opened', exactly: 1 })
+    const build = createListBuilder({ scanFromUsers: inScan ? 0 : Number.MAX_SAFE_INTEGER, chunkUsers: 4, halvedFromIds: 0 })
+    while ((await b.versions(list)).join() !== 'building' || (inScan && !(await isScanned(w)))) await build(w.ctx)
+    // A scan has not seen this event: the half reads it.
+    await b.post('/api/client/events', [{ external_id: 'cid', name: 'opened' }])
+    await b.apply()
+    await expect(build(losing(w.ctx, (number) => number === STEP))).rejects.toThrow('The connection is lost.')
+    expect(await rowsOf(w)).toEqual(['dan'])
+    await b.post('/api/client/events', [{ external_id: 'dan', name: 'opened' }])
+    await b.apply()
+    await b.buildAll()
+    expect((await b.members(list)).sort()).toEqual(['ann', 'bob'])
+    expect((await w.get(`/api/client/lists/${list}`)).body).toMatchObject({ state: 'ready', users_count: 2 })
+  },
+)
+
+test('pages that were read by half of a lost step are not counted twice', async () => {
+  await using w = await world()
+  const b = await building(w, true)
+  await b.buildAll()
+  for (let at = 0; at < 40; at++) {
+    const data = { text: 'x'.repeat(900) }
+    const events = Array.from({ length: 10 }, (_, who) => ({ external_id: `user-${who}`, name: 'opened', data }))
+    await b.post('/api/client/events', events)
+  }
+  await b.apply()
+  const list = await b.list({ event: 'opened', exactly: 40 })
+  const build = createListBuilder({ scanFromUsers: 0, halvedFromIds: 0 })
+  while ((await b.versions(list)).join() !== 'filling') await build(w.ctx)
+  // The first transaction of the step reads the first half of the pages; the next one, the second half.
+  await expect(build(losing(w.ctx, (number) => number === 1))).rejects.toThrow('The connection is lost.')
+  expect(await w.db.value(Type.Integer(), sql`select count(*) as parts from list_build_parts where project_id = ${w.projectId}`)).toBe(1)
+  await b.buildAll()
+  expect((await b.members(list)).length).toBe(10)
+})
+
+const isScanned = async (w: World) =>
+  (await w.db.many(Status, sql`select status from list_versions where project_id = ${w.projectId} and scan is not null`)).length > 0
+
+const External = Type.Object({ external_id: Type.String() })
+
+/** The users with stored memberships. */
+const rowsOf = async (w: World) =>
+  (
+    await w.db.many(
+      External,
+      sql`select u.external_id from list_memberships m join users u on u.project_id = m.project_id and u.id = m.user_id
+          where m.project_id = ${w.projectId} order by 1`,
+    )
+  ).map(({ external_id }) => external_id)

@@ -13,8 +13,9 @@ import { compileRule, ruleSql } from '../../rules/index.ts'
 import { CHECK_DUE } from '../job-names.ts'
 import { addToCounts, lockLists } from '../live/queries.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
+import { eachPart, halves, type Part, takeParts } from './parts.ts'
 import * as queries from './queries.ts'
-import { beginScan, dropMatches, fillScanned, isWhole, scanNext } from './scan.ts'
+import { advanceScan, beginScan, dropMatches, endScan, fillScanned, isWhole, nextPages, scanPages } from './scan.ts'
 import { makeLive } from './versions.ts'
 
 export type BuildOptions = {
@@ -22,6 +23,8 @@ export type BuildOptions = {
   scanFromUsers?: number
   /** A fixed number of users in a chunk. By default it depends on the time, and the build slows down while requests wait to be applied. */
   chunkUsers?: number
+  /** From this many ids on, a chunk is built in two halves at the same time. By default it is a number that is worth a second transaction. */
+  halvedFromIds?: number
 }
 
 const SCAN_FROM_USERS = 20_000
@@ -29,9 +32,11 @@ const PAGES_FIRST = 1000
 const PAGES_MAX = 50_000
 
 const CHUNK_USERS_FIRST = 2000
-const CHUNK_USERS_FIRST_IDLE = 10_000
+const CHUNK_USERS_FIRST_IDLE = 20_000
 const CHUNK_USERS_MIN = 500
-const CHUNK_USERS_MAX = 100_000
+const CHUNK_USERS_MAX = 400_000
+const HALVED_FROM_IDS = 10_000
+const HALVED_FROM_PAGES = 500
 /** A chunk is at most so many times as large as the one before, and at least this part of it. */
 const GROWTH_MAX = 4
 const GROWTH_MIN = 0.1
@@ -48,7 +53,11 @@ type ChunkSizes = { size: number; pages: number; restUntilMs: number }
  * Builds a chunk of the oldest unfinished version of each project, so that the lists of one project do not delay those of another. The time
  * that the previous chunk took decides the size of the next.
  */
-export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
+export function createListBuilder({
+  scanFromUsers = SCAN_FROM_USERS,
+  chunkUsers,
+  halvedFromIds = HALVED_FROM_IDS,
+}: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(quickly(ctx))
@@ -60,76 +69,134 @@ export function createListBuilder({ scanFromUsers = SCAN_FROM_USERS, chunkUsers 
       const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST, restUntilMs: 0 }
       sizesOf.set(id, sizes)
       if (busy && ctx.clock.now().getTime() < sizes.restUntilMs) continue
-      const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined }
+      // While requests wait, the build leaves a processor to them.
+      const halved = busy ? NEVER : { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) }
+      const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined, halved }
       done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
     }
     return done
   }
 }
 
-type Step = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean }
+/** How long a range must be to be worked on in halves. */
+type Halved = { fromIds: number; fromPages: number }
 
-async function timedStep(ctx: ProjectCtx, id: ListVersionId, { sizes, targetMs, scanFromUsers, isFixed }: Step): Promise<number> {
+const NEVER: Halved = { fromIds: Number.POSITIVE_INFINITY, fromPages: Number.POSITIVE_INFINITY }
+
+type Step = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean; halved: Halved }
+
+async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Promise<number> {
+  const { sizes, targetMs, isFixed } = step
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
-    const started = ctx.clock.now().getTime()
+    const started = outside.clock.now().getTime()
     const done = await work()
-    tookMs = ctx.clock.now().getTime() - started
+    tookMs = outside.clock.now().getTime() - started
     return done
   }
   const resized = (size: number, min: number, max: number) =>
     Math.round(Math.min(max, Math.max(min, size * Math.min(GROWTH_MAX, Math.max(GROWTH_MIN, targetMs / tookMs)))))
   // Reading pages needs no lock on lists; building a chunk does.
-  const read = await inTx(ctx, (ctx) => timed(() => readPages(ctx, id, sizes.pages)))
+  const read = await inTx(outside, (ctx) => timed(() => readPages({ ctx, outside, id }, step)))
   if (read > 0) sizes.pages = resized(sizes.pages, PAGES_FIRST, PAGES_MAX)
-  const users =
-    read > 0 ? 0 : await inTx(ctx, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk(ctx, id, sizes.size, scanFromUsers))))
+  const users = read > 0 ? 0 : await inTx(outside, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk({ ctx, outside, id }, step))))
   if (read === 0 && !isFixed) sizes.size = resized(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
-  sizes.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
+  sizes.restUntilMs = outside.clock.now().getTime() + REST * tookMs
   // Plus one, because an empty last chunk is work too: it made the version live.
   return read + users + 1
 }
 
-async function readPages(ctx: InTx, id: ListVersionId, pages: number): Promise<number> {
+/** A version in the transaction of a step. `outside` is the context without it. */
+type Of = { ctx: InTx; outside: ProjectCtx; id: ListVersionId }
+
+async function readPages({ ctx, outside, id }: Of, { sizes, halved }: Step): Promise<number> {
   const version = await queries.lockBuilding(ctx, id)
   if (version?.status !== 'filling' || !version.scan) return 0
-  return scanNext(ctx, id, trackersOf(version), version.scan, pages)
+  const { partition, page } = version.scan
+  // Pages that a lost step has read would count twice.
+  const isUncounted = (part: Part) => part.partition > partition || (part.partition === partition && part.after >= page)
+  if ((await takeParts(ctx, id)).some(isUncounted) || !(await isWhole(ctx, id))) {
+    await beginScan(ctx, id)
+    return 1
+  }
+  const pages = await nextPages(ctx, trackersOf(version), version.scan, sizes.pages)
+  if (!pages) {
+    await endScan(ctx, id, version.scan)
+    return 1
+  }
+  await eachPart(ctx, outside, id, halves(pages, halved.fromPages), (ctx, part) => scanPages(ctx, id, trackersOf(version), part))
+  await advanceScan(ctx, id, pages)
+  return pages.until - pages.after
 }
 
 const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'tracker_ids'>) =>
   compileRule(rule).trackers.map((tracker, index) => ({ id: tracker_ids[index] as TrackerId, tracker }))
 
-async function buildChunk(ctx: InTx, id: ListVersionId, size: number, scanFromUsers: number): Promise<number> {
+async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromUsers, halved }: Step): Promise<number> {
   const version = await queries.lockBuilding(ctx, id)
   if (version?.status !== 'building') return 0
-  if (version.users_total === null) {
-    const total = await queries.countUsers(ctx, id)
-    if (version.tracker_ids.length > 0 && total >= scanFromUsers) {
-      await beginScan(ctx, id)
-      return 0
-    }
+  const first = version.ids_from ?? (await queries.saveBounds(ctx, id))
+  const isNew = version.ids_from === null && version.built_to === 0
+  if (isNew && version.tracker_ids.length > 0 && (await queries.hasUsers(ctx, scanFromUsers))) {
+    await beginScan(ctx, id)
+    return 0
   }
   if (version.scan && !(await isWhole(ctx, id))) {
     await beginScan(ctx, id)
     return 0
   }
-  const { count: users, last } = (await queries.findChunk(ctx, version.built_to, size)) ?? { count: 0, last: null }
-  if (last !== null) await buildMemberships(ctx, id, version, { after: version.built_to, last, count: users })
-  if (users < size) {
+  const undone = await undoUncounted(ctx, id, version)
+  const after = Math.max(version.built_to, first - 1) as UserId
+  const { count, last, isLast } = await nextChunk(ctx, after, size)
+  if (last !== null) {
+    const chunk = { partition: '', after, until: last }
+    const parts = halves(chunk, undone ? NEVER.fromIds : halved.fromIds)
+    const [members = 0] = await eachPart(ctx, outside, id, parts, async (own, part) => {
+      const members = await buildMemberships(own, id, version, part)
+      // This transaction waits for the others, so they must not wait for it: it writes the row of the count after them.
+      if (own !== ctx) await addToCounts(own, BUILDING, new Map([[id, members]]))
+      return members
+    })
+    await addToCounts(ctx, BUILDING, new Map([[id, members]]))
+    await queries.advance(ctx, id, last)
+  }
+  if (isLast) {
     await makeLive(ctx, id, version.list_id)
     if (version.scan) await dropMatches(ctx, id)
   }
-  return users
+  return count
 }
 
-type Chunk = { after: UserId; last: UserId; count: number }
+/** Undoes parts of a step that was lost: their users have not been maintained since. Returns whether there were any. */
+async function undoUncounted(ctx: InTx, id: ListVersionId, version: queries.Building): Promise<boolean> {
+  const uncounted = (await takeParts(ctx, id)).filter(({ partition, until }) => partition === '' && until > version.built_to)
+  for (const { after, until } of uncounted) {
+    await addToCounts(ctx, BUILDING, new Map([[id, -(await queries.removeRange(ctx, id, after, until))]]))
+    // A scan does not have the events that arrived during it.
+    if (version.scan) await queries.markRangeStale(ctx, version.tracker_ids, after, until)
+    else await queries.removeTimesInRange(ctx, version.tracker_ids, after, until)
+  }
+  return uncounted.length > 0
+}
 
-async function buildMemberships(
-  ctx: InTx,
-  id: ListVersionId,
-  version: queries.Building,
-  { after, last, count: users }: Chunk,
-): Promise<void> {
+/** So many users are looked at to see how close their ids are. */
+const PROBE_USERS = 1000
+const CLOSE_IDS = 2 * PROBE_USERS
+
+/** The next chunk: all users up to an id, at most `size`. Among ids that are close, as many ids are taken without counting their users. */
+async function nextChunk(ctx: InTx, after: UserId, size: number) {
+  if (size > PROBE_USERS) {
+    const probe = await queries.findChunk(ctx, after, PROBE_USERS)
+    if (probe?.count === PROBE_USERS && (probe.last as number) - after <= CLOSE_IDS)
+      return { count: size, last: (after + size) as UserId, isLast: false }
+  }
+  const { count, last } = (await queries.findChunk(ctx, after, size)) ?? { count: 0, last: null }
+  return { count, last, isLast: count < size }
+}
+
+/** Fills the memberships of some users. Returns how many of them are members. */
+async function buildMemberships(ctx: InTx, id: ListVersionId, version: queries.Building, part: Part): Promise<number> {
+  const [after, last] = [part.after as UserId, part.until as UserId]
   const trackers = trackersOf(version)
   if (version.scan) await fillScanned(ctx, id, trackers, after, last)
   else for (const { id: trackerId, tracker } of trackers) await queries.fillTimes(ctx, trackerId, tracker, after, last)
@@ -141,8 +208,7 @@ async function buildMemberships(
   })
   const members = await queries.fillUsers(ctx, id, statement, after, last)
   ctx.wake(CHECK_DUE)
-  await addToCounts(ctx, BUILDING, new Map([[id, members]]))
-  await queries.advance(ctx, id, last, users)
+  return members
 }
 
 const REMOVED_AT_ONCE = 5000

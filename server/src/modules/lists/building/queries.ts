@@ -3,7 +3,7 @@ import { sql, unprepared } from '../../../infra/postgres/db.ts'
 import { firstOfEach } from '../../../infra/postgres/first-of-each.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
-import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { Count, Flag, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../rules/index.ts'
 import { isLiveUser, isLiveUserRow } from '../../users/index.ts'
 import { inWindow, keptTimesOfEvents } from '../live/times.queries.ts'
@@ -114,7 +114,7 @@ const Building = Type.Object({
   status: OneOf(['filling', 'building'] as const),
   scan: Nullable(Type.Unsafe<ScanPosition>({})),
   built_to: Type.Unsafe<UserId>(Type.Integer()),
-  users_total: Nullable(Type.Integer()),
+  ids_from: Nullable(IdOf<UserId>()),
 })
 
 export type Building = Static<typeof Building>
@@ -123,18 +123,27 @@ export type Building = Static<typeof Building>
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
-    sql`select list_id, rule, tracker_ids, status, scan, built_to, users_total from list_versions
+    sql`select list_id, rule, tracker_ids, status, scan, built_to, ids_from from list_versions
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
-/** Counts the users of the project and saves the number, for the progress of the build. */
-export const countUsers = (ctx: InTx, id: ListVersionId): Promise<number> =>
+/** Saves the ids of the first user of the project and of the last one, for the progress of the build. Returns the first. */
+export const saveBounds = (ctx: InTx, id: ListVersionId): Promise<UserId> =>
   ctx.db.value(
-    Count,
-    sql`update list_versions set users_total =
-            (select count(*) from users u where u.project_id = ${ctx.projectId} and ${isLiveUser})
-          where project_id = ${ctx.projectId} and id = ${id}
-          returning users_total`,
+    IdOf<UserId>(),
+    sql`update list_versions
+        set ids_from = coalesce((select min(u.id) from users u where u.project_id = ${ctx.projectId} and ${isLiveUser}), 1),
+            ids_to = coalesce((select max(u.id) from users u where u.project_id = ${ctx.projectId} and ${isLiveUser}), 1)
+        where project_id = ${ctx.projectId} and id = ${id}
+        returning ids_from`,
+  )
+
+/** Whether the project has so many users. */
+export const hasUsers = (ctx: InTx, number: number): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select count(*) >= ${number} as has
+        from (select 1 from users u where u.project_id = ${ctx.projectId} and ${isLiveUser} limit ${number}) found`,
   )
 
 const Chunk = Type.Object({ count: Type.Integer(), last: Nullable(Type.Unsafe<UserId>(Type.Integer())) })
@@ -208,16 +217,50 @@ export async function fillUsers(
 const allowNestedLoops = (ctx: InTx, areAllowed: boolean) =>
   ctx.db.run(sql`select set_config('enable_nestloop', ${areAllowed ? 'on' : 'off'}, true)`)
 
-export const advance = (ctx: InTx, id: ListVersionId, last: UserId, users: number) =>
+export const advance = (ctx: InTx, id: ListVersionId, last: UserId) =>
+  ctx.db.run(sql`update list_versions set built_to = ${last} where project_id = ${ctx.projectId} and id = ${id}`)
+
+const Members = Type.Object({ members: Type.Integer() })
+
+/** Deletes the memberships of a version of the users with an id above `after` and up to `until`. Returns how many of them were members. */
+export const removeRange = async (ctx: InTx, id: ListVersionId, after: number, until: number): Promise<number> =>
+  (
+    await ctx.db.first(
+      Members,
+      sql`with removed as (
+            delete from list_memberships
+            where project_id = ${ctx.projectId} and version_id = ${id} and user_id > ${after} and user_id <= ${until}
+            returning is_member
+          )
+          select count(*) filter (where is_member) as members from removed`,
+    )
+  )?.members ?? 0
+
+/** Deletes the times of trackers of these users. */
+export const removeTimesInRange = (ctx: InTx, trackerIds: TrackerId[], after: number, until: number) =>
   ctx.db.run(
-    sql`update list_versions set built_to = ${last}, users_done = users_done + ${users} where project_id = ${ctx.projectId} and id = ${id}`,
+    sql`delete from tracked_times where project_id = ${ctx.projectId} and tracker_id = any(${trackerIds}::bigint[])
+          and user_id > ${after} and user_id <= ${until}`,
+  )
+
+/** Has the times of trackers of these users read again from their events. */
+export const markRangeStale = (ctx: InTx, trackerIds: TrackerId[], after: number, until: number) =>
+  ctx.db.run(
+    sql`update tracked_times set is_stale = true where project_id = ${ctx.projectId} and tracker_id = any(${trackerIds}::bigint[])
+          and user_id > ${after} and user_id <= ${until}`,
   )
 
 const Retired = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-/** Versions whose rows are to be deleted. */
+/** Versions whose rows are to be deleted, in projects without a build, which comes first. */
 export const findRetired = (ctx: Ctx) =>
-  ctx.db.many(Retired, sql`select id, project_id from list_versions where status = 'retired' order by id limit 20`)
+  ctx.db.many(
+    Retired,
+    sql`select id, project_id from list_versions v
+        where status = 'retired'
+          and not exists (select 1 from list_versions o where o.project_id = v.project_id and o.status in ('filling', 'building'))
+        order by id limit 20`,
+  )
 
 /** Deletes some rows of a retired version; 0 when none are left. */
 export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: number): Promise<number> => {
@@ -241,7 +284,8 @@ export const removeSome = async (ctx: ProjectCtx, id: ListVersionId, limit: numb
 /** Deletes a retired version, after all its rows. */
 export const removeVersion = (ctx: ProjectCtx, id: ListVersionId) =>
   ctx.db.run(
-    sql`with counts as (delete from list_counts where project_id = ${ctx.projectId} and version_id = ${id})
+    sql`with counts as (delete from list_counts where project_id = ${ctx.projectId} and version_id = ${id}),
+             parts as (delete from list_build_parts where project_id = ${ctx.projectId} and version_id = ${id})
         delete from list_versions where project_id = ${ctx.projectId} and id = ${id} and status = 'retired'`,
   )
 

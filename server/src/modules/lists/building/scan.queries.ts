@@ -5,6 +5,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { Flag, IdOf } from '../../../lib/shapes.ts'
 import { matchesEventSql, type Tracker } from '../../rules/index.ts'
 import { inWindow, keptTimes, keptTimesOfEvents } from '../live/times.queries.ts'
+import type { Part } from './parts.queries.ts'
 import type { ScanPosition } from './queries.ts'
 
 /** The name of the table of matches of a scan. Only the build writes to it. */
@@ -46,14 +47,14 @@ export const partitions = (ctx: InTx) =>
         from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'events'::regclass order by 1`,
   )
 
-/** Reads the pages of a partition from `page` up to, but not including, `to`. The times of each user become one row. */
-export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: ScanPosition & { to: number }) =>
+/** Reads pages of a partition. The times of each user become one row. */
+export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tracker: Tracker, pages: Part) =>
   ctx.db.run(
     unprepared(
       sql`insert into ${found(id)} (tracker_id, user_id, times)
           select ${trackerId}, e.user_id, ${keptTimesOfEvents(ctx, tracker)}
           from only ${raw(pages.partition)} e
-          where e.ctid >= ${`(${pages.page},0)`}::tid and e.ctid < ${`(${pages.to},0)`}::tid
+          where e.ctid >= ${`(${pages.after},0)`}::tid and e.ctid < ${`(${pages.until},0)`}::tid
             and e.project_id = ${ctx.projectId} and ${inWindow(ctx, tracker)} and ${matchesEventSql(tracker)}
           group by e.user_id`,
     ),

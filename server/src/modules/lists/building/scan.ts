@@ -9,6 +9,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
 import { saveTimes } from '../live/queries.ts'
 import { readTimes } from '../live/times.queries.ts'
+import type { Part } from './parts.ts'
 import type { ScanPosition } from './queries.ts'
 import * as queries from './scan.queries.ts'
 
@@ -23,31 +24,29 @@ export async function beginScan(ctx: InTx, id: ListVersionId): Promise<void> {
   await queries.saveScan(ctx, id, 'filling', { partition: '', page: 0 })
 }
 
-/** Reads the next pages and returns their number. After the last partition, the version can be built. */
-export async function scanNext(
-  ctx: InTx,
-  id: ListVersionId,
-  trackers: Trackers,
-  position: ScanPosition,
-  pagesMax: number,
-): Promise<number> {
-  if (!(await queries.isWhole(ctx, id))) {
-    await beginScan(ctx, id)
-    return 1
-  }
+/** The next pages to be read, at most `pagesMax`; null after the last partition. */
+export async function nextPages(ctx: InTx, trackers: Trackers, position: ScanPosition, pagesMax: number): Promise<Part | null> {
   const earliest = earliestMonth(ctx.clock.now().getTime(), trackers)
   const left = (await queries.partitions(ctx)).filter(({ name }) => name >= position.partition && (name >= earliest || name === PAST))
   const from = (name: string) => (name === position.partition ? position.page : 0)
   const next = left.find(({ name, pages }) => from(name) < pages)
-  if (!next) {
-    await queries.indexMatches(ctx, id)
-    await queries.saveScan(ctx, id, 'building', position)
-    return 1
-  }
-  const pages = { partition: next.name, page: from(next.name), to: Math.min(next.pages, from(next.name) + pagesMax) }
+  if (!next) return null
+  const after = from(next.name)
+  return { partition: next.name, after, until: Math.min(next.pages, after + pagesMax) }
+}
+
+/** Reads pages of a partition. */
+export async function scanPages(ctx: InTx, id: ListVersionId, trackers: Trackers, pages: Part): Promise<void> {
   for (const { id: trackerId, tracker } of trackers) await queries.scanPages(ctx, id, trackerId, tracker, pages)
-  await queries.saveScan(ctx, id, 'filling', { partition: next.name, page: pages.to })
-  return pages.to - pages.page
+}
+
+export const advanceScan = (ctx: InTx, id: ListVersionId, { partition, until }: Part) =>
+  queries.saveScan(ctx, id, 'filling', { partition, page: until })
+
+/** Ends a scan: the version can be built. */
+export async function endScan(ctx: InTx, id: ListVersionId, position: ScanPosition): Promise<void> {
+  await queries.indexMatches(ctx, id)
+  await queries.saveScan(ctx, id, 'building', position)
 }
 
 const PAST = 'events_past'

@@ -90,11 +90,12 @@ const steps = (references: { lists: number[]; subscriptions: number[]; campaigns
 const interleaved = (actions: Step[]): Step[] => actions.flatMap((step) => [step, { is: 'build' }, { is: 'apply' }, { is: 'build' }])
 
 /** Lists are built a few users at a time between other steps. Past events are read page by page, as in a large project, or by user. */
-type BuildSizes = { scanFromUsers: number; chunkUsers: number }
+type BuildSizes = { scanFromUsers: number; chunkUsers: number; halvedFromIds: number }
 
 const buildSizes: fc.Arbitrary<BuildSizes> = fc.record({
-  scanFromUsers: fc.constantFrom(0, Number.POSITIVE_INFINITY),
-  chunkUsers: fc.constantFrom(1, 1, 2),
+  scanFromUsers: fc.constantFrom(0, Number.MAX_SAFE_INTEGER),
+  chunkUsers: fc.constantFrom(1, 1, 2, 3),
+  halvedFromIds: fc.constantFrom(0, Number.POSITIVE_INFINITY),
 })
 
 const did = (user: number, as: Guise, name: string): Step => ({ is: 'events', items: [{ user, name, data: {}, agoMs: 0, as }] })

@@ -18,9 +18,9 @@ export function keptTimes({ keep, count }: Tracker, ms: Sql, at: Sql, isFuture: 
   return sql`(array_agg(${ms} order by ${at} desc))[1:${count}::bigint + count(*) filter (where ${isFuture})]`
 }
 
-/** The times that a tracker keeps of a group of `events e`. */
+/** The times that a tracker keeps of a group of `events e`. `date_part` has the whole milliseconds in a float, which takes less time than a numeric. */
 export const keptTimesOfEvents = (ctx: ProjectCtx, tracker: Tracker) =>
-  keptTimes(tracker, sql`(extract(epoch from e.created_at) * 1000)::bigint`, sql`e.created_at`, sql`e.created_at > ${ctx.clock.now()}`)
+  keptTimes(tracker, sql`(date_part('epoch', e.created_at) * 1000)::bigint`, sql`e.created_at`, sql`e.created_at > ${ctx.clock.now()}`)
 
 const TimesRow = Type.Object({ user_id: IdOf<UserId>(), times: Type.Array(Type.Integer()) })
 

@@ -81,32 +81,35 @@ export const matchingUsers = (tracker: Tracker, { projectId, now, tables }: SqlS
 function fromTimes(tracker: Tracker, { least, most }: Count, scope: SqlScope, index: number): { holds: Sql; nextChangeAt: Sql } {
   const { withinMs } = tracker
   const nowMs = scope.now.getTime()
-  const reached = (count: number) =>
-    withinMs === null ? sql`cardinality(t.times) >= ${count}` : sql`coalesce(t.times[${count}::int] > ${nowMs - withinMs}, false)`
-  const enough = least === 0 ? sql`true` : reached(least)
-  const holds = most === null ? enough : sql`${enough} and not ${reached(most + 1)}`
-  const found = sql`coalesce(${ofTimes(scope, index, holds)}, ${least === 0})`
-  if (withinMs === null) return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`t.next`)) }
+  const holds = ofTimes(scope, index, (times) => {
+    const reached = (count: number) =>
+      withinMs === null ? sql`cardinality(${times}) >= ${count}` : sql`coalesce(${times}[${count}::int] > ${nowMs - withinMs}, false)`
+    const enough = least === 0 ? sql`true` : reached(least)
+    return most === null ? enough : sql`(${enough} and not ${reached(most + 1)})`
+  })
+  const found = sql`coalesce(${holds}, ${least === 0})`
+  if (withinMs === null) return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, (_, next) => next)) }
   const deciding = [...(least === 0 ? [] : [least]), ...(most === null ? [] : [most + 1])]
-  const changes = deciding.map((count) => whenLater(sql`t.times[${count}::int] + ${withinMs}`, sql`${nowMs}::bigint`))
-  return { holds: found, nextChangeAt: instantOfMs(ofTimes(scope, index, sql`least(${join([sql`t.next`, ...changes], ', ')})`)) }
+  const nextChange = ofTimes(scope, index, (times, next) => {
+    const changes = deciding.map((count) => whenLater(sql`${times}[${count}::int] + ${withinMs}`, sql`${nowMs}::bigint`))
+    return sql`least(${join([next, ...changes], ', ')})`
+  })
+  return { holds: found, nextChangeAt: instantOfMs(nextChange) }
 }
 
 /**
- * An expression over the user’s tracked `times` up to now, the latest first, and the `next` one after now; null if there are none. Times
- * after now are rare, so the array is mostly used as it is stored.
+ * An expression over the user’s tracked `times` up to now, the latest first, and the `next` one after now; null or the value for no times if
+ * there are none. Times after now are rare, so the array is mostly read as it is stored, without a subquery for each user.
  */
-export function ofTimes({ now }: SqlScope, index: number, expression: Sql): Sql {
-  const row = timesOf(index)
+export function ofTimes({ now }: SqlScope, index: number, expression: (times: Sql, next: Sql) => Sql): Sql {
+  const stored = sql`${timesOf(index)}.times`
   const nowMs = sql`${now.getTime()}::bigint`
-  return sql`(select ${expression}
-              from (select case when k.times[1] > ${nowMs}
-                                then array(select x.ms from unnest(k.times) as x(ms) where x.ms <= ${nowMs} order by x.ms desc)
-                                else k.times end as times,
-                           case when k.times[1] > ${nowMs}
-                                then (select min(x.ms) from unnest(k.times) as x(ms) where x.ms > ${nowMs}) end as next
-                    from (select ${row}.times where ${row}.user_id is not null) k
-                    offset 0) t)`
+  return sql`(case when ${stored}[1] > ${nowMs}
+                   then (select ${expression(sql`t.times`, sql`t.next`)}
+                         from (select array(select x.ms from unnest(${stored}) as x(ms) where x.ms <= ${nowMs} order by x.ms desc) as times,
+                                      (select min(x.ms) from unnest(${stored}) as x(ms) where x.ms > ${nowMs}) as next
+                               offset 0) t)
+                   else ${expression(stored, sql`null::bigint`)} end)`
 }
 
 /** The name of the joined tracked times of a tracker. */

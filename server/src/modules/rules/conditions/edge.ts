@@ -38,8 +38,8 @@ export function compileFirstOrLast(tracker: Tracker, comparison: Comparison, ind
       if (scope.source.from === 'events') {
         return { holds: matchingUsers(tracker, scope, sql`true`, insideSql(edge, scope.now)) }
       }
-      const at = instantOfMs(ofTimes(scope, index, sql`t.times[1]`))
-      const next = instantOfMs(ofTimes(scope, index, sql`t.next`))
+      const at = instantOfMs(ofTimes(scope, index, (times) => sql`${times}[1]`))
+      const next = instantOfMs(ofTimes(scope, index, (_, next) => next))
       return {
         holds: sql`coalesce(${insideSql(at, scope.now)}, false)`,
         nextChangeAt: changeOffsets.length === 0 ? next : sql`least(${next}, ${nextChangeSql(changeOffsets, at, scope.now)})`,

@@ -54,7 +54,8 @@ export function matchesEventSql(tracker: Tracker): Sql {
   const { names, systemOnly, sinceMs, untilMs } = tracker
   return join(
     [
-      sql`e.name = any(${names}::text[])`,
+      // To compare with one text takes less time than to look in an array.
+      names.length === 1 ? sql`e.name = ${names[0]}` : sql`e.name = any(${names}::text[])`,
       ...(systemOnly ? [sql`e.source = 'system'`] : []),
       ...(sinceMs === null ? [] : [sql`e.created_at >= ${instantParam(sinceMs)}`]),
       ...(untilMs === null ? [] : [sql`e.created_at < ${instantParam(untilMs)}`]),
