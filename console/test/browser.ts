@@ -1,6 +1,7 @@
 /** The browser of the tests: a Chromium that comes inside a package, or the one that `CARILLON_CHROMIUM` names. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
@@ -37,14 +38,26 @@ function unpacked(): string {
   return CACHE
 }
 
+/** Where browsers share memory. In a container it may be too small for them. */
+const SHARED_MEMORY = '/dev/shm'
+const SHARED_BYTES = 1024 ** 3
+
+/** Has the browser share memory in memory where there is room, instead of creating a file on the disk for each piece. */
+async function sharingOptions(): Promise<{ ignoreDefaultArgs?: string[] }> {
+  const room = await statfs(SHARED_MEMORY).catch(() => null)
+  return room && room.bavail * room.bsize >= SHARED_BYTES ? { ignoreDefaultArgs: ['--disable-dev-shm-usage'] } : {}
+}
+
 /** Starts the browser. */
 export async function launchBrowser(): Promise<Browser> {
+  const sharing = await sharingOptions()
   const own = process.env.CARILLON_CHROMIUM
   // Pages of a context share a process, which compiles the console once.
   const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU', '--process-per-site']
-  if (own) return chromium.launch({ executablePath: own, args })
+  if (own) return chromium.launch({ executablePath: own, args, ...sharing })
   const folder = unpacked()
   return chromium.launch({
+    ...sharing,
     executablePath: join(folder, 'chromium'),
     args: [...args, '--headless=shell', '--no-zygote'],
     env: { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), FONTCONFIG_PATH: join(folder, 'fonts'), HOME: folder } as Record<

@@ -1,5 +1,6 @@
 /** What the stories of a file share: one server with the built console, one browser, an owner who is signed in. */
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from './browser.ts'
 
@@ -7,6 +8,9 @@ export const OWNER = { name: 'Mia Tan', email: 'mia@bellbird.test', password: `$
 
 /** How long a page may take to show something on a busy machine. */
 const WAIT_MS = 60_000
+
+/** Each reply of the API comes up to so much later, which finds what only works as long as replies are fast. */
+const SLOW_REPLIES_MS = Number(process.env.CARILLON_SLOW_REPLIES ?? 0)
 
 export type Site = AsyncDisposable & {
   url: string
@@ -59,6 +63,12 @@ export async function openSite({ start, key }: SiteOptions): Promise<Site> {
         reducedMotion: 'reduce',
       })
       context.setDefaultTimeout(WAIT_MS)
+      if (SLOW_REPLIES_MS > 0)
+        await context.route('**/api/**', async (route) => {
+          await setTimeout(Math.random() * SLOW_REPLIES_MS)
+          // The page may be closed by now.
+          await route.continue().catch(() => undefined)
+        })
       return context
     },
     async restarted(meanwhile) {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { hasFocus, pressOn } from './keyboard.ts'
 import { expectNoFaults } from './looks.ts'
 import { memberPage } from './member-page.ts'
 
@@ -95,21 +96,24 @@ const blocks = (site: () => Site) =>
     await using opened = await memberPage(site(), address(id))
     const { page } = opened
     const editor = page.getByRole('group', { name: 'Blocks of the email' })
-    const press = async (name: string) => editor.getByRole('button', { name, exact: true }).press('Enter')
-    await page.getByRole('button', { name: 'Blocks', exact: true }).press('Enter')
+    const press = (name: string) => pressOn(editor.getByRole('button', { name, exact: true }), 'Enter')
+    await pressOn(page.getByRole('button', { name: 'Blocks', exact: true }), 'Enter')
     await page.getByText('This email was written as HTML').waitFor()
     expect((await site().api('GET', path)).data.html).toContain('Hello')
-    await page.getByRole('button', { name: 'Start again with blocks' }).press('Enter')
+    await pressOn(page.getByRole('button', { name: 'Start again with blocks' }), 'Enter')
     await press('Add a block')
-    await page.getByRole('menuitem', { name: 'Button' }).press('Enter')
-    // The first field of the new block has the focus.
+    await pressOn(page.getByRole('menuitem', { name: 'Button' }), 'Enter')
+    // The first field of the new block gets the focus.
+    const text = editor.getByLabel('Text', { exact: true })
+    await hasFocus(text.last())
     await page.keyboard.type('Order {{ event.data.what }}')
     await press('Move up: Button 4')
     await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Move up: Button 3')
     await press('Add a block')
-    await page.getByRole('menuitem', { name: 'Two columns' }).press('Enter')
+    await pressOn(page.getByRole('menuitem', { name: 'Two columns' }), 'Enter')
     await press('Add to column 2')
-    await page.getByRole('menuitem', { name: 'Text' }).press('Enter')
+    await pressOn(page.getByRole('menuitem', { name: 'Text' }), 'Enter')
+    await hasFocus(text.last())
     await page.keyboard.type('Beside **it**')
     await saved(page)
     await expectNoFaults(page)
@@ -121,14 +125,14 @@ const blocks = (site: () => Site) =>
     await saved(page)
     expect(await mjml()).not.toContain('Beside')
     await page.reload()
-    await editor.getByLabel('Text', { exact: true }).nth(2).waitFor()
-    expect(await editor.getByLabel('Text', { exact: true }).nth(2).inputValue()).toBe('Order {{ event.data.what }}')
+    await text.nth(2).waitFor()
+    expect(await text.nth(2).inputValue()).toBe('Order {{ event.data.what }}')
     // MJML with something else stays as it is.
     const byHand = (await mjml()).replace('<mj-body>', '<mj-body width="500px">')
     await site().api('PUT', path, { subject: 'First', mjml: byHand })
     await page.reload()
     await page.getByLabel('MJML of the email').waitFor()
-    await page.getByRole('button', { name: 'Blocks', exact: true }).press('Enter')
+    await pressOn(page.getByRole('button', { name: 'Blocks', exact: true }), 'Enter')
     await page.getByText('parts that blocks cannot show').waitFor()
     expect(await mjml()).toBe(byHand)
   })

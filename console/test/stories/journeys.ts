@@ -1,22 +1,12 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { focusOn, hasFocus, press, pressOn } from './keyboard.ts'
 import { memberPage } from './member-page.ts'
 
 const SAVED_MS = 60_000
 /** Every key waits for what the last one did. */
 const STORY_MS = 180_000
-
-/** Presses keys one after another. */
-async function press(page: Page, ...keys: string[]) {
-  for (const key of keys) await page.keyboard.press(key)
-}
-
-/** Keys go to what has the focus, which comes after what is shown. */
-async function hasFocus(field: Locator) {
-  await field.waitFor()
-  await expect.poll(() => field.evaluate((element: any) => element === element.ownerDocument.activeElement)).toBe(true)
-}
 
 /** Adds a step after the row that has the focus: the first kind that is found by this name. */
 async function addByKeys(page: Page, name: string, row: RegExp) {
@@ -29,7 +19,7 @@ async function addByKeys(page: Page, name: string, row: RegExp) {
 /** Types into a setting of the open step. */
 async function setByKeys(page: Page, label: string, text: string) {
   const field = page.getByLabel(label, { exact: true })
-  await field.first().focus()
+  await focusOn(field.first())
   await page.keyboard.type(text)
   await expect.poll(() => field.first().inputValue()).toContain(text)
 }
@@ -40,16 +30,14 @@ const drawing = (site: () => Site) =>
     async () => {
       await using opened = await memberPage(site(), '/p/1/journeys')
       const { page } = opened
-      await page.getByRole('button', { name: 'New journey' }).first().focus()
-      await press(page, 'Enter')
+      await pressOn(page.getByRole('button', { name: 'New journey' }).first(), 'Enter')
       await hasFocus(page.getByRole('dialog').getByLabel('Name'))
       await page.keyboard.type('Welcome')
       await press(page, 'Enter')
       await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
       const id = Number(new URL(page.url()).pathname.split('/').at(-1))
 
-      await page.getByRole('button', { name: 'Add an entrance' }).focus()
-      await press(page, 'Enter')
+      await pressOn(page.getByRole('button', { name: 'Add an entrance' }), 'Enter')
       await addByKeys(page, 'entrance', /Enter/)
       await press(page, 'Enter')
       await setByKeys(page, 'Trigger', 'event')
@@ -78,8 +66,7 @@ const drawing = (site: () => Site) =>
       expect(shown).toEqual(['Enter', 'Exit', 'Wait'])
       await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2)
 
-      await page.getByRole('button', { name: 'Publish…' }).focus()
-      await press(page, 'Enter')
+      await pressOn(page.getByRole('button', { name: 'Publish…' }), 'Enter')
       const note = page.getByRole('dialog').getByLabel('What changes, for the list of versions')
       await hasFocus(note)
       await press(page, 'Enter')
@@ -130,8 +117,7 @@ const copying = (site: () => Site) =>
       const { page } = opened
       const marked = (count: string) => page.getByRole('status').getByText(count, { exact: true })
 
-      await page.getByRole('treeitem', { name: /2 days/ }).focus()
-      await press(page, ' ', 'Shift+ArrowDown')
+      await pressOn(page.getByRole('treeitem', { name: /2 days/ }), ' ', 'Shift+ArrowDown')
       await marked('2 steps marked').waitFor()
       await expect.poll(() => page.locator('.nd.marked').count()).toBe(2)
 
@@ -141,8 +127,7 @@ const copying = (site: () => Site) =>
       await marked('2 steps marked').waitFor({ state: 'detached' })
 
       await page.goto(`/p/1/journeys/${other.id}`)
-      await page.getByRole('treeitem', { name: /Enter/ }).focus()
-      await press(page, 'Control+v')
+      await pressOn(page.getByRole('treeitem', { name: /Enter/ }), 'Control+v')
       await page.getByRole('treeitem', { name: /3 hours/ }).waitFor()
       await expect
         .poll(() => daysOf(other.id))
@@ -167,8 +152,7 @@ const copying = (site: () => Site) =>
           ['delay_1', 2, 'out'],
         ])
 
-      await page.getByRole('treeitem', { name: /Enter/ }).focus()
-      await press(page, 'a')
+      await pressOn(page.getByRole('treeitem', { name: /Enter/ }), 'a')
       await page.getByRole('dialog').getByRole('button', { name: 'Paste the copied steps' }).click()
       await page.getByRole('treeitem', { name: /3 hours/ }).waitFor()
       await press(page, 'Control+z')

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { pressOn } from './keyboard.ts'
 import { expectNoFaults } from './looks.ts'
 import { memberPage } from './member-page.ts'
 
@@ -136,11 +137,9 @@ export const userList = (site: () => Site) =>
       const list = await severalUsers(site())
       await using opened = await memberPage(site(), '/p/1/users?q=several-')
       const { page } = opened
-      await page.getByLabel('Select several-3').focus()
-      await page.keyboard.press('Space')
+      await pressOn(page.getByLabel('Select several-3'), 'Space')
       await page.getByRole('status').getByText('1 user selected').waitFor()
-      await page.getByLabel('Select all users of this page').focus()
-      await page.keyboard.press('Space')
+      await pressOn(page.getByLabel('Select all users of this page'), 'Space')
       await page.getByRole('status').getByText('3 users selected').waitFor()
       await expectNoFaults(page)
 

@@ -1,6 +1,7 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
+import { Loading } from '../../../parts/loading.tsx'
 import { useMay } from '../../../session/project.tsx'
 import type { Draft } from '../draft.ts'
 import { Retries } from './retries.tsx'
@@ -13,9 +14,18 @@ type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 /** By which provider messages go, how fast, until when, and what their links have. */
 export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
+  const isAdmin = useMay('admin')
+  const providers = useRead('/api/client/providers', { query }, { enabled: isAdmin })
+  const domains = useRead('/api/client/domains', { query })
+  // Fields that came later would move the others away from the pointer.
+  if ((isAdmin && providers.isPending) || domains.isPending) return <Loading />
   return (
     <div className="form pad narrow">
-      {useMay('admin') && <ProviderField channel={channel} draft={draft} change={change} />}
+      <ProviderField
+        providers={(providers.data?.results ?? []).filter((provider) => provider.channel === channel)}
+        draft={draft}
+        change={change}
+      />
       <RateFields draft={draft} change={change} />
       <NumberInput
         label={t('field.expires')}
@@ -30,7 +40,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
       )}
       {channel !== 'webhook' && (
         <>
-          <DomainField draft={draft} change={change} />
+          <DomainField domains={domains.data?.results ?? []} draft={draft} change={change} />
           <UtmFields draft={draft} change={change} />
         </>
       )}
@@ -38,10 +48,8 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   )
 }
 
-function ProviderField({ channel, draft, change }: FieldsProps & { channel: StepProps['campaign']['channel'] }) {
+function ProviderField({ providers, draft, change }: FieldsProps & { providers: { id: number; name: string; kind: string }[] }) {
   const { t } = useTranslation('campaigns')
-  const { data } = useRead('/api/client/providers', { query })
-  const providers = (data?.results ?? []).filter((provider) => provider.channel === channel)
   if (providers.length === 0) return null
   return (
     <Select
@@ -95,16 +103,15 @@ function RateFields({ draft, change }: FieldsProps) {
   )
 }
 
-function DomainField({ draft, change }: FieldsProps) {
+function DomainField({ domains, draft, change }: FieldsProps & { domains: { id: number; host: string }[] }) {
   const { t } = useTranslation('campaigns')
-  const { data } = useRead('/api/client/domains', { query })
-  if (!data || data.results.length === 0) return null
+  if (domains.length === 0) return null
   return (
     <Select
       label={t('delivery.domain')}
       description={t('delivery.domainAbout')}
       placeholder={t('delivery.default')}
-      data={data.results.map(({ id, host }) => ({ value: String(id), label: host }))}
+      data={domains.map(({ id, host }) => ({ value: String(id), label: host }))}
       value={draft.custom_domain_id ? String(draft.custom_domain_id) : null}
       clearable
       onChange={(id) => change({ ...draft, custom_domain_id: id === null ? null : Number(id) })}
