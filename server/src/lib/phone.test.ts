@@ -1,6 +1,7 @@
 import fc from 'fast-check'
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, test } from 'vitest'
-import { normalisePhone, phoneRegions, regionsOfPhone } from './phone.ts'
+import { isInternationalPhone, normalisePhone, phoneRegions, regionsOfPhone } from './phone.ts'
 
 describe('a phone number becomes E.164', () => {
   test.each([
@@ -47,6 +48,21 @@ describe('a phone number becomes E.164', () => {
     ['1300 FLOWERS', ['AU']],
     ['٠٤١٢٣٤٥٦٧٨', ['AU']],
   ])('%j in %j is not a number', (text, regions) => expect(normalisePhone(text, regions)).toBeNull())
+
+  test('an international number is what the library reads, with a prefix that is left out and without', () => {
+    const codes = [...new Set(getCountries().map((country) => getCountryCallingCode(country) as string)), '800', '999']
+    const prefixes = ['', '0', '1', '8', '06', '015', '1832', '1500', '19023', '9343', '180020', '6699']
+    const rest = fc.array(fc.constantFrom(...'0123456789'), { minLength: 3, maxLength: 13 }).map((all) => all.join(''))
+    fc.assert(
+      fc.property(fc.constantFrom(...codes), fc.constantFrom(...prefixes), rest, (code, prefix, rest) => {
+        const digits = `+${code}${prefix}${rest}`
+        const number = parsePhoneNumberFromString(digits, { extract: false })
+        const isRead = number?.isPossible() && number.number.length <= 16
+        expect(normalisePhone(digits, [])).toBe(isRead ? number?.number : isInternationalPhone(digits) ? digits : null)
+      }),
+      { numRuns: 5000 },
+    )
+  })
 
   test('every result is E.164', () => {
     const digits = fc.array(fc.constantFrom(...'0123456789'), { maxLength: 18 }).map((all) => all.join(''))

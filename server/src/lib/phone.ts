@@ -1,5 +1,5 @@
 import { getTimezone } from 'countries-and-timezones'
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { type CountryCode, isSupportedCountry, Metadata, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { regionOf } from './locales.ts'
 import { canonicalTimeZone } from './time-zones.ts'
 
@@ -46,9 +46,44 @@ export function regionsOfPhone(number: string): string[] {
 }
 
 function readInternational(digits: string): string | null {
+  if (isInternationalPhone(digits) && hasNoPrefix(digits)) return digits
   const number = parse(digits)
   if (number?.isPossible()) return number.number
   return isInternationalPhone(digits) ? digits : null
+}
+
+/** The members of the library’s numbering plans that its types leave out. */
+type Plans = {
+  hasCallingCode(code: string): boolean
+  selectNumberingPlan(code: string): void
+  nationalPrefixForParsing(): string | undefined
+}
+
+const CALLING_CODE_LENGTH_MAX = 3
+/** What the library leaves out or changes at the start of national numbers, by calling code; null where it keeps them all. */
+const prefixes = new Map<string, RegExp | null>()
+
+/**
+ * Whether an international number is written without the prefix that is dialled inside its country. The library would return it as it is, but
+ * would look for the exact country first, which takes many times as long.
+ */
+function hasNoPrefix(digits: string): boolean {
+  const plans = new Metadata() as unknown as Plans
+  for (let end = 2; end <= 1 + CALLING_CODE_LENGTH_MAX; end++) {
+    const code = digits.slice(1, end)
+    if (plans.hasCallingCode(code)) return prefixOf(plans, code)?.test(digits.slice(end)) !== true
+  }
+  return true
+}
+
+function prefixOf(plans: Plans, code: string): RegExp | null {
+  const known = prefixes.get(code)
+  if (known !== undefined) return known
+  plans.selectNumberingPlan(code)
+  const pattern = plans.nationalPrefixForParsing()
+  const prefix = pattern ? new RegExp(`^(?:${pattern})`) : null
+  prefixes.set(code, prefix)
+  return prefix
 }
 
 type PhoneNumber = ReturnType<typeof parsePhoneNumberFromString>

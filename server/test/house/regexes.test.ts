@@ -27,6 +27,8 @@ const BUILT: Record<string, RegExp> = {
   'server/src/infra/runtime/setting-types.ts: new RegExp(`^${prefix}[A-Za-z0-9_-]{16,250}$`)': /^sk_[A-Za-z0-9_-]{16,250}$/,
   // Every pattern of a schema is checked where it is written.
   "server/src/lib/validate.ts: new RegExp(parent.pattern, 'u')": /^(0|[1-9][0-9]*)$/u,
+  // The prefixes of the library, which are short choices between digits.
+  'server/src/lib/phone.ts: new RegExp(`^(?:${pattern})`)': /^(?:(183[12])|0)/,
   'server/src/lib/markup/html-reader.ts: new RegExp(`^(?:${placeholder.source})+`)': /^(?:_lq0tag(\d+)z)+/,
   "server/src/lib/markup/liquid-mask.ts: new RegExp(`${prefix}(\\\\d+)z`, 'g')": /_lq0tag(\d+)z/g,
   "server/src/lib/markup/plain-text.ts: new RegExp(`(${masked.placeholder.source})\\n\\n`, 'g')": /(_lq0tag(\d+)z)\n\n/g,
