@@ -134,7 +134,7 @@ const MAY: Record<string, string> = {
   'users.findErasable': 'finds the projects that have work',
   'users.purgeErasedIds': 'deletes what is old in every project',
   'users.claimProfiling': 'finds the projects that have work',
-  'users.reserveAll': 'a sequence, no table',
+  'users.inputOf': 'the users of a document as rows, each with the project of its call',
   'webhooks.countByStatus': 'counts for the operator, over all projects',
   'webhooks.queueDepth': 'counts for the operator, over all projects',
   'webhooks.purgeDeliveries': 'purges by age, over all projects',

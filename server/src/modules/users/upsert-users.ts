@@ -99,15 +99,15 @@ const searchText = ({ external_id, email, phone, anonymous_id }: UserRecord) =>
 
 async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>): Promise<void> {
   const created = [...users.created]
-  if (created.length > 0) {
-    const ids = await queries.reserveIds(ctx, created.length)
-    for (const [index, user] of created.entries()) user.id = (ids[index] as { id: UserId }).id
-    const inserted = await queries.insertUsers(
-      ctx,
-      created.map((user) => toRow(user, undefined)),
-    )
-    if (inserted.length < created.length) throw new Conflict('Another transaction created one of the users.')
-  }
+  await create(
+    ctx,
+    created.filter(({ mergedInto }) => !mergedInto),
+  )
+  // Those that were merged at once refer to those that remain.
+  await create(
+    ctx,
+    created.filter(({ mergedInto }) => mergedInto),
+  )
   const changed = [...users.touched].filter((user) => before.has(user))
   if (changed.length > 0) {
     const rows = changed.map((user) => toRow(user, before.get(user)))
@@ -117,6 +117,16 @@ async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>
     })
   }
   await saveAliases(ctx, users)
+}
+
+async function create(ctx: InTx, users: UserRecord[]): Promise<void> {
+  if (users.length === 0) return
+  const inserted = await queries.insertUsers(
+    ctx,
+    users.map((user) => toRow(user, undefined)),
+  )
+  if (inserted.length < users.length) throw new Conflict('Another transaction created one of the users.')
+  for (const [at, user] of users.entries()) user.id = (inserted[at] as { id: UserId }).id
 }
 
 async function saveAliases(ctx: InTx, users: Users): Promise<void> {
