@@ -1957,8 +1957,7 @@ create table users (
   merged_into bigint,
   merged_at timestamp(3) with time zone,
   erase_requested_at timestamp(3) with time zone,
-  constraint users_pkey PRIMARY KEY (project_id, id),
-  constraint users_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
+  constraint users_pkey PRIMARY KEY (project_id, id)
 ) with (fillfactor=85);
 CREATE INDEX users_by_email ON users USING btree (project_id, lower((email COLLATE "C"))) WHERE (email IS NOT NULL);
 CREATE UNIQUE INDEX users_by_external_id ON users USING btree (project_id, external_id) WHERE ((external_id IS NOT NULL) AND (erase_requested_at IS NULL));

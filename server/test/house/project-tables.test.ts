@@ -1,5 +1,6 @@
 /** The deletion of a project reaches every table that has rows of projects, in an order that the database allows. */
 import { expect, test } from 'vitest'
+import { sql } from '../../src/infra/postgres/db.ts'
 import { KEPT_TABLES, PROJECT_TABLES } from '../../src/project-deletion.ts'
 import { select } from '../select.ts'
 import { world } from '../world.ts'
@@ -30,4 +31,12 @@ test('rows go before those that they refer to', async () => {
   })
   // A list refers to its live version, which it is parted from before.
   expect(wrong).toEqual([{ child: 'lists', parent: 'list_versions' }])
+})
+
+// Users, events and requests in the queue have no foreign key to their project: it would be looked up and locked for each row.
+test('the row of a project stays, because its keys do, which refer to it', async () => {
+  await using w = await world()
+  expect(Object.keys(KEPT_TABLES)).toContain('api_keys')
+  expect(await select(w, REFERENCES)).toContainEqual({ child: 'api_keys', parent: 'projects' })
+  await expect(w.db.run(sql`delete from projects where id = ${w.projectId}`)).rejects.toThrow('violates foreign key constraint')
 })
