@@ -4,6 +4,7 @@
 import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
 import { ApiError, type Fault, notOfProject } from './lib/errors.ts'
 import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
+import type { Written } from './lib/written.ts'
 import { archiveCampaign as archiveAnyCampaign, campaignsTagged, campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
 import { type FindReferenceFaults, findJourneyIds, journeysTagged, journeysUsing } from './modules/journeys/index.ts'
 import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn, staticListsAmong } from './modules/lists/index.ts'
@@ -79,7 +80,7 @@ export const archiveCampaign = (ctx: ProjectCtx, id: CampaignId, { isForced }: {
   })
 
 /** Saves the valid items of a batch. Returns a result for each item. */
-export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult> {
+export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>> {
   const batch = checkBatch(items, ctx.clock.now())
   const outcomes = await inTx(ctx, async (ctx) => {
     const { outcomes, changes } = await upsertUsers(ctx, batch.updates)

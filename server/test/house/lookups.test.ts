@@ -18,7 +18,8 @@ import { subscriptionStates, usersWithAddress } from '../../src/modules/subscrip
 import { reasonsOf } from '../../src/modules/subscriptions/suppressions/queries.ts'
 import { templatesOf } from '../../src/modules/templates/queries.ts'
 import { ownersOfEmails, ownersOfPhones } from '../../src/modules/users/contact-details.queries.ts'
-import { findMergedInto, findUsers, lockUsers, resolveIds, updateUsers } from '../../src/modules/users/queries.ts'
+import { findMergedInto, findUsers, lockUsers, resolveIds } from '../../src/modules/users/queries.ts'
+import { updateUsers } from '../../src/modules/users/save.queries.ts'
 import { BELIEFS, believe, explaining, fillTables, type Reading, rolledBack, withoutAutovacuum } from '../explain.ts'
 import { type World, world } from '../world.ts'
 

@@ -1,5 +1,6 @@
 /** Counts the events of a batch by day and by name. Pure. */
 import type { UserId } from '../../lib/ids.ts'
+import { DAY_MS } from '../../lib/times.ts'
 
 /** The part of a stored event that is counted. */
 export type CountedEvent = { userId: UserId; event: { name: string; createdAt: Date } }
@@ -21,8 +22,14 @@ export const RECENT_KEPT = 50
 
 /** The number of events by name and by day of `created_at` in UTC. */
 export function countDays(events: CountedEvent[]): DayCount[] {
-  const groups = Map.groupBy(events, ({ event }) => `${dayOf(event.createdAt)} ${event.name}`)
-  return [...groups].map(([group, of]) => ({ day: group.slice(0, DAY_LENGTH), name: group.slice(DAY_LENGTH + 1), events: of.length }))
+  const days = Map.groupBy(events, ({ event }) => Math.floor(event.createdAt.getTime() / DAY_MS))
+  return [...days].flatMap(([day, ofDay]) =>
+    [...Map.groupBy(ofDay, ({ event }) => event.name)].map(([name, of]) => ({
+      day: dayOf(new Date(day * DAY_MS)),
+      name,
+      events: of.length,
+    })),
+  )
 }
 
 /** The number of events by name. */

@@ -3,6 +3,7 @@ import { raw, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { instantTexts } from '../../lib/instant-texts.ts'
 import { IdOf } from '../../lib/shapes.ts'
 import type { EventSource } from './event.ts'
 import type { Month } from './months.ts'
@@ -64,10 +65,11 @@ const inserting = (events: EventRow[]) =>
                 journey_id bigint, entrance_id bigint)`
 
 function* lines(events: EventRow[]): Generator<string> {
+  const textOf = instantTexts()
   for (const { project_id, user_id, name, data, created_at, received_at, source, journey_id, entrance_id } of events) {
     // Stored as null, which takes no space, because most events are from requests.
     const stored = source === 'api' ? '\\N' : source
-    yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${created_at.toISOString()}\t${received_at.toISOString()}\t${stored}\t${journey_id ?? '\\N'}\t${entrance_id ?? '\\N'}\n`
+    yield `${project_id}\t${user_id}\t${escaped(name)}\t${escaped(JSON.stringify(data))}\t${textOf(created_at)}\t${textOf(received_at)}\t${stored}\t${journey_id ?? '\\N'}\t${entrance_id ?? '\\N'}\n`
   }
 }
 

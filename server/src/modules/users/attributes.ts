@@ -15,10 +15,11 @@ export type AttributeRule = {
 const PERSONAL_MIN_ROLE: Role = 'editor'
 
 /** The part of `data` that the caller may see. Attributes that are not registered are visible to all. Hidden keys are left out. */
-export function visibleData(data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> {
-  const hidden = new Set(hiddenKeys(rules, caller))
-  return hidden.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([key]) => !hidden.has(key)))
-}
+export const visibleData = (data: Record<string, unknown>, rules: AttributeRule[], caller: Caller): Record<string, unknown> =>
+  withoutKeys(data, new Set(hiddenKeys(rules, caller)))
+
+export const withoutKeys = (data: Record<string, unknown>, hidden: Set<string>): Record<string, unknown> =>
+  hidden.size === 0 ? data : Object.fromEntries(Object.entries(data).filter(([key]) => !hidden.has(key)))
 
 /** The keys of `data` that the caller may not see. */
 export const hiddenKeys = (rules: AttributeRule[], caller: Caller): string[] =>

@@ -7,7 +7,7 @@ import { normalisePhone, phoneRegions } from '../../lib/phone.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { checker, freeFormProblem, ITEM_ERRORS_MAX } from '../../lib/validate.ts'
 import type { Profile, UserRecord, UserUpdate } from './identity.ts'
-import { type BatchResult, DATA_BYTES_MAX, type ItemError, type User, UserUpsert } from './schema.ts'
+import { DATA_BYTES_MAX, type ItemError, UserUpsert } from './schema.ts'
 
 const MESSAGE_LENGTH_MAX = 500
 
@@ -117,7 +117,7 @@ function located(fault: Fault, at: number): Fault {
 }
 
 /** The body of the reply: a result for each item, in the order of the request. */
-export function batchResult(items: unknown[], outcomes: ({ user: User } | { faults: Fault[] })[]): BatchResult {
+export function batchResult(items: unknown[], outcomes: ({ user: object } | { faults: Fault[] })[]) {
   const results = outcomes.map((outcome, index) => ({
     index,
     ...suppliedIds(items[index]),

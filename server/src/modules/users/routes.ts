@@ -7,6 +7,7 @@ import type { ErasureId, UserId } from '../../lib/ids.ts'
 import { pathAttribute, pathId, pathUser } from '../../lib/path-params.ts'
 import { ROLES } from '../../lib/roles.ts'
 import { Exact, Line, Nullable, OneOf, Page } from '../../lib/shapes.ts'
+import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
@@ -58,7 +59,7 @@ const attributeAudit = audits('attribute', {
 
 /** Verbs that need other modules: what they store about merged users moves too. */
 type Verbs = {
-  saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<BatchResult>
+  saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>>
   suppressionsOf: FindSuppressions
   exportUser(ctx: ProjectCtx, name: string): Promise<Download>
 }

@@ -5,9 +5,10 @@ import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
-import { rowsWriter, type Written } from '../../lib/written.ts'
+import { instantTexts } from '../../lib/instant-texts.ts'
+import { rowsWriter, Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
-import { type AttributeRule, hiddenKeys, visibleData } from './attributes.ts'
+import { type AttributeRule, hiddenKeys, visibleData, withoutKeys } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
 import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
@@ -56,21 +57,44 @@ export async function deleteAttribute(ctx: ProjectCtx, key: string): Promise<voi
 }
 
 /** The reply to a batch, from the outcomes of its updates: a result for each item. */
-export async function presentBatch(ctx: ProjectCtx, { items, checked }: CheckedBatch, upserted: UpsertOutcome[]): Promise<BatchResult> {
+export async function presentBatch(
+  ctx: ProjectCtx,
+  { items, checked }: CheckedBatch,
+  upserted: UpsertOutcome[],
+): Promise<Written<BatchResult>> {
   const left = upserted.values()
-  const rules = await attributeRules.get(ctx, ctx.projectId)
+  const hidden = new Set(hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller))
+  const textOf = instantTexts()
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
     const outcome = left.next().value
-    return outcome && 'user' in outcome ? { user: present(ctx, toRow(ctx, outcome.user), rules) } : { faults: outcome?.faults ?? [] }
+    return outcome && 'user' in outcome ? { user: presentSaved(ctx, outcome.user, hidden, textOf) } : { faults: outcome?.faults ?? [] }
   })
   const result = batchResult(items, outcomes)
   ctx.metrics.usersUpserted('saved', result.succeeded)
   ctx.metrics.usersUpserted('refused', result.failed)
-  return result
+  return new Written(JSON.stringify(result))
 }
 
-const toRow = (ctx: ProjectCtx, { aliases: _, mergedInto: __, ...user }: UserRecord): UserRow => ({ ...user, project_id: ctx.projectId })
+const presentSaved = (
+  { projectId }: ProjectCtx,
+  user: UserRecord,
+  hidden: Set<string>,
+  textOf: (instant: Date) => string,
+): Record<keyof User, unknown> => ({
+  id: user.id,
+  project_id: projectId,
+  external_id: user.external_id ?? user.anonymous_id ?? '',
+  anonymous_id: user.anonymous_id,
+  email: user.email,
+  phone: user.phone,
+  timezone: user.timezone,
+  locale: user.locale,
+  data: withoutKeys(user.data, hidden),
+  has_push_device: user.has_push_device,
+  created_at: textOf(user.created_at),
+  updated_at: textOf(user.updated_at),
+})
 
 /** The parts of users that the caller may see, in the order given. */
 export async function usersForCaller(ctx: ProjectCtx, rows: UserRow[]): Promise<User[]> {

@@ -16,6 +16,7 @@ const USER_UPDATED = 'user_updated'
  */
 export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): KeyedSystemEvent[] {
   const now = ctx.clock.now()
+  const created_at = now.toISOString()
   return [...Map.groupBy(changes, ({ user_id }) => user_id)].flatMap(([userId, of]): KeyedSystemEvent[] => {
     const attributes = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
     const isNew = of.some(({ is_new }) => is_new)
@@ -26,7 +27,7 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
       data: isNew
         ? { ...(isImport && { is_import: true }) }
         : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)), ...formerOf(of) },
-      created_at: now.toISOString(),
+      created_at,
       starts: isNew ? 'journeys' : 'nothing',
     }
     return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event, ...(isImport && { isImport: true as const }) }]

@@ -8,6 +8,7 @@ import { phoneOf } from './batch.ts'
 import { differences, formerValues, type UserChange, type UserChanges } from './changes.ts'
 import { applyProfile, noUsers, type Profile, type UserRecord, type Users, type UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
+import * as saving from './save.queries.ts'
 
 export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
 
@@ -21,17 +22,23 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
   if (updates.length === 0) return { outcomes: [], changes: { changes: [], merges: [] } }
   const { users, known, before } = await load(ctx, updates)
   const normalise = phoneOf(ctx.project)
+  const created: { snapshot: UserRecord; user: UserRecord }[] = []
   const outcomes = updates.map(({ profile, at, user_id }): UpsertOutcome => {
     const bound = user_id === undefined ? undefined : known.get(user_id)
     const outcome = applyProfile(users, bound ? boundTo(bound, profile) : profile, at, normalise)
-    return 'fault' in outcome ? { faults: [outcome.fault] } : { user: { ...outcome.user } }
+    if ('fault' in outcome) return { faults: [outcome.fault] }
+    const { user } = outcome
+    const snapshot = { ...user }
+    if (user.id < 0) created.push({ snapshot, user })
+    return { user: snapshot }
   })
   await save(ctx, users, before)
+  for (const { snapshot, user } of created) snapshot.id = user.id
   const merges = users.merges.map(({ from, into }) => ({ from_id: from.id, into_id: lastMergedInto(into).id }))
   if (merges.length > 0) await queries.moveUserRows(ctx, merges)
   if ([...users.linked].some((anonymousId) => users.stored.has(anonymousId))) await queries.endIdentityEpoch(ctx)
   return {
-    outcomes: outcomes.map((outcome) => ('user' in outcome ? { user: withId(outcome.user, users) } : outcome)),
+    outcomes,
     changes: { changes: changesOf(users, before), merges },
   }
 }
@@ -112,7 +119,7 @@ async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>
   if (changed.length > 0) {
     const rows = changed.map((user) => toRow(user, before.get(user)))
     // Another transaction may have created a user with the external id that an anonymous user gets here.
-    await queries.updateUsers(ctx, rows).catch((error: unknown) => {
+    await saving.updateUsers(ctx, rows).catch((error: unknown) => {
       throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('Another transaction took an external id.') : error
     })
   }
@@ -121,7 +128,7 @@ async function save(ctx: InTx, users: Users, before: Map<UserRecord, UserRecord>
 
 async function create(ctx: InTx, users: UserRecord[]): Promise<void> {
   if (users.length === 0) return
-  const inserted = await queries.insertUsers(
+  const inserted = await saving.insertUsers(
     ctx,
     users.map((user) => toRow(user, undefined)),
   )
@@ -142,7 +149,7 @@ async function saveAliases(ctx: InTx, users: Users): Promise<void> {
   if (moved.length > 0) await queries.repointAliases(ctx, moved)
 }
 
-function toRow(user: UserRecord, before: UserRecord | undefined): queries.SavedUser {
+function toRow(user: UserRecord, before: UserRecord | undefined): saving.SavedUser {
   const { aliases: _, mergedInto, ...row } = user
   const text = searchText(user)
   return {
@@ -153,10 +160,3 @@ function toRow(user: UserRecord, before: UserRecord | undefined): queries.SavedU
 }
 
 const lastMergedInto = (user: UserRecord): UserRecord => (user.mergedInto ? lastMergedInto(user.mergedInto) : user)
-
-// The snapshot of a new user has a provisional id.
-function withId(snapshot: UserRecord, users: Users): UserRecord {
-  if (snapshot.id > 0) return snapshot
-  const user = [...users.created][-snapshot.id - 1] as UserRecord
-  return { ...snapshot, id: user.id }
-}
