@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { fence, sql } from '../../infra/postgres/db.ts'
+import { fence, raw, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
@@ -36,13 +36,20 @@ const UserRecordRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Typ
 export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
   lockAll(ctx, ctx.projectId, { external_ids: externalIds, ids, with_aliases: withAliases })
 
+/**
+ * Tells PostgreSQL that a request is one call, not a hundred. It would expect the statement to cost so much that it plans it each time while users
+ * become more, which takes as long as running it.
+ */
+const ONE_CALL = raw('limit 1')
+
 type Locked = { external_ids: string[]; ids: UserId[]; with_aliases: boolean }
 
 const lockAll = jointMany(
   UserRecordRow,
   (_, calls: JointCall<Locked>[]) =>
     sql`select q.call, r.*
-        from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
+        from (select * from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
+              ${calls.length === 1 ? ONE_CALL : sql``}) q
         cross join lateral (
           select ${columns},
                  case when q.with_aliases then (select array_agg(a.anonymous_id order by a.linked_at, a.anonymous_id)
