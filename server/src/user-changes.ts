@@ -13,8 +13,9 @@ export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<v
 
 /** Follows up changes of users that requests saved: who signs up with the address of an erased user can be reached again. */
 export async function onUsersSaved(ctx: InTx, changes: UserChanges): Promise<void> {
-  await onUsersChanged(ctx, changes)
-  await recordSignUps(ctx, changes.changes)
+  await mergeUserData(ctx, changes.merges)
+  // Asked for together, so that they share a round trip.
+  await Promise.all([appendSavedChanges(ctx, changes), recordSignUps(ctx, changes.changes)])
 }
 
 /** Moves what other modules store about merged users to the users who remain. */

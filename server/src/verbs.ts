@@ -1,7 +1,7 @@
 /**
  * Operations across modules. `routes.ts` passes them to the routes of a module, so that no module imports one that depends on it.
  */
-import { type Ctx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
+import { type Ctx, type InTx, inTx, type OrganisationCtx, type ProjectCtx } from './infra/runtime/ctx.ts'
 import { ApiError, type Fault, notOfProject } from './lib/errors.ts'
 import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
 import type { Written } from './lib/written.ts'
@@ -82,11 +82,12 @@ export const archiveCampaign = (ctx: ProjectCtx, id: CampaignId, { isForced }: {
 /** Saves the valid items of a batch. Returns a result for each item. */
 export async function saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>> {
   const batch = checkBatch(items, ctx.clock.now())
-  const outcomes = await inTx(ctx, async (ctx) => {
+  const save = async (ctx: InTx) => {
     const { outcomes, changes } = await upsertUsers(ctx, batch.updates)
     await onUsersSaved(ctx, changes)
     return outcomes
-  })
+  }
+  const outcomes = await inTx(ctx, save, { pipelined: true })
   return presentBatch(ctx, batch, outcomes)
 }
 

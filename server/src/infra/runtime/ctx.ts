@@ -95,12 +95,15 @@ export type CallerCtx = Ctx & { caller: Caller; projectId?: ProjectId }
 /** A context inside a transaction. */
 export type InTx<C extends Ctx = ProjectCtx> = Omit<C, 'db'> & { db: TxDb }
 
-/** Runs `work` in one transaction. Name the inner context `ctx` too, so that it hides the outer one. Do no IO except SQL inside. */
-export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction. Name the inner context `ctx` too, so that it hides the outer one. Do no IO except SQL inside. The limits are
+ * those of an outer transaction if there is one.
+ */
+export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Promise<T>, limits?: TransactionLimits): Promise<T> {
   const woken = new Map<string, JobName>()
   const wake = (job: JobName) => void woken.set(job.name, job)
   const committed: (() => void)[] = []
-  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake, committed } as InTx<C>))
+  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake, committed } as InTx<C>), limits)
   // Inside an outer transaction, this passes them on to it.
   for (const job of woken.values()) ctx.wake(job)
   for (const after of committed) afterCommit(ctx, after)
