@@ -53,23 +53,23 @@ const COMPARED = ['external_id', 'anonymous_id', 'email', 'phone', 'timezone', '
 
 /** The names of all attributes that differ between the two. */
 export function differences(before: UserRecord, after: UserRecord): string[] {
-  const fields = COMPARED.filter((name) => before[name] !== after[name])
-  const created = before.created_at.getTime() === after.created_at.getTime() ? [] : ['created_at']
-  const keys = before.data === after.data ? [] : differentKeys(before.data, after.data).map((key) => `data.${key}`)
-  return [...fields, ...created, ...keys].map((name) => `${ATTRIBUTE}${name}`)
+  const names: string[] = []
+  for (const name of COMPARED) if (before[name] !== after[name]) names.push(`${ATTRIBUTE}${name}`)
+  if (before.created_at.getTime() !== after.created_at.getTime()) names.push(`${ATTRIBUTE}created_at`)
+  if (before.data !== after.data) for (const key of differentKeys(before.data, after.data)) names.push(`${ATTRIBUTE}${DATA}${key}`)
+  return names
 }
 
 const WAS_BYTES_MAX = 1024
 
 /** The values that changed attributes had before, for `UserChange`: none if they are large. */
 export function formerValues(before: UserRecord, what: string[]): Pick<UserChange, 'was'> {
-  const was = Object.fromEntries(
-    what.flatMap((change) => {
-      const name = change.slice(ATTRIBUTE.length)
-      if (!change.startsWith(ATTRIBUTE) || name === 'created_at') return []
-      return [[name, (name.startsWith(DATA) ? before.data[name.slice(DATA.length)] : before[name as 'email']) ?? null]]
-    }),
-  )
+  const was: Record<string, unknown> = {}
+  for (const change of what) {
+    const name = change.slice(ATTRIBUTE.length)
+    if (!change.startsWith(ATTRIBUTE) || name === 'created_at') continue
+    was[name] = (name.startsWith(DATA) ? before.data[name.slice(DATA.length)] : before[name as 'email']) ?? null
+  }
   return Buffer.byteLength(JSON.stringify(was)) <= WAS_BYTES_MAX ? { was } : {}
 }
 
@@ -78,10 +78,11 @@ const DATA = 'data.'
 /** The prefix of attributes in changes. */
 export const ATTRIBUTE = 'attribute:'
 
-const differentKeys = (before: Record<string, unknown>, after: Record<string, unknown>): string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (key) => Object.hasOwn(before, key) !== Object.hasOwn(after, key) || !sameJson(before[key], after[key]),
-  )
+function differentKeys(before: Record<string, unknown>, after: Record<string, unknown>): string[] {
+  const changed = Object.keys(before).filter((key) => !Object.hasOwn(after, key) || !sameJson(before[key], after[key]))
+  for (const key of Object.keys(after)) if (!Object.hasOwn(before, key)) changed.push(key)
+  return changed
+}
 
 /** Appends changes to the ingest queue. They are applied after everything that was accepted before them. */
 export async function appendUserChanges(ctx: InTx, changes: QueuedUserChange[]): Promise<void> {

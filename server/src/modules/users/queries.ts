@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { fence, raw, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -30,7 +30,8 @@ export const lockAliases = (ctx: InTx, anonymousIds: string[]) =>
         for update`,
   )
 
-const UserRecordRow = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
+const LockedUser = Type.Object({ ...UserRow.properties, aliases: Nullable(Type.Array(Type.String())) })
+export type LockedUser = Static<typeof LockedUser>
 
 /** Users by external id or id; locked, always in the same order. Their anonymous ids are read only when asked for. */
 export const lockUsers = (ctx: InTx, externalIds: string[], ids: UserId[], withAliases: boolean) =>
@@ -45,7 +46,7 @@ const ONE_CALL = raw('limit 1')
 type Locked = { external_ids: string[]; ids: UserId[]; with_aliases: boolean }
 
 const lockAll = jointMany(
-  UserRecordRow,
+  LockedUser,
   (_, calls: JointCall<Locked>[]) =>
     sql`select q.call, r.*
         from (select * from ${callRows(calls, sql`external_ids text[], ids bigint[], with_aliases boolean`, (locked) => locked)}
@@ -187,11 +188,14 @@ export const findMergedInto = jointMany(
     sql`select q.call, r.id, s.id as merged_into
         from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
         cross join lateral (
-          select u.id, coalesce(u.merged_into, u.id) as merged_into from users u
+          select u.id, u.merged_into from users u
           where u.project_id = q.project_id and u.id = any(q.ids) and u.erase_requested_at is null ${fence}
         ) r
         cross join lateral (
-          select s.id from users s where s.project_id = q.project_id and s.id = r.merged_into and s.erase_requested_at is null ${fence}
+          select r.id where r.merged_into is null
+          union all
+          select s.id from users s where s.project_id = q.project_id and s.id = r.merged_into and s.erase_requested_at is null
+          ${fence}
         ) s`,
 )
 

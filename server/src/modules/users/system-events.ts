@@ -18,20 +18,27 @@ export function systemEventsOf(ctx: Pick<Ctx, 'clock'>, changes: UserChange[]): 
   const now = ctx.clock.now()
   const created_at = now.toISOString()
   return [...Map.groupBy(changes, ({ user_id }) => user_id)].flatMap(([userId, of]): KeyedSystemEvent[] => {
-    const attributes = [...new Set(of.flatMap(({ what }) => what))].filter((name) => name.startsWith(ATTRIBUTE))
+    const attributes = attributesIn(of)
     const isNew = of.some(({ is_new }) => is_new)
     if (!isNew && attributes.length === 0) return []
     const isImport = of.some(({ is_import }) => is_import)
     const event: SystemEvent = {
       name: isNew ? USER_CREATED : USER_UPDATED,
-      data: isNew
-        ? { ...(isImport && { is_import: true }) }
-        : { changed: attributes.map((name) => name.slice(ATTRIBUTE.length)), ...formerOf(of) },
+      data: isNew ? { ...(isImport && { is_import: true }) } : { changed: attributes, ...formerOf(of) },
       created_at,
       starts: isNew ? 'journeys' : 'nothing',
     }
     return [{ userId, key: `user-${userId}-${now.getTime()}`, receivedAt: now, event, ...(isImport && { isImport: true as const }) }]
   })
+}
+
+/** The names of the attributes that changed, each once. */
+function attributesIn(changes: UserChange[]): string[] {
+  const names = new Set<string>()
+  for (const { what } of changes) {
+    for (const name of what) if (name.startsWith(ATTRIBUTE)) names.add(name.slice(ATTRIBUTE.length))
+  }
+  return [...names]
 }
 
 /** What attributes were before the first of several changes, which backtests go back to. API replies leave it out. */

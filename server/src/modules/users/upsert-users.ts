@@ -76,9 +76,7 @@ async function load(ctx: InTx, updates: UserUpdate[]): Promise<Loaded> {
   // The other anonymous ids of a user matter only when one of them moves.
   const rows = await queries.lockUsers(ctx, idsOf(updates, 'external_id'), ids, anonymousIds.length > 0)
   const users = noUsers()
-  const known = new Map(
-    rows.map(({ aliases, ...row }): [UserId, UserRecord] => [row.id, { ...row, aliases: aliases ?? [], mergedInto: null }]),
-  )
+  const known = new Map(rows.map((row): [UserId, UserRecord] => [row.id, recordOf(row)]))
   for (const user of known.values()) if (user.external_id !== null) users.byExternalId.set(user.external_id, user)
   for (const { anonymous_id, user_id } of aliases) {
     const user = known.get(user_id)
@@ -89,6 +87,23 @@ async function load(ctx: InTx, updates: UserUpdate[]): Promise<Loaded> {
   for (const id of bound) addAnonymousId(users, known.get(id))
   return { users, known, before: new Map([...known.values()].map((user) => [user, { ...user }])) }
 }
+
+// Its members are in the order of those of a new user: what reads users is quicker when all have one shape.
+const recordOf = (row: queries.LockedUser): UserRecord => ({
+  id: row.id,
+  external_id: row.external_id,
+  anonymous_id: row.anonymous_id,
+  aliases: row.aliases ?? [],
+  email: row.email,
+  phone: row.phone,
+  timezone: row.timezone,
+  locale: row.locale,
+  data: row.data,
+  has_push_device: row.has_push_device,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  mergedInto: null,
+})
 
 function addAnonymousId(users: Users, user: UserRecord | undefined) {
   if (!user?.anonymous_id) return
