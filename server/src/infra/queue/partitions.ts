@@ -70,8 +70,15 @@ const BatchPlanRow = Type.Object({
 export type BatchPlan = Static<typeof BatchPlanRow>
 
 /** The numbers of the partitions of a plan, in order. */
-export const partitionsOf = ({ partitions, due_partitions }: Pick<BatchPlan, 'partitions' | 'due_partitions'>): Partition[] =>
-  [...new Set([...partitions, ...due_partitions])].sort((a, b) => a - b)
+export function partitionsOf({ partitions, due_partitions }: Pick<BatchPlan, 'partitions' | 'due_partitions'>): Partition[] {
+  const isUsed = new Uint8Array(NUMBERS)
+  for (const partition of partitions) isUsed[partition] = 1
+  for (const partition of due_partitions) isUsed[partition] = 1
+  return [...isUsed.keys()].filter((partition) => isUsed[partition] === 1)
+}
+
+/** A plan has a byte for each item. */
+const NUMBERS = 256
 
 /** What a partition applies. */
 export type Share<I, D> = { items: I[]; due: D[] }

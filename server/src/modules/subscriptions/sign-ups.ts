@@ -4,19 +4,29 @@ import type { UserChange } from '../users/index.ts'
 import { insertSignUps } from './consents/queries.ts'
 import { addressesOf, liftForSignUps, type SignUp } from './suppressions/service.ts'
 
-/** The addresses that users were created with, or got. */
-const signUpsIn = (changes: UserChange[]): SignUp[] =>
-  changes.flatMap(({ user_id, user, former, is_new }) => {
-    if (!user) return []
-    const before = is_new ? [] : addressesOf(former ?? user)
-    return addressesOf(user)
-      .filter(({ channel, address }) => !before.some((one) => one.channel === channel && one.address === address))
-      .map((address) => ({ user_id, ...address }))
-  })
+/** The addresses that a user was created with, or got. */
+function signUpsOf({ user_id, user, former, is_new }: UserChange): SignUp[] {
+  if (!user) return []
+  const before = is_new ? [] : addressesOf(former ?? user)
+  return addressesOf(user)
+    .filter(({ channel, address }) => !before.some((one) => one.channel === channel && one.address === address))
+    .map((address) => ({ user_id, ...address }))
+}
+
+const NO_ADDRESSES = { email: null, phone: null }
+
+/** Most changes are about something else, and most projects have no suppressions, so that the addresses are not needed. */
+function mayBeSignUp({ user, former, is_new }: UserChange): boolean {
+  if (!user) return false
+  const before = is_new ? NO_ADDRESSES : (former ?? user)
+  return (user.email !== null && user.email !== before.email) || (user.phone !== null && user.phone !== before.phone)
+}
 
 /** Lifts the suppressions of erased users whose addresses sign up again, with an entry in the consent log of the new user. */
 export async function recordSignUps(ctx: InTx, changes: UserChange[]): Promise<void> {
-  const lifted = await liftForSignUps(ctx, signUpsIn(changes))
+  const possible = changes.filter(mayBeSignUp)
+  if (possible.length === 0) return
+  const lifted = await liftForSignUps(ctx, () => possible.flatMap(signUpsOf))
   if (lifted.length === 0) return
   await insertSignUps(
     ctx,

@@ -202,10 +202,10 @@ export type SignUp = { user_id: UserId } & Address
  * Lifts the suppressions `erased` of these addresses, whose new users then get transactional email again (D-SUB-5). Returns those that were
  * lifted. Phone numbers are excluded: the next owner of a number must not undo the STOP of the previous one.
  */
-export async function liftForSignUps(ctx: InTx, signUps: SignUp[]): Promise<SignUp[]> {
-  if (signUps.length === 0) return []
+export async function liftForSignUps(ctx: InTx, signUpsIn: () => SignUp[]): Promise<SignUp[]> {
   const key = await keyOf(ctx)
-  if (!key) return []
+  const signUps = key ? signUpsIn() : []
+  if (!key || signUps.length === 0) return []
   const wanted = hashed(ctx, key, signUps)
   const lifted = new Set((await queries.liftErased(ctx, wanted)).map(({ channel, address_hash }) => `${channel} ${address_hash}`))
   const emails = wanted.filter(({ channel }) => channel === 'email')
