@@ -50,17 +50,19 @@ export function checkItemWithoutId(item: unknown): CheckedItem {
 }
 
 /** A checked upsert in the form that is stored. A null id means an absent one (D-VAL-5). */
-export function toProfile({ external_id, anonymous_id, email, phone, data, locale, timezone, ...paths }: UserUpsert): Profile {
-  return {
-    ...(email !== undefined && { email }),
-    ...(phone !== undefined && { phone }),
-    ...(data !== undefined && { data }),
-    ...(Object.keys(paths).length > 0 && { paths }),
-    ...(typeof external_id === 'string' && { external_id }),
-    ...(typeof anonymous_id === 'string' && { anonymous_id }),
-    ...(locale !== undefined && { locale: locale === null ? null : normaliseLocale(locale) }),
-    ...(timezone !== undefined && { timezone: timezone === null ? null : canonicalTimeZone(timezone) }),
-  }
+export function toProfile(item: UserUpsert): Profile {
+  const { external_id, anonymous_id, email, phone, data, locale, timezone } = item
+  const profile: Profile = {}
+  if (email !== undefined) profile.email = email
+  if (phone !== undefined) profile.phone = phone
+  if (data !== undefined) profile.data = data
+  const paths = Object.keys(item).filter(isPathLike)
+  if (paths.length > 0) profile.paths = Object.fromEntries(paths.map((path) => [path, (item as Record<string, unknown>)[path]]))
+  if (typeof external_id === 'string') profile.external_id = external_id
+  if (typeof anonymous_id === 'string') profile.anonymous_id = anonymous_id
+  if (locale !== undefined) profile.locale = locale === null ? null : normaliseLocale(locale)
+  if (timezone !== undefined) profile.timezone = timezone === null ? null : canonicalTimeZone(timezone)
+  return profile
 }
 
 /** The faults of the members that are paths. Their values have the limits of `data` (D-F-6). */

@@ -150,13 +150,10 @@ function dataAfter(old: Record<string, unknown>, { data, paths = {} }: Profile):
 
 /** Merges the top level: null removes a key, and nested values are replaced as a whole (D-USER-4). */
 export function mergeData(old: Record<string, unknown>, given: Record<string, unknown>): Record<string, unknown> {
-  // Entries rather than assignment: a member called `__proto__` is data like any other.
-  const merged = new Map(Object.entries(old))
-  for (const [key, value] of Object.entries(given)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, value)
-  }
-  return Object.fromEntries(merged)
+  // Spread rather than assignment: a member called `__proto__` is data like any other.
+  const merged: Record<string, unknown> = { ...old, ...given }
+  for (const key of Object.keys(given)) if (given[key] === null) delete merged[key]
+  return merged
 }
 
 /** The user after a merge: it keeps its values and inherits those that it does not have. */
