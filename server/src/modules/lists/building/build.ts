@@ -7,7 +7,7 @@
 import { BUILDING } from '../../../infra/queue/partitions.ts'
 import { hasEntries } from '../../../infra/queue/queue.ts'
 import { type Ctx, type InTx, inTx, type ProjectCtx, quickly } from '../../../infra/runtime/ctx.ts'
-import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
+import type { ListVersionId, ProjectId, TrackerId, UserId } from '../../../lib/ids.ts'
 import { inProject } from '../../projects/index.ts'
 import { compileRule, ruleSql } from '../../rules/index.ts'
 import { CHECK_DUE } from '../job-names.ts'
@@ -47,6 +47,9 @@ const CHUNK_IDLE_MS = 250
 /** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a tenth of the time. */
 const REST = 9
 
+/** When no accepted request has waited for so long, a build works on two halves at the same time. */
+const QUIET_MS = 2000
+
 type ChunkSizes = { size: number; pages: number; restUntilMs: number }
 
 /**
@@ -59,18 +62,22 @@ export function createListBuilder({
   halvedFromIds = HALVED_FROM_IDS,
 }: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
   const sizesOf = new Map<ListVersionId, ChunkSizes>()
+  const busyAt = new Map<ProjectId, number>()
   return async (ctx) => {
     const unfinished = await queries.findUnfinished(quickly(ctx))
     for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
     let done = 0
     for (const { id, project_id } of unfinished) {
+      const nowMs = ctx.clock.now().getTime()
       const busy = chunkUsers === undefined && (await hasEntries(ctx, project_id))
+      if (busy) busyAt.set(project_id, nowMs)
+      else if (nowMs - (busyAt.get(project_id) ?? nowMs) > QUIET_MS) busyAt.delete(project_id)
       const first = chunkUsers ?? (busy ? CHUNK_USERS_FIRST : CHUNK_USERS_FIRST_IDLE)
       const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST, restUntilMs: 0 }
       sizesOf.set(id, sizes)
-      if (busy && ctx.clock.now().getTime() < sizes.restUntilMs) continue
-      // While requests wait, the build leaves a processor to them.
-      const halved = busy ? NEVER : { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) }
+      if (busy && nowMs < sizes.restUntilMs) continue
+      // Between requests, the build leaves a processor to the next ones.
+      const halved = busyAt.has(project_id) ? NEVER : { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) }
       const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined, halved }
       done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
     }
