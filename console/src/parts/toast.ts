@@ -1,10 +1,11 @@
 import { notifications } from '@mantine/notifications'
-import { createElement, lazy, Suspense } from 'react'
+import { createElement, Suspense } from 'react'
 import { writeOfSaid } from '../session/last-write.ts'
+import { lazyPart } from './lazy-part.ts'
 import { notice } from './notice.ts'
 
 /** What toasts have besides their texts is no part of the first load. */
-const Said = lazy(() => import('./said.tsx').then(({ Said }) => ({ default: Said })))
+const Said = lazyPart(() => import('./said.tsx').then(({ Said }) => Said))
 
 function say(message: string, onUndo?: () => void): string {
   const write = writeOfSaid()

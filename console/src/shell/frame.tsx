@@ -1,6 +1,7 @@
 import { Outlet, useParams } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { lazyPart } from '../parts/lazy-part.ts'
 import { Loading } from '../parts/loading.tsx'
 import type { SessionProject } from '../session/api.ts'
 import { useSessionEnded } from '../session/ended.ts'
@@ -13,8 +14,8 @@ import { Rail } from './rail.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
 
-const SessionEnded = lazy(async () => ({ default: (await import('./session-ended.tsx')).SessionEnded }))
-const SessionWarning = lazy(async () => ({ default: (await import('./session-warning.tsx')).SessionWarning }))
+const SessionEnded = lazyPart(() => import('./session-ended.tsx').then(({ SessionEnded }) => SessionEnded))
+const SessionWarning = lazyPart(() => import('./session-warning.tsx').then(({ SessionWarning }) => SessionWarning))
 
 /** The frame around the screens of a project. */
 export function ProjectFrame() {

@@ -1,5 +1,6 @@
 import { useHotkeys } from '@mantine/hooks'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
+import { lazyPart } from '../parts/lazy-part.ts'
 import type { SessionProject } from '../session/api.ts'
 
 const OPEN = 'carillon:palette'
@@ -8,7 +9,7 @@ const OPEN = 'carillon:palette'
 export const openPalette = (): void => void window.dispatchEvent(new Event(OPEN))
 
 const load = () => import('./palette.tsx')
-const Palette = lazy(async () => ({ default: (await load()).Palette }))
+const Palette = lazyPart(() => load().then(({ Palette }) => Palette))
 
 /** ⌘K. The palette is loaded when it is opened for the first time. */
 export function PaletteKey({ project }: { project: SessionProject }) {

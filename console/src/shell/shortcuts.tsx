@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
+import { lazyPart } from '../parts/lazy-part.ts'
 import type { SessionProject } from '../session/api.ts'
 import { goInList, goToSearch, pressEdit } from './list-keys.ts'
 import type { Item } from './nav.ts'
@@ -12,7 +13,7 @@ const SECOND_KEY_MS = 1500
 /** Opens the sheet of shortcuts. */
 export const openShortcuts = (): void => void window.dispatchEvent(new Event(OPEN))
 
-const Sheet = lazy(async () => ({ default: (await import('./shortcut-sheet.tsx')).ShortcutSheet }))
+const Sheet = lazyPart(() => import('./shortcut-sheet.tsx').then(({ ShortcutSheet }) => ShortcutSheet))
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

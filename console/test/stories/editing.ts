@@ -14,6 +14,7 @@ export const editing = (site: () => Site) =>
   describe('editing', () => {
     twoMembers(site)
     restarts(site)
+    lateCode(site)
     versions(site)
     blocks(site)
   })
@@ -67,6 +68,21 @@ const restarts = (site: () => Site) =>
     await second.page.getByLabel('Preheader').fill('Written afterwards')
     await saved(second.page)
     expect((await site().api('GET', path)).data).toMatchObject({ subject: 'Written while it was away', preheader: 'Written afterwards' })
+  })
+
+const lateCode = (site: () => Site) =>
+  test('code of the page that could not be loaded while the server was away is loaded when it is back', async () => {
+    const { id } = await draftWithTemplate(site(), 'Late code')
+    await using opened = await memberPage(site(), '/livez')
+    const { page } = opened
+    let refused = 0
+    // The editor of code comes after the rest of the page.
+    await page.route('**/assets/code-editor*.js', (route) => (refused++ < 2 ? route.abort() : route.continue()))
+    await page.goto(address(id))
+    await page.getByLabel('Subject').fill('Typed before')
+    await page.getByRole('textbox', { name: 'HTML of the email' }).waitFor()
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Typed before')
+    expect(refused).toBeGreaterThan(2)
   })
 
 const versions = (site: () => Site) =>

@@ -127,6 +127,8 @@ const copying = (site: () => Site) =>
       await marked('2 steps marked').waitFor({ state: 'detached' })
 
       await page.goto(`/p/1/journeys/${other.id}`)
+      // Nothing can be changed before the server has said that no other member is here.
+      await page.getByRole('button', { name: 'Entrance or exit criterion' }).waitFor()
       await pressOn(page.getByRole('treeitem', { name: /Enter/ }), 'Control+v')
       await page.getByRole('treeitem', { name: /3 hours/ }).waitFor()
       await expect

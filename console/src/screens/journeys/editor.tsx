@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Empty } from '../../parts/empty.tsx'
 import { SearchBox } from '../../parts/filters.tsx'
@@ -15,6 +15,8 @@ import { UndoButtons } from '../../parts/undo-buttons.tsx'
 import { type Adding, AddStep } from './add-step.tsx'
 import type { Editing } from './editing.ts'
 import './journeys.css'
+import { focusWhenDrawn } from '../../parts/focus.ts'
+import { lazyPart } from '../../parts/lazy-part.ts'
 import { MarkedBar, useCopyKeys, useMarking } from './marking.tsx'
 import { Outline, type ShownSteps } from './outline.tsx'
 import { Problems, useProblems } from './problems.tsx'
@@ -22,7 +24,7 @@ import { SHAPES, type Shape, type Statistics } from './search.ts'
 import { StepPanel } from './steps/panel.tsx'
 
 const route = getRouteApi('/member/p/$project/journeys/$journeyId')
-const Canvas = lazy(() => import('./canvas/canvas.tsx').then(({ Canvas }) => ({ default: Canvas })))
+const Canvas = lazyPart(() => import('./canvas/canvas.tsx').then(({ Canvas }) => Canvas))
 
 type Props = { journeyId: number; editing: Editing; stats: Statistics | undefined; lock: EditLock }
 
@@ -37,7 +39,7 @@ export function Editor({ journeyId, editing, stats, lock }: Props) {
   const marking = useMarking(editing)
   useUndoKeys(editing)
   const openStep = useOpenStep(panel)
-  const back = (key?: string) => requestAnimationFrame(() => focusRow(key))
+  const back = (key?: string) => focusWhenDrawn(() => rowOf(key))
   const shown = open === undefined ? undefined : editing.graph[open]
   useCopyKeys(editing, marking.keys, shown && open)
   const hasCanvas = isWide && shape === 'canvas'
@@ -71,7 +73,7 @@ export function Editor({ journeyId, editing, stats, lock }: Props) {
             panel={panel}
             onAdd={add}
             onShowUsers={() => void navigate({ search: { view: 'users', step: open } })}
-            onBack={() => focusRow(open)}
+            onBack={() => rowOf(open)?.focus()}
             onClose={() => {
               openStep(undefined)
               back()
@@ -103,14 +105,14 @@ function useOpenStep(panel: RefObject<HTMLElement | null>) {
       replace: true,
       resetScroll: false,
     })
-    if (key !== undefined && movesFocus) requestAnimationFrame(() => panel.current?.querySelector('input')?.focus())
+    if (key !== undefined && movesFocus) focusWhenDrawn(() => panel.current?.querySelector('input'))
   }
 }
 
-/** Moves the focus to a step of the outline, or to the row that had it last. */
-function focusRow(key: string | undefined) {
+/** The row of a step in the outline, or the one that had the focus last. */
+function rowOf(key: string | undefined): HTMLElement | null {
   const row = key === undefined ? '[tabindex="0"]' : `[data-row="${CSS.escape(key)}"]`
-  document.querySelector<HTMLElement>(`.tree ${row}`)?.focus()
+  return document.querySelector<HTMLElement>(`.tree ${row}`)
 }
 
 function OutlineCard(props: ShownSteps) {

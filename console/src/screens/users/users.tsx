@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
 import type { Selection } from '../../parts/data-table.tsx'
@@ -18,8 +18,9 @@ import { nameOf } from './name.ts'
 import { RULE_CHIP, RuleChip } from './rule-chip.tsx'
 import type { UsersSearch } from './search.ts'
 import './users.css'
+import { lazyPart } from '../../parts/lazy-part.ts'
 
-const RuleDrawer = lazy(async () => ({ default: (await import('./rule-drawer.tsx')).RuleDrawer }))
+const RuleDrawer = lazyPart(() => import('./rule-drawer.tsx').then(({ RuleDrawer }) => RuleDrawer))
 
 const route = getRouteApi('/member/p/$project/users')
 

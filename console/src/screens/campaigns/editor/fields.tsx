@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { lazyPart } from '../../../parts/lazy-part.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { TabBar } from '../../../parts/tabs.tsx'
 import { undoable } from '../../../parts/toast.ts'
@@ -13,7 +14,7 @@ import { HTML_START, MJML_START, type Template } from './template.ts'
 import type { Preview } from './use-preview.ts'
 import { useWords } from './words.ts'
 
-const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })))
+const CodeEditor = lazyPart(() => import('./code-editor.tsx').then(({ CodeEditor }) => CodeEditor))
 
 type Props = {
   campaign: Campaign
