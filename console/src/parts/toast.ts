@@ -5,7 +5,7 @@ import { lazyPart } from './lazy-part.ts'
 import { notice } from './notice.ts'
 
 /** What toasts have besides their texts is no part of the first load. */
-const Said = lazyPart(() => import('./said.tsx').then(({ Said }) => Said))
+const Said = lazyPart(() => import('./said.tsx'), 'Said')
 
 function say(message: string, onUndo?: () => void): string {
   const write = writeOfSaid()

@@ -14,8 +14,8 @@ import { Rail } from './rail.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { TopBar } from './top-bar.tsx'
 
-const SessionEnded = lazyPart(() => import('./session-ended.tsx').then(({ SessionEnded }) => SessionEnded))
-const SessionWarning = lazyPart(() => import('./session-warning.tsx').then(({ SessionWarning }) => SessionWarning))
+const SessionEnded = lazyPart(() => import('./session-ended.tsx'), 'SessionEnded')
+const SessionWarning = lazyPart(() => import('./session-warning.tsx'), 'SessionWarning')
 
 /** The frame around the screens of a project. */
 export function ProjectFrame() {

@@ -9,7 +9,7 @@ const OPEN = 'carillon:palette'
 export const openPalette = (): void => void window.dispatchEvent(new Event(OPEN))
 
 const load = () => import('./palette.tsx')
-const Palette = lazyPart(() => load().then(({ Palette }) => Palette))
+const Palette = lazyPart(load, 'Palette')
 
 /** ⌘K. The palette is loaded when it is opened for the first time. */
 export function PaletteKey({ project }: { project: SessionProject }) {

@@ -13,7 +13,7 @@ const SECOND_KEY_MS = 1500
 /** Opens the sheet of shortcuts. */
 export const openShortcuts = (): void => void window.dispatchEvent(new Event(OPEN))
 
-const Sheet = lazyPart(() => import('./shortcut-sheet.tsx').then(({ ShortcutSheet }) => ShortcutSheet))
+const Sheet = lazyPart(() => import('./shortcut-sheet.tsx'), 'ShortcutSheet')
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

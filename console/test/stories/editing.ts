@@ -77,7 +77,7 @@ const lateCode = (site: () => Site) =>
     const { page } = opened
     let refused = 0
     // The editor of code comes after the rest of the page.
-    await page.route('**/assets/code-editor*.js', (route) => (refused++ < 2 ? route.abort() : route.continue()))
+    await page.route(/code-editor[^/]*\.js/, (route) => (refused++ < 2 ? route.abort() : route.continue()))
     await page.goto(address(id))
     await page.getByLabel('Subject').fill('Typed before')
     await page.getByRole('textbox', { name: 'HTML of the email' }).waitFor()

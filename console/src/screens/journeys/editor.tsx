@@ -24,7 +24,7 @@ import { SHAPES, type Shape, type Statistics } from './search.ts'
 import { StepPanel } from './steps/panel.tsx'
 
 const route = getRouteApi('/member/p/$project/journeys/$journeyId')
-const Canvas = lazyPart(() => import('./canvas/canvas.tsx').then(({ Canvas }) => Canvas))
+const Canvas = lazyPart(() => import('./canvas/canvas.tsx'), 'Canvas')
 
 type Props = { journeyId: number; editing: Editing; stats: Statistics | undefined; lock: EditLock }
 

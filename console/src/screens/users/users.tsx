@@ -20,7 +20,7 @@ import type { UsersSearch } from './search.ts'
 import './users.css'
 import { lazyPart } from '../../parts/lazy-part.ts'
 
-const RuleDrawer = lazyPart(() => import('./rule-drawer.tsx').then(({ RuleDrawer }) => RuleDrawer))
+const RuleDrawer = lazyPart(() => import('./rule-drawer.tsx'), 'RuleDrawer')
 
 const route = getRouteApi('/member/p/$project/users')
 

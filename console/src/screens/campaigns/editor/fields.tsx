@@ -14,7 +14,7 @@ import { HTML_START, MJML_START, type Template } from './template.ts'
 import type { Preview } from './use-preview.ts'
 import { useWords } from './words.ts'
 
-const CodeEditor = lazyPart(() => import('./code-editor.tsx').then(({ CodeEditor }) => CodeEditor))
+const CodeEditor = lazyPart(() => import('./code-editor.tsx'), 'CodeEditor')
 
 type Props = {
   campaign: Campaign
