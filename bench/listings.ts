@@ -29,6 +29,7 @@ export async function listings(): Promise<void> {
       [`user${middle}@example.com`, middle],
     ],
     ['q, one match', 'limit=25&q=user777777@', searched(rows), ['%user777777@%']],
+    ['q, an email address that matches', 'limit=25&q=user777123@example.com', searched(rows), ['%user777123@example.com%']],
     ['q, hundreds of matches', 'limit=25&q=er7777', searched(rows), ['%er7777%']],
     [
       'q, all users match',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { listUsers, matchesSearch } from './pages.queries.ts'
+import { wayToSearch } from './service.ts'
 
 const batch = '/api/client/users/batch'
 
@@ -88,10 +89,29 @@ test('two characters that few users have are found by their neighbours: the same
     texts.map((external_id, at) => ({ external_id, email: `u${at}@example.com` })),
   )
   const page = { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' } as const
-  const found = async (q: string, isRarePair: boolean) =>
-    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, isRarePair))).results.map(({ external_id }) => external_id)
+  const found = async (q: string, isPair: boolean) =>
+    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { isCommon: false, isPair, indexed: null }))).results.map(
+      ({ external_id }) => external_id,
+    )
   for (const q of ['zq', 'ZQ', 'z@', '@z', 'zé', 'q.', '_q', '%z', 'q\\', 'kz', '9@', 'xx']) {
     expect(await found(q, true), q).toEqual(await found(q, false))
   }
   expect(await found('zq', true)).toHaveLength(10)
+})
+
+test('the email address of one among many is looked up by what it does not share with the others: the same users are found', async () => {
+  await using w = await world()
+  const names = ['ana', 'mia', 'quokka', 'Quokka', 'wombat', 'ana.quokka', 'q-uokka', 'quokka2']
+  const others = Array.from({ length: 90 }, (_, at) => `customer${at}`)
+  await w.post(
+    batch,
+    [...names, ...others].map((name, at) => ({ external_id: `id-${at}`, email: `${name}@example.com` })),
+  )
+  expect(await wayToSearch(w.ctx, 'quokka@example.com')).toMatchObject({ isPair: false, indexed: '%quokka%' })
+  expect(await wayToSearch(w.ctx, 'customer17@example.com')).toMatchObject({ indexed: '%r17%' })
+  const found = async (q: string) =>
+    (await w.get(`/api/client/users?q=${encodeURIComponent(q)}&sort=email`)).body.results.map((user: { email: string }) => user.email)
+  expect(await found('quokka@example.com')).toEqual(['Quokka@example.com', 'ana.quokka@example.com', 'quokka@example.com'])
+  expect(await found('customer17@example.com')).toEqual(['customer17@example.com'])
+  expect(await found('wombat@example.org')).toEqual([])
 })

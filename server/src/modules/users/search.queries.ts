@@ -1,38 +1,63 @@
+import { Type } from 'typebox'
 import type { PageRequest } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
 import { fence, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { Flag } from '../../lib/shapes.ts'
+import { indexedParts, withoutCommonParts } from './common-parts.ts'
 import { pairPatterns } from './pair-patterns.ts'
 
 const RECENT_ROWS = 2000
 
-/** The condition that the searched text of a row contains `q`. Phone numbers match without separators too. */
-const textMatches = (q: string) => {
+/** A phone number without separators. Null for other terms. */
+const numberOf = (q: string): string | null => {
   const digits = q.replace(/[ ().-]/g, '')
-  const asNumber = /^\+?\d{2,}$/.test(digits) && digits !== q
-  return asNumber ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(digits)})` : sql`s.text ilike ${likePattern(q)}`
+  return /^\+?\d{2,}$/.test(digits) && digits !== q ? digits : null
 }
 
-const SAMPLED_PLACES = 16
-const SAMPLED_ROWS = 12
+/** The condition that the searched text of a row contains `q`. Phone numbers match without separators too. */
+const textMatches = (q: string) => {
+  const number = numberOf(q)
+  return number ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(number)})` : sql`s.text ilike ${likePattern(q)}`
+}
+
+const SAMPLED_PLACES = 64
+const SAMPLED_ROWS = 3
+
+/** From this many sampled users on, a part of a term is common. */
+const COMMON_FROM = 12
 
 /**
- * Whether `q` is in a sample of a project's users, taken evenly from their ids. A term that is not is rare, and the index finds it at once;
- * for a common one that would mean reading most of the index.
+ * How a term is searched for. With `isCommon`, the newest users fill a page. Otherwise the trigram index finds it: two characters (`isPair`) by
+ * what stands beside them, other terms by the pattern `indexed`, without the parts that many users have; null if the term has none.
  */
-export const isInSample = (ctx: ProjectCtx, q: string): Promise<boolean> =>
-  ctx.db.value(
-    Flag,
-    sql`select exists (
-          select 1
+export type SearchWay = { isCommon: boolean; isPair: boolean; indexed: string | null }
+
+const Sample = Type.Object({ is_common: Flag, common_parts: Type.Array(Type.String()) })
+
+/**
+ * Decides by a sample of the users of a project, taken evenly from their ids. A term that is in it is common. One that is not is rare, and the index
+ * finds it at once; for a common one that would mean reading most of the index.
+ */
+export async function searchWay(ctx: ProjectCtx, q: string): Promise<SearchWay> {
+  const parts = numberOf(q) ? [] : indexedParts(q)
+  const { is_common: isCommon, common_parts: common } = await ctx.db.one(
+    Sample,
+    sql`with sample as materialized (
+          select s.text, lower(s.text) as lower
           from (select min(s.user_id) as first, max(s.user_id) as last from user_search s where s.project_id = ${ctx.projectId}) ends
           cross join generate_series(0, ${SAMPLED_PLACES - 1}::bigint) as place
           cross join lateral (select s.text from user_search s
                               where s.project_id = ${ctx.projectId} and s.user_id >= ends.first + (ends.last - ends.first) * place / ${SAMPLED_PLACES}::bigint
                               order by s.user_id limit ${SAMPLED_ROWS}) s
-          where ${textMatches(q)}) as found`,
+        )
+        select exists (select 1 from sample s where ${textMatches(q)}) as is_common,
+               array(select p.part from unnest(${parts}::text[]) as p (part)
+                     where (select count(*) from sample s where strpos(s.lower, p.part) > 0) >= ${COMMON_FROM}::int) as common_parts`,
   )
+  const isPair = pairPatterns(q) !== null && !isCommon
+  return { isCommon, isPair, indexed: withoutCommonParts(q, new Set(parts).difference(new Set(common))) }
+}
 
 const LATEST = raw(`limit ${RECENT_ROWS}`)
 
@@ -56,19 +81,17 @@ export function matchesLatest(ctx: ProjectCtx, q: string, { direction, travel, c
 }
 
 /**
- * Whether `q` is two characters that few users have, for which `matchesQuery` has a way of its own. For two that many have, it would read a
- * large part of the index over and over.
- */
-export const isRarePair = async (ctx: ProjectCtx, q: string): Promise<boolean> => isPair(q) && !(await isInSample(ctx, q))
-
-export const isPair = (q: string): boolean => pairPatterns(q) !== null
-
-/**
  * The condition that the searched text of a user contains `q`. `id` is the column with the user id. Materialised, because the planner
  * would read the whole index for a term that it expects to be common.
  */
-export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, isRarePair: boolean) =>
-  sql`${id} in (with found as materialized (${isRarePair ? withPair(ctx, q) : withText(ctx, textMatches(q))}) select user_id from found)`
+export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, way: SearchWay) =>
+  sql`${id} in (with found as materialized (${matchesOf(ctx, q, way)}) select user_id from found)`
+
+const matchesOf = (ctx: ProjectCtx, q: string, { isPair, indexed }: SearchWay) => {
+  if (isPair) return withPair(ctx, q)
+  // The index is not searched for an expression.
+  return withText(ctx, indexed === null ? textMatches(q) : sql`s.text ilike ${indexed} and s.text || '' ilike ${likePattern(q)}`)
+}
 
 const withText = (ctx: ProjectCtx, condition: Sql) =>
   sql`select s.user_id from user_search s where ${condition} and s.project_id = ${ctx.projectId}`

@@ -19,7 +19,7 @@ import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
-import { isInSample, isPair } from './search.queries.ts'
+import { type SearchWay, searchWay } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
@@ -31,17 +31,17 @@ const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: Proj
   attributeQueries.listAttributes({ ...ctx, projectId }),
 )
 
-const COMMON_MEMORY_MS = 10_000
-const COMMON_KEPT = 10_000
+const WAY_MEMORY_MS = 10_000
+const WAYS_KEPT = 10_000
 
-/**
- * Whether a term is common, by the id of the project and the term. It decides how a search is done and not what it finds, so that the pages after
- * the first need not sample again.
- */
-const common = cached(COMMON_KEPT, COMMON_MEMORY_MS, (ctx, key: string) => {
+/** Ways to search, by the id of the project and the term. They decide nothing about what is found, so that the pages after the first need no sample. */
+const ways = cached(WAYS_KEPT, WAY_MEMORY_MS, (ctx, key: string) => {
   const at = key.indexOf(' ')
-  return isInSample({ ...ctx, projectId: Number(key.slice(0, at)) as ProjectId } as ProjectCtx, key.slice(at + 1))
+  return searchWay({ ...ctx, projectId: Number(key.slice(0, at)) as ProjectId } as ProjectCtx, key.slice(at + 1))
 })
+
+/** How to search for a term among the users of the project. */
+export const wayToSearch = (ctx: ProjectCtx, q: string): Promise<SearchWay> => ways.get(ctx, `${ctx.projectId} ${q}`)
 
 export const listAttributes = (ctx: ProjectCtx) => attributeQueries.listAttributes(ctx)
 
@@ -145,12 +145,12 @@ async function pageOfUsers<P extends PageOf<unknown>>(
   read: (found?: pages.Found) => Promise<P>,
 ): Promise<P> {
   if (page.q === '' || page.limit === 0) return read()
-  const isCommon = () => common.get(ctx, `${ctx.projectId} ${page.q}`)
-  if (page.sort === 'id' && page.limit > 0 && (await isCommon())) {
+  const way = await wayToSearch(ctx, page.q)
+  if (page.sort === 'id' && page.limit > 0 && way.isCommon) {
     const found = await read(pages.matchesRecentSearch(ctx, page))
     if ((page.travel === 'next' ? found.nextCursor : found.prevCursor) !== null) return found
   }
-  return read(pages.matchesSearch(ctx, page.q, isPair(page.q) && !(await isCommon())))
+  return read(pages.matchesSearch(ctx, page.q, way))
 }
 
 /** The suppressions of the addresses of a user, which another module knows. */

@@ -3,7 +3,7 @@
 import type { PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { describeRule, type Rule } from '../../rules/index.ts'
-import { isRarePair } from '../../users/index.ts'
+import { wayToSearch } from '../../users/index.ts'
 import type { NamedCampaign } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
 import type { MatchingUsers } from '../schema.ts'
@@ -17,9 +17,9 @@ export async function searchByRule(
   timeoutMs = TIMEOUT_MS,
 ): Promise<MatchingUsers> {
   const { names, compiled } = await usableRule(ctx, rule, campaigns)
-  const isPair = page.q !== '' && (await isRarePair(ctx, page.q))
+  const way = page.q === '' ? null : await wayToSearch(ctx, page.q)
   const { results, ...cursors } = await readByRule(ctx, compiled, { timeoutMs, doing: 'Searching by' }, (ctx, statement) =>
-    queries.usersByRule(ctx, statement, page, isPair),
+    queries.usersByRule(ctx, statement, page, way),
   )
   const users = await usersInOrder(
     ctx,

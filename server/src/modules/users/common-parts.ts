@@ -1,0 +1,40 @@
+/**
+ * The trigram index takes time for each part of a term that many users have: to find the email address of one among a million users, it would read
+ * the entries of `exa`, `com` and the like, each with a million users. Only the parts that few have are looked up in it: a tenth of a second becomes a few
+ * milliseconds.
+ */
+
+/** The parts of longer terms are not all looked at. */
+const PARTS_MAX = 48
+
+const LENGTH = 3
+
+/** The parts of a term that the index has entries for, in lower case. */
+export const indexedParts = (q: string): string[] => [...new Set(partsOf(q).map(({ part }) => part))].slice(0, PARTS_MAX)
+
+function partsOf(q: string): { part: string; at: number }[] {
+  const lower = q.toLowerCase()
+  // Otherwise positions would differ.
+  if (lower.length !== q.length) return []
+  return [...lower.matchAll(/(?=([a-z0-9]{3}))/g)].map(({ 1: part = '', index: at }) => ({ part, at }))
+}
+
+/**
+ * A pattern for `like` with those of the parts that are in `rare`, in their order, which every text that contains the term matches. Null if the
+ * term has no other parts, or none of these.
+ */
+export function withoutCommonParts(q: string, rare: ReadonlySet<string>): string | null {
+  const parts = partsOf(q)
+  const kept = parts.filter(({ part }) => rare.has(part))
+  if (kept.length === 0 || kept.length === parts.length) return null
+  let pattern = '%'
+  let end = 0
+  for (const { at } of kept) {
+    // One that follows at once adds a character. One that begins within those before would bring back the parts in between.
+    if (at === end - LENGTH + 1) pattern += q[at + LENGTH - 1]
+    else if (at >= end) pattern += `${end === 0 ? '' : '%'}${q.slice(at, at + LENGTH)}`
+    else continue
+    end = at + LENGTH
+  }
+  return `${pattern}%`
+}
