@@ -22,6 +22,7 @@ import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
 import { tenantsCost } from './tenants-cost.ts'
 import { trigger } from './trigger.ts'
+import { userGrowth } from './user-growth.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -45,6 +46,7 @@ const benches = {
   webhooks,
   scale,
   growth,
+  'user-growth': userGrowth,
   calm,
   console: consoleInBrowser,
   'cold-start': coldStart,
