@@ -6,6 +6,7 @@ import { ConfirmWrite } from '../../../parts/confirm-write.tsx'
 import { Copyable } from '../../../parts/copy.tsx'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
+import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { sizeOf } from '../../../parts/sizes.ts'
 import { said } from '../../../parts/toast.ts'
@@ -19,9 +20,11 @@ type Props = { campaignId: number; place: Place; mayWrite: boolean }
 export function Attachments({ campaignId, place: { locale, variant }, mayWrite }: Props) {
   const { t, i18n } = useTranslation('campaigns')
   const path = { campaignId, locale }
-  const { data, error, refetch } = useRead(ATTACHMENTS, { path, query: { variant } })
+  const { data, error, isLoading, refetch } = useRead(ATTACHMENTS, { path, query: { variant } })
   const [deleted, setDeleted] = useState<string | null>(null)
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
+  // Files that came later would move the button below them.
+  if (isLoading) return <Loading />
   return (
     <Card title={t('attachments.heading')} aside={t('attachments.about')}>
       {data && data.results.length > 0 && (

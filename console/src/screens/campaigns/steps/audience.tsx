@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
+import { Loading } from '../../../parts/loading.tsx'
 import { Card } from '../../../parts/page.tsx'
 import { said } from '../../../parts/toast.ts'
 import { Funnel } from '../funnel.tsx'
@@ -19,7 +20,7 @@ function Lists({ campaign, autosave }: StepProps) {
   const { t, i18n } = useTranslation('campaigns')
   const { draft, change, state } = autosave
   const { list_ids: chosen = [], exclusion_list_ids: excluded = [] } = draft
-  const { data, error } = useRead(
+  const { data, error, isLoading } = useRead(
     LISTS,
     { query: { limit: 100 } },
     { refetchInterval: ({ state }) => (state.data?.results.some(({ state }) => state === 'building') ? LIVE_MS : false) },
@@ -37,6 +38,8 @@ function Lists({ campaign, autosave }: StepProps) {
   const options = lists.map(({ id, name, users_count }) => ({ value: String(id), label: `${name} (${number.format(users_count)})` }))
   const used = lists.filter(({ id }) => chosen.includes(id) || excluded.includes(id))
   const isReady = chosen.length > 0 && state === 'saved' && used.every(({ state }) => state === 'ready')
+  // The button for all users would come later, and move the fields below it.
+  if (isLoading) return <Loading />
   return (
     <div className="cols main-side">
       <Card title={t('step.audience')}>

@@ -15,10 +15,11 @@ type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
   const isAdmin = useMay('admin')
+  const hasLinks = channel !== 'webhook'
   const providers = useRead('/api/client/providers', { query }, { enabled: isAdmin })
-  const domains = useRead('/api/client/domains', { query })
-  // Fields that came later would move the others away from the pointer.
-  if ((isAdmin && providers.isPending) || domains.isPending) return <Loading />
+  const domains = useRead('/api/client/domains', { query }, { enabled: hasLinks })
+  // Fields that came later would move the others away from the pointer. Without a network, no read is under way, and the fields are there.
+  if (providers.isLoading || domains.isLoading) return <Loading />
   return (
     <div className="form pad narrow">
       <ProviderField
@@ -38,7 +39,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
       {channel === 'email' && (
         <Retries retries={draft.mail_retries ?? null} onChange={(retries) => change({ ...draft, mail_retries: retries })} />
       )}
-      {channel !== 'webhook' && (
+      {hasLinks && (
         <>
           <DomainField domains={domains.data?.results ?? []} draft={draft} change={change} />
           <UtmFields draft={draft} change={change} />
