@@ -117,7 +117,7 @@ async function ownDatabase(): Promise<string> {
     } else await empty(await own)
   }
   ownFile = testPath
-  own ??= cloneTemplate().then(withNewIds)
+  own ??= cloneTemplate().then(withNewIds).then(noteTables)
   return own
 }
 
@@ -153,9 +153,25 @@ export async function createDatabase(like = ''): Promise<string> {
   return withDatabase(inject('databaseUrl'), name)
 }
 
-/** The tables that ever had rows. Those of others take no part: to open a table costs more than to delete the rows of most. */
-const TABLES = `select string_agg(format('delete from %I', relname), ';') as statements from pg_class
-  where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations' and pg_relation_size(oid) > 0`
+/**
+ * Deletes the rows of the tables that ever had some, and drops the tables that tests have created. Others take no part: to open a table costs more
+ * than to delete the rows of most.
+ */
+const EMPTIES = `
+  select string_agg(format(case when oid::int8 > $1 and not relispartition then 'drop table %I' else 'delete from %I' end, relname), ';') as statements
+  from pg_class
+  where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'
+    and (pg_relation_size(oid) > 0 or oid::int8 > $1 and not relispartition)`
+
+/** The newest table of the database of this process, when it was cloned. */
+let newestTable = 0
+
+async function noteTables(databaseUrl: string): Promise<string> {
+  const connection = await connectionFor(databaseUrl)
+  const { rows } = await connection.query<{ newest: number }>('select max(oid)::int8::float8 as newest from pg_class')
+  newestTable = rows[0]?.newest ?? 0
+  return databaseUrl
+}
 
 let emptying: { url: string; pool: pg.Pool } | undefined
 
@@ -169,10 +185,10 @@ async function connectionFor(url: string): Promise<pg.Pool> {
   return emptying.pool
 }
 
-/** Deletes all rows. Sequences continue, so that a cached id never belongs to another row. */
+/** Deletes all rows, and tables of tests. Sequences continue, so that a cached id never belongs to another row. */
 async function empty(databaseUrl: string): Promise<void> {
   const connection = await connectionFor(databaseUrl)
-  const { rows } = await connection.query<{ statements: string | null }>(TABLES)
+  const { rows } = await connection.query<{ statements: string | null }>(EMPTIES, [newestTable])
   const statements = rows[0]?.statements
   if (statements) await connection.query(`begin; set local session_replication_role = replica; ${statements}; commit`)
 }
