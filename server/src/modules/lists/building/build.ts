@@ -44,7 +44,7 @@ const GROWTH_MIN = 0.1
 const CHUNK_MS = 25
 /** The target time of a chunk when no accepted request waits. */
 const CHUNK_IDLE_MS = 250
-/** While accepted requests wait, the build pauses for this multiple of the time it took: it has a fifteenth of the time, and what it costs beside stays below a tenth. */
+/** While accepted requests wait, the build pauses for this multiple of the time it took, so that it uses at most a fifteenth of the time. */
 const REST = 14
 
 /** When no accepted request has waited for so long, a build works on two halves at the same time. */
