@@ -90,7 +90,7 @@ test('two characters that few users have are found by their neighbours: the same
   )
   const page = { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' } as const
   const found = async (q: string, isPair: boolean) =>
-    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { isCommon: false, isPair, indexed: null }))).results.map(
+    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { isCommon: false, isPair, rareParts: new Set() }))).results.map(
       ({ external_id }) => external_id,
     )
   for (const q of ['zq', 'ZQ', 'z@', '@z', 'zé', 'q.', '_q', '%z', 'q\\', 'kz', '9@', 'xx']) {
@@ -105,13 +105,16 @@ test('the email address of one among many is looked up by what it does not share
   const others = Array.from({ length: 90 }, (_, at) => `customer${at}`)
   await w.post(
     batch,
-    [...names, ...others].map((name, at) => ({ external_id: `id-${at}`, email: `${name}@example.com` })),
+    [...names, ...others].map((name, at) => ({ external_id: `id-${at}`, email: `${name}@example.com`, phone: `+61400000${100 + at}` })),
   )
-  expect(await wayToSearch(w.ctx, 'quokka@example.com')).toMatchObject({ isPair: false, indexed: '%quokka%' })
-  expect(await wayToSearch(w.ctx, 'customer17@example.com')).toMatchObject({ indexed: '%r17%' })
+  const rareOf = async (q: string) => [...(await wayToSearch(w.ctx, q)).rareParts]
+  expect(await rareOf('quokka@example.com')).toEqual(['quo', 'uok', 'okk', 'kka'])
+  expect(await rareOf('customer17@example.com')).toEqual(['r17'])
+  expect(await rareOf('+61 400 000 117')).toEqual(['117'])
   const found = async (q: string) =>
     (await w.get(`/api/client/users?q=${encodeURIComponent(q)}&sort=email`)).body.results.map((user: { email: string }) => user.email)
   expect(await found('quokka@example.com')).toEqual(['Quokka@example.com', 'ana.quokka@example.com', 'quokka@example.com'])
   expect(await found('customer17@example.com')).toEqual(['customer17@example.com'])
+  expect(await found('+61 400 000 117')).toEqual(['customer9@example.com'])
   expect(await found('wombat@example.org')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { PageRequest } from '../../infra/http/paging.ts'
 import { likePattern } from '../../infra/http/search.ts'
-import { fence, raw, type Sql, sql } from '../../infra/postgres/db.ts'
+import { fence, join, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { Flag } from '../../lib/shapes.ts'
 import { indexedParts, withoutCommonParts } from './common-parts.ts'
@@ -9,16 +9,26 @@ import { pairPatterns } from './pair-patterns.ts'
 
 const RECENT_ROWS = 2000
 
-/** A phone number without separators. Null for other terms. */
-const numberOf = (q: string): string | null => {
+/** The texts that a term stands for: itself, and a phone number also without separators. */
+function textsOf(q: string): string[] {
   const digits = q.replace(/[ ().-]/g, '')
-  return /^\+?\d{2,}$/.test(digits) && digits !== q ? digits : null
+  return /^\+?\d{2,}$/.test(digits) && digits !== q ? [q, digits] : [q]
 }
 
-/** The condition that the searched text of a row contains `q`. Phone numbers match without separators too. */
-const textMatches = (q: string) => {
-  const number = numberOf(q)
-  return number ? sql`(s.text ilike ${likePattern(q)} or s.text ilike ${likePattern(number)})` : sql`s.text ilike ${likePattern(q)}`
+const NONE: ReadonlySet<string> = new Set()
+
+/** The condition that the searched text of a row contains one of the texts of `q`. The trigram index is searched for their `rareParts` only. */
+const textMatches = (q: string, rareParts = NONE) =>
+  sql`(${join(
+    textsOf(q).map((text) => contains(text, rareParts)),
+    ' or ',
+  )})`
+
+function contains(text: string, rareParts: ReadonlySet<string>): Sql {
+  const pattern = withoutCommonParts(text, rareParts)
+  const whole = likePattern(text)
+  // The index is not searched for an expression: the whole text is checked on what it finds.
+  return pattern === null ? sql`s.text ilike ${whole}` : sql`(s.text ilike ${pattern} and s.text || '' ilike ${whole})`
 }
 
 const SAMPLED_PLACES = 64
@@ -29,9 +39,9 @@ const COMMON_FROM = 12
 
 /**
  * How a term is searched for. With `isCommon`, the newest users fill a page. Otherwise the trigram index finds it: two characters (`isPair`) by
- * what stands beside them, other terms by the pattern `indexed`, without the parts that many users have; null if the term has none.
+ * what stands beside them, other terms by those of their parts that few users have.
  */
-export type SearchWay = { isCommon: boolean; isPair: boolean; indexed: string | null }
+export type SearchWay = { isCommon: boolean; isPair: boolean; rareParts: ReadonlySet<string> }
 
 const Sample = Type.Object({ is_common: Flag, common_parts: Type.Array(Type.String()) })
 
@@ -40,7 +50,7 @@ const Sample = Type.Object({ is_common: Flag, common_parts: Type.Array(Type.Stri
  * finds it at once; for a common one that would mean reading most of the index.
  */
 export async function searchWay(ctx: ProjectCtx, q: string): Promise<SearchWay> {
-  const parts = numberOf(q) ? [] : indexedParts(q)
+  const parts = [...new Set(textsOf(q).flatMap(indexedParts))]
   const { is_common: isCommon, common_parts: common } = await ctx.db.one(
     Sample,
     sql`with sample as materialized (
@@ -56,7 +66,7 @@ export async function searchWay(ctx: ProjectCtx, q: string): Promise<SearchWay> 
                      where (select count(*) from sample s where strpos(s.lower, p.part) > 0) >= ${COMMON_FROM}::int) as common_parts`,
   )
   const isPair = pairPatterns(q) !== null && !isCommon
-  return { isCommon, isPair, indexed: withoutCommonParts(q, new Set(parts).difference(new Set(common))) }
+  return { isCommon, isPair, rareParts: new Set(parts).difference(new Set(common)) }
 }
 
 const LATEST = raw(`limit ${RECENT_ROWS}`)
@@ -87,11 +97,8 @@ export function matchesLatest(ctx: ProjectCtx, q: string, { direction, travel, c
 export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, way: SearchWay) =>
   sql`${id} in (with found as materialized (${matchesOf(ctx, q, way)}) select user_id from found)`
 
-const matchesOf = (ctx: ProjectCtx, q: string, { isPair, indexed }: SearchWay) => {
-  if (isPair) return withPair(ctx, q)
-  // The index is not searched for an expression.
-  return withText(ctx, indexed === null ? textMatches(q) : sql`s.text ilike ${indexed} and s.text || '' ilike ${likePattern(q)}`)
-}
+const matchesOf = (ctx: ProjectCtx, q: string, { isPair, rareParts }: SearchWay) =>
+  isPair ? withPair(ctx, q) : withText(ctx, textMatches(q, rareParts))
 
 const withText = (ctx: ProjectCtx, condition: Sql) =>
   sql`select s.user_id from user_search s where ${condition} and s.project_id = ${ctx.projectId}`
