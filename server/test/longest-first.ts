@@ -1,7 +1,7 @@
 /** The order of test files: those that take long begin first, so that none of them runs alone at the end while the other processors wait. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files of more than ten seconds, the longest first. A file that is missing here only ends later. */
+/** Files of more than five seconds, the longest first. A file that is missing here only ends later. */
 const LONG = [
   'console/test/looks',
   'console/test/console',
@@ -38,6 +38,7 @@ const LONG = [
   'server/src/infra/threads/pool',
   'server/test/disasters/several-processes',
   'server/test/flows/mail-events',
+  'server/src/infra/outgoing/mail',
 ]
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
