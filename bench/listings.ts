@@ -3,7 +3,7 @@
  * connections, so that the ratio compares throughput and not the latency of a round trip.
  */
 import pg from 'pg'
-import { type BenchServer, load, report, startServer } from './support.ts'
+import { type BenchServer, load, report, seedUsers, startServer } from './support.ts'
 
 const USERS = Number(process.env.BENCH_USERS ?? 1_000_000)
 const REQUESTS = 10_000
@@ -12,7 +12,7 @@ const CONNECTIONS = 8
 export async function listings(): Promise<void> {
   await using server = await startServer()
   const pool = new pg.Pool({ connectionString: server.databaseUrl, max: CONNECTIONS })
-  await seed(pool)
+  await seedUsers(pool, USERS)
   const rows = `select u.id, u.project_id, u.external_id, u.anonymous_id, u.email, u.phone, u.timezone, u.locale, u.data, u.has_push_device, u.created_at, u.updated_at
                 from users u where u.project_id = 1 and u.merged_into is null and u.erase_requested_at is null`
   const middle = USERS / 2
@@ -58,21 +58,6 @@ export async function listings(): Promise<void> {
 
 const searched = (rows: string) =>
   `${rows} and u.id in (with found as materialized (select user_id from user_search where project_id = 1 and text ilike $1) select user_id from found) order by u.id desc limit 26`
-
-async function seed(db: pg.Pool): Promise<void> {
-  await db.query(
-    `insert into users (project_id, external_id, email, phone, timezone, locale, data, created_at, updated_at)
-                  select 1, 'cust-' || i, 'user' || i || '@example.com', '+614' || lpad(i::text, 8, '0'), 'Australia/Sydney', 'en-AU',
-                         jsonb_build_object('plan', case when i % 3 = 0 then 'free' else 'pro' end, 'visits', i % 100), now(), now()
-                  from generate_series(1, $1::int) i`,
-    [USERS],
-  )
-  await db.query(
-    `insert into user_search (user_id, project_id, text) select id, project_id, concat_ws(E'\\x1f', external_id, email, phone) from users`,
-  )
-  await db.query('vacuum analyze users')
-  await db.query('vacuum analyze user_search')
-}
 
 async function page(server: BenchServer, pool: pg.Pool, name: string, query: string, statement: string, values: unknown[]): Promise<void> {
   const requests = name.includes('match') ? REQUESTS / 10 : REQUESTS

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFile, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import type { Client, Pool as PgPool } from 'pg'
 import { Pool } from 'undici'
 
 /** `BENCH_PROFILE` is a folder to which the server writes a CPU profile. */
@@ -91,6 +92,21 @@ export async function load(
 /** The value below which a fraction `part` of the sorted numbers lies. */
 const quantile = (sorted: number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+/** Stores users `customer-1` and so on, a tenth of them with the plan `pro`, with the text by which they are searched. */
+export async function seedUsers(db: Client | PgPool, users: number): Promise<void> {
+  await db.query(
+    `insert into users (project_id, external_id, email, phone, timezone, locale, data, created_at, updated_at)
+     select 1, 'customer-' || i, 'user' || i || '@example.com', '+614' || lpad(i::text, 8, '0'), 'Australia/Sydney', 'en-AU',
+            jsonb_build_object('plan', case when i % 10 = 0 then 'pro' else 'free' end, 'visits', i % 100), now(), now()
+     from generate_series(1, $1::int) i`,
+    [users],
+  )
+  await db.query(
+    `insert into user_search (user_id, project_id, text) select id, project_id, concat_ws(E'\\x1f', external_id, email, phone) from users`,
+  )
+  await db.query('vacuum analyze users, user_search')
+}
 
 /** The median of several runs. */
 export async function median(times: number, measure: () => Promise<number>): Promise<number> {

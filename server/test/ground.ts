@@ -158,7 +158,7 @@ export async function createDatabase(like = ''): Promise<string> {
  * than to delete the rows of most.
  */
 const EMPTIES = `
-  select string_agg(format(case when oid::int8 > $1 and not relispartition then 'drop table %I' else 'delete from %I' end, relname), ';') as statements
+  select string_agg(format(case when oid::int8 > $1 and not relispartition then 'drop table %I cascade' else 'delete from %I' end, relname), ';') as statements
   from pg_class
   where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'
     and (pg_relation_size(oid) > 0 or oid::int8 > $1 and not relispartition)`

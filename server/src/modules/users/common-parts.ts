@@ -4,7 +4,7 @@
  * milliseconds.
  */
 
-/** The parts of longer terms are not all looked at. */
+/** Each part is counted in the sample. Without the others of a long term, the index only finds more to be checked. */
 const PARTS_MAX = 48
 
 const LENGTH = 3

@@ -42,17 +42,17 @@ export {
 export { keysOfChange, type MergedInto, mergedIntoOf, type ResolvedChanges, resolveQueuedChanges } from './queued-changes.ts'
 export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow, UserUpsert } from './schema.ts'
-export { matchesQuery, matchesRecentQuery, type SearchWay } from './search.queries.ts'
+export { matchesQuery, matchesRecentQuery, type SearchPlan } from './search.queries.ts'
 export {
   deleteUser,
   findLiveUsers,
   listUsers,
   presentBatch,
   requireUser,
+  searchPlan,
   unlinkRemoved,
   userByIds,
   usersForCaller,
-  wayToSearch,
 } from './service.ts'
 export { type KeyedSystemEvent, systemEventsOf } from './system-events.ts'
 export { type UpsertOutcome, upsertUsers } from './upsert-users.ts'

@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { columns, isLive } from './queries.ts'
 import { UserRow } from './schema.ts'
-import { matchesLatest, matchesQuery, matchesRecentQuery, type SearchWay } from './search.queries.ts'
+import { matchesLatest, matchesQuery, matchesRecentQuery, type SearchPlan } from './search.queries.ts'
 
 export const userListing = listing({
   resource: 'users',
@@ -44,8 +44,8 @@ export function listUserBytes(ctx: ProjectCtx, page: PageRequest, hidden: string
 }
 
 /** Users who match `q`, for a rare term. */
-export function matchesSearch(ctx: ProjectCtx, q: string, way: SearchWay): Found {
-  const matches = matchesQuery(ctx, sql`u.id`, q, way)
+export function matchesSearch(ctx: ProjectCtx, q: string, plan: SearchPlan): Found {
+  const matches = matchesQuery(ctx, sql`u.id`, q, plan)
   return { here: matches, behind: matches }
 }
 

@@ -38,18 +38,18 @@ const SAMPLED_ROWS = 3
 const COMMON_FROM = 12
 
 /**
- * How a term is searched for. With `isCommon`, the newest users fill a page. Otherwise the trigram index finds it: two characters (`isPair`) by
- * what stands beside them, other terms by those of their parts that few users have.
+ * How to search for a term, which changes nothing about what is found. A common term fills a page from the newest users. Another one is looked up
+ * in the trigram index, by those of its parts that few users have.
  */
-export type SearchWay = { isCommon: boolean; isPair: boolean; rareParts: ReadonlySet<string> }
+export type SearchPlan = { isCommon: boolean; rareParts: ReadonlySet<string> }
 
 const Sample = Type.Object({ is_common: Flag, common_parts: Type.Array(Type.String()) })
 
 /**
- * Decides by a sample of the users of a project, taken evenly from their ids. A term that is in it is common. One that is not is rare, and the index
+ * Plans by a sample of the users of a project, taken evenly from their ids. A term that is in it is common. One that is not is rare, and the index
  * finds it at once; for a common one that would mean reading most of the index.
  */
-export async function searchWay(ctx: ProjectCtx, q: string): Promise<SearchWay> {
+export async function planSearch(ctx: ProjectCtx, q: string): Promise<SearchPlan> {
   const parts = [...new Set(textsOf(q).flatMap(indexedParts))]
   const { is_common: isCommon, common_parts: common } = await ctx.db.one(
     Sample,
@@ -65,8 +65,7 @@ export async function searchWay(ctx: ProjectCtx, q: string): Promise<SearchWay> 
                array(select p.part from unnest(${parts}::text[]) as p (part)
                      where (select count(*) from sample s where strpos(s.lower, p.part) > 0) >= ${COMMON_FROM}::int) as common_parts`,
   )
-  const isPair = pairPatterns(q) !== null && !isCommon
-  return { isCommon, isPair, rareParts: new Set(parts).difference(new Set(common)) }
+  return { isCommon, rareParts: new Set(parts).difference(new Set(common)) }
 }
 
 const LATEST = raw(`limit ${RECENT_ROWS}`)
@@ -94,18 +93,21 @@ export function matchesLatest(ctx: ProjectCtx, q: string, { direction, travel, c
  * The condition that the searched text of a user contains `q`. `id` is the column with the user id. Materialised, because the planner
  * would read the whole index for a term that it expects to be common.
  */
-export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, way: SearchWay) =>
-  sql`${id} in (with found as materialized (${matchesOf(ctx, q, way)}) select user_id from found)`
+export const matchesQuery = (ctx: ProjectCtx, id: Sql, q: string, plan: SearchPlan) =>
+  sql`${id} in (with found as materialized (${matchesOf(ctx, q, plan)}) select user_id from found)`
 
-const matchesOf = (ctx: ProjectCtx, q: string, { isPair, rareParts }: SearchWay) =>
-  isPair ? withPair(ctx, q) : withText(ctx, textMatches(q, rareParts))
+/** Two characters that few users have are found by what stands beside them. For two that many have, that would read much of the index over and over. */
+function matchesOf(ctx: ProjectCtx, q: string, { isCommon, rareParts }: SearchPlan): Sql {
+  const pairs = isCommon ? null : pairPatterns(q)
+  return pairs ? withPair(ctx, q, pairs) : withText(ctx, textMatches(q, rareParts))
+}
 
 const withText = (ctx: ProjectCtx, condition: Sql) =>
   sql`select s.user_id from user_search s where ${condition} and s.project_id = ${ctx.projectId}`
 
 /** ASCII texts by trigrams, and the others, which have an index of their own. */
-const withPair = (ctx: ProjectCtx, q: string) =>
-  sql`${withText(ctx, sql`s.text ilike any(${pairPatterns(q)}::text[])`)}
+const withPair = (ctx: ProjectCtx, q: string, patterns: string[]) =>
+  sql`${withText(ctx, sql`s.text ilike any(${patterns}::text[])`)}
       union all ${withText(ctx, sql`octet_length(s.text) <> length(s.text) and ${textMatches(q)}`)}`
 
 /** The same condition for a common term: each row of the page is checked. */

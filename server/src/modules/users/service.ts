@@ -19,7 +19,7 @@ import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
 import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
-import { type SearchWay, searchWay } from './search.queries.ts'
+import { planSearch, type SearchPlan } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
 import { anonymousIdStore } from './user-data.queries.ts'
 
@@ -31,17 +31,17 @@ const attributeRules = cached(RULES_KEPT, RULES_MEMORY_MS, (ctx, projectId: Proj
   attributeQueries.listAttributes({ ...ctx, projectId }),
 )
 
-const WAY_MEMORY_MS = 10_000
-const WAYS_KEPT = 10_000
+const PLAN_MEMORY_MS = 10_000
+const PLANS_KEPT = 10_000
 
-/** Ways to search, by the id of the project and the term. They decide nothing about what is found, so that the pages after the first need no sample. */
-const ways = cached(WAYS_KEPT, WAY_MEMORY_MS, (ctx, key: string) => {
+/** Plans of searches, by the id of the project and the term. The pages after the first use that of the first. */
+const plans = cached(PLANS_KEPT, PLAN_MEMORY_MS, (ctx, key: string) => {
   const at = key.indexOf(' ')
-  return searchWay({ ...ctx, projectId: Number(key.slice(0, at)) as ProjectId } as ProjectCtx, key.slice(at + 1))
+  return planSearch({ ...ctx, projectId: Number(key.slice(0, at)) as ProjectId } as ProjectCtx, key.slice(at + 1))
 })
 
 /** How to search for a term among the users of the project. */
-export const wayToSearch = (ctx: ProjectCtx, q: string): Promise<SearchWay> => ways.get(ctx, `${ctx.projectId} ${q}`)
+export const searchPlan = (ctx: ProjectCtx, q: string): Promise<SearchPlan> => plans.get(ctx, `${ctx.projectId} ${q}`)
 
 export const listAttributes = (ctx: ProjectCtx) => attributeQueries.listAttributes(ctx)
 
@@ -145,12 +145,12 @@ async function pageOfUsers<P extends PageOf<unknown>>(
   read: (found?: pages.Found) => Promise<P>,
 ): Promise<P> {
   if (page.q === '' || page.limit === 0) return read()
-  const way = await wayToSearch(ctx, page.q)
-  if (page.sort === 'id' && page.limit > 0 && way.isCommon) {
+  const plan = await searchPlan(ctx, page.q)
+  if (page.sort === 'id' && page.limit > 0 && plan.isCommon) {
     const found = await read(pages.matchesRecentSearch(ctx, page))
     if ((page.travel === 'next' ? found.nextCursor : found.prevCursor) !== null) return found
   }
-  return read(pages.matchesSearch(ctx, page.q, way))
+  return read(pages.matchesSearch(ctx, page.q, plan))
 }
 
 /** The suppressions of the addresses of a user, which another module knows. */

@@ -1,7 +1,7 @@
 import type { PageOf, PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, UserId } from '../../../lib/ids.ts'
-import { findUsers, requireUser, usersForCaller, wayToSearch } from '../../users/index.ts'
+import { findUsers, requireUser, searchPlan, usersForCaller } from '../../users/index.ts'
 import type { ListOfUser } from '../schema.ts'
 import * as queries from './queries.ts'
 
@@ -37,6 +37,6 @@ async function pageOfIds(ctx: ProjectCtx, versionId: ListVersionId | null, page:
   const enough = page.limit === -1 ? queries.NEAR_ROWS + 1 : page.limit + 2
   const near = await queries.searchNear(ctx, versionId, page, enough)
   const isShort = near !== undefined && (near.looked < queries.NEAR_ROWS || near.found === enough)
-  const found = isShort ? queries.matchesRecentSearch(ctx, page.q) : queries.matchesSearch(ctx, page.q, await wayToSearch(ctx, page.q))
+  const found = isShort ? queries.matchesRecentSearch(ctx, page.q) : queries.matchesSearch(ctx, page.q, await searchPlan(ctx, page.q))
   return queries.listMembers(ctx, versionId, page, found)
 }

@@ -69,7 +69,7 @@ export const searchNear = (ctx: ProjectCtx, versionId: ListVersionId, page: Page
 export const matchesRecentSearch = (ctx: ProjectCtx, q: string) => users.matchesRecentQuery(ctx, sql`p.user_id`, q)
 
 /** Does a member match `q`? For a rare term: the trigram index finds the matches first. */
-export const matchesSearch = (ctx: ProjectCtx, q: string, way: users.SearchWay) => users.matchesQuery(ctx, sql`p.user_id`, q, way)
+export const matchesSearch = (ctx: ProjectCtx, q: string, plan: users.SearchPlan) => users.matchesQuery(ctx, sql`p.user_id`, q, plan)
 
 const NamedRow = Type.Object({ name: Type.String(), id: IdOf<UserId>(), is_external: Type.Boolean() })
 

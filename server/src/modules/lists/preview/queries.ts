@@ -5,7 +5,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant } from '../../../lib/shapes.ts'
 import type { RuleSql } from '../../rules/index.ts'
-import { isLiveUser, matchesQuery, type SearchWay } from '../../users/index.ts'
+import { isLiveUser, matchesQuery, type SearchPlan } from '../../users/index.ts'
 
 /** For the rest of the transaction: limits the time of statements, and lets them read whole tables sequentially. */
 export const limitStatements = (ctx: InTx, timeoutMs: number) =>
@@ -69,17 +69,17 @@ const MatchRow = Type.Object({ id: IdOf<UserId>(), created_at: Instant, updated_
 
 /**
  * A page of the users a rule holds for. Each is checked in the order of the page, so that a rule that many users match ends when the page is
- * full. `way` is that of the search; null without one.
+ * full. `plan` is that of the search; null without one.
  */
 export const usersByRule = (
   ctx: InTx<ProjectCtx>,
   { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>,
   page: PageRequest,
-  way: SearchWay | null,
+  plan: SearchPlan | null,
 ): Promise<PageOf<Static<typeof MatchRow>>> =>
   pageOf(ctx, MatchRow, matchListing, page, {
     select: sql`u.id, u.created_at, u.updated_at`,
     from: sql`users u cross join lateral (select ${columns}) p`,
-    where: sql`u.project_id = ${ctx.projectId} and ${isLiveUser} and ${way === null ? sql`true` : matchesQuery(ctx, sql`u.id`, page.q, way)} and ${holds}`,
+    where: sql`u.project_id = ${ctx.projectId} and ${isLiveUser} and ${plan === null ? sql`true` : matchesQuery(ctx, sql`u.id`, page.q, plan)} and ${holds}`,
     isOneOff: true,
   })

@@ -3,7 +3,7 @@
 import type { PageRequest } from '../../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { describeRule, type Rule } from '../../rules/index.ts'
-import { wayToSearch } from '../../users/index.ts'
+import { searchPlan } from '../../users/index.ts'
 import type { NamedCampaign } from '../check-references.ts'
 import { usersInOrder } from '../members/list.ts'
 import type { MatchingUsers } from '../schema.ts'
@@ -17,9 +17,9 @@ export async function searchByRule(
   timeoutMs = TIMEOUT_MS,
 ): Promise<MatchingUsers> {
   const { names, compiled } = await usableRule(ctx, rule, campaigns)
-  const way = page.q === '' ? null : await wayToSearch(ctx, page.q)
+  const plan = page.q === '' ? null : await searchPlan(ctx, page.q)
   const { results, ...cursors } = await readByRule(ctx, compiled, { timeoutMs, doing: 'Searching by' }, (ctx, statement) =>
-    queries.usersByRule(ctx, statement, page, way),
+    queries.usersByRule(ctx, statement, page, plan),
   )
   const users = await usersInOrder(
     ctx,
