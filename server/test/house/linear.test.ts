@@ -7,6 +7,7 @@ import { parseJson, parsePairs, toRecord } from '../../src/infra/http/body.ts'
 import { compileRoute } from '../../src/infra/http/compile.ts'
 import { encodingFor } from '../../src/infra/http/encoding.ts'
 import { PAGING_PARAMETERS, readPageRequest } from '../../src/infra/http/paging.ts'
+import { withoutFailedChain } from '../../src/lib/arc.ts'
 import { formats } from '../../src/lib/formats.ts'
 import { Exact } from '../../src/lib/shapes.ts'
 import { checkedSchemas, checker } from '../../src/lib/validate.ts'
@@ -134,6 +135,7 @@ describe('what reads a whole text takes linear time:', () => {
     ['a keyword of a text message', (text) => readKeyword(text, 'de')],
     ['a mailbox', isMailbox],
     ['mailboxes', splitAddresses],
+    ['a header of an ARC chain', (text) => withoutFailedChain([{ name: 'arc-seal', raw: `ARC-Seal:${text}` }])],
     ...cells,
   ]
   test.each(readers)('%s', (name, read) => {

@@ -55,6 +55,12 @@ describe('the headers of a submitted email', () => {
     )
   })
 
+  test('lose an ARC chain that cannot be valid', () => {
+    const raw = 'From: kim@example.com\r\nMessage-ID: <own@x>\r\nDate: today'
+    const head = headOf('ARC-Seal: i=1; cv=none;', '\tb=x', 'ARC-Authentication-Results: i=1; example.org', raw)
+    expect(preparedMail(head, { messageId: '<key@x>', date: new Date(0) }).toString()).toBe(`${raw}\r\n\r\nbody\r\n`)
+  })
+
   test('keep their Message-ID, their date and their bytes', () => {
     const raw = Buffer.from('From: kim@example.com\r\nMESSAGE-ID: <own@x>\r\nDate: today\r\nSubject: h\xe9 \xc3\xa9\r\n\r\n\xff', 'latin1')
     const head = readHead(raw)

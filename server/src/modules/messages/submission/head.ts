@@ -1,5 +1,6 @@
 /** The headers of an email that an application submits: what is read of them, and what is changed. Pure. */
 import addressparser from 'nodemailer/lib/addressparser'
+import { withoutFailedChain } from '../../../lib/arc.ts'
 import { isEmail } from '../../../lib/email.ts'
 
 /** A header with the lines that continue it, as it came. */
@@ -49,13 +50,15 @@ export function fromAddress(head: Head): string | null {
 /** Recipients that are hidden, and what only the last server may add. */
 const REMOVED: readonly string[] = ['bcc', 'resent-bcc', 'return-path']
 
-/** The email without the headers that must not be seen, and with those that it needs and lacks. */
+/** The email without the headers that must not be seen and a failed ARC chain, and with those that it needs and lacks. */
 export function preparedMail(head: Head, added: { messageId: string; date: Date }): Buffer {
   const has = (name: string) => head.headers.some((header) => header.name === name)
   const lines = [
     ...(has('message-id') ? [] : [`Message-ID: ${added.messageId}`]),
     ...(has('date') ? [] : [`Date: ${added.date.toUTCString().replace('GMT', '+0000')}`]),
-    ...head.headers.filter(({ name }) => !REMOVED.includes(name)).map(({ raw }) => raw),
+    ...withoutFailedChain(head.headers)
+      .filter(({ name }) => !REMOVED.includes(name))
+      .map(({ raw }) => raw),
   ]
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}${END}`, 'latin1'), head.body])
 }
