@@ -53,7 +53,7 @@ export async function launchBrowser(): Promise<Browser> {
   const sharing = await sharingOptions()
   const own = process.env.CARILLON_CHROMIUM
   // Pages of a context share a process, which compiles the console once.
-  const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU', '--process-per-site']
+  const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU', '--process-per-site', '--in-process-gpu']
   if (own) return chromium.launch({ executablePath: own, args, ...sharing })
   const folder = unpacked()
   return chromium.launch({

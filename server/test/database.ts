@@ -30,7 +30,9 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE
   const dir = await mkdtemp(join(await temporaryFolder(), 'carillon-test-'))
-  const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings: { max_connections: '200' } })
+  // To drop a table or a database, PostgreSQL looks through all its buffers.
+  const settings = { max_connections: '200', shared_buffers: '128MB' }
+  const postgres = await startEmbeddedPostgres({ dataDir: dir, log: quiet, durable: false, settings })
   const admin = new pg.Client({ connectionString: postgres.url })
   await admin.connect()
   await admin.query(`create database ${TEMPLATE}`)

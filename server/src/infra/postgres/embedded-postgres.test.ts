@@ -9,6 +9,7 @@ import { Client } from 'pg'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { SOON } from '../../../test/wait.ts'
 import { type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts'
+import { memoryBytes, memorySettings } from './embedded-postgres-memory.ts'
 import { hasEnded, identify } from './embedded-postgres-processes.ts'
 import { preparePrograms } from './embedded-postgres-programs.ts'
 
@@ -84,6 +85,14 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(url, 'select current_database() || $$ $$ || current_user')).toBe('carillon carillon')
     expect(await ask(url, `select upper('żółć') || ('B' < 'a') || current_setting('server_encoding')`)).toBe('ŻÓŁĆtrueUTF8')
     expect(await ask(url, `select current_setting('TimeZone') || current_setting('work_mem')`)).toBe('UTC5MB')
+  })
+
+  test('has the memory that fits the machine', async () => {
+    const { url } = await start(join(temporaryDirectory(), 'data'))
+    const { shared_buffers, work_mem } = memorySettings(memoryBytes())
+    const asked = `select pg_size_bytes(current_setting('shared_buffers')) = pg_size_bytes('${shared_buffers}')
+                          and pg_size_bytes(current_setting('work_mem')) = pg_size_bytes('${work_mem}')`
+    expect(await ask(url, asked)).toBe(true)
   })
 
   test('is reached over its Unix socket, and over TCP too', async () => {

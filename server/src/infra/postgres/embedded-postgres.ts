@@ -27,6 +27,7 @@ import {
   saveAccess,
   socketName,
 } from './embedded-postgres-cluster.ts'
+import { memoryBytes, memorySettings } from './embedded-postgres-memory.ts'
 import type { ProcessIdentity } from './embedded-postgres-processes.ts'
 import { hasEnded, identify, identifySelf, isAlive, locked, POLL_MS, programOf, worksIn } from './embedded-postgres-processes.ts'
 import type { RunAs } from './embedded-postgres-programs.ts'
@@ -73,7 +74,7 @@ const MAINTENANCE_DATABASE = 'postgres'
 
 const VOLATILE = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
 
-/** Few large checkpoints, no replication, little memory when idle, and no row values in the log. */
+/** Few large checkpoints, no replication, and no row values in the log. */
 const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -82,7 +83,6 @@ const SETTINGS = {
   // In the data itself: only its owner can enter it, and a relative path is never too long.
   unix_socket_directories: '.',
   max_connections: '100',
-  shared_buffers: '128MB',
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
@@ -158,7 +158,7 @@ async function launch(start: StartContext, program: string, runAs: RunAs): Promi
   const { paths, access, self, options } = start
   replacePid(paths)
   removeSockets(paths)
-  const settings = { ...SETTINGS, ...(options.durable === false && VOLATILE), ...options.settings }
+  const settings = { ...SETTINGS, ...memorySettings(memoryBytes()), ...(options.durable === false && VOLATILE), ...options.settings }
   const server = await startOnFreePort((port) => startOn(port, paths, program, runAs, settings), access.port)
   saveAccess(paths, { ...access, port: server.port, owner: self })
   const postgres = toEmbeddedPostgres(start, server, false)
