@@ -52,7 +52,7 @@ async function sharingOptions(): Promise<{ ignoreDefaultArgs?: string[] }> {
 export async function launchBrowser(): Promise<Browser> {
   const sharing = await sharingOptions()
   const own = process.env.CARILLON_CHROMIUM
-  // Pages of a context share a process, which compiles the console once.
+  // Pages of a context share a process, which compiles the console once. Without a graphics card, nothing is gained by another one that draws.
   const args = ['--no-sandbox', '--font-render-hinting=none', '--lang=en-AU', '--process-per-site', '--in-process-gpu']
   if (own) return chromium.launch({ executablePath: own, args, ...sharing })
   const folder = unpacked()
