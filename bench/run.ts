@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
 import { consoleInBrowser } from './console.ts'
 import { dkim } from './dkim.ts'
+import { eventNames } from './event-names.ts'
 import { growth } from './growth.ts'
 import { idempotency } from './idempotency.ts'
 import { idle } from './idle.ts'
@@ -47,6 +48,7 @@ const benches = {
   scale,
   growth,
   'user-growth': userGrowth,
+  'event-names': eventNames,
   calm,
   console: consoleInBrowser,
   'cold-start': coldStart,

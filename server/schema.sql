@@ -595,6 +595,14 @@ create table event_ids (
 );
 CREATE INDEX event_ids_by_age ON event_ids USING btree (received_at);
 
+create table event_name_totals (
+  project_id bigint not null,
+  name text not null,
+  events bigint not null,
+  constraint event_name_totals_pkey PRIMARY KEY (project_id, name)
+) with (fillfactor=70);
+CREATE INDEX event_name_totals_by_events ON event_name_totals USING btree (project_id, events DESC);
+
 create table event_names (
   id bigint not null generated always as identity,
   project_id bigint not null,
@@ -605,8 +613,11 @@ create table event_names (
   last_at timestamp(3) with time zone not null,
   recent_users bigint[] not null,
   recent_times timestamp(3) with time zone[] not null,
+  totalled bigint not null default 0,
+  is_totalled boolean not null generated always as ((events = totalled)) stored,
   constraint event_names_pkey PRIMARY KEY (project_id, name, partition)
 ) with (fillfactor=50);
+CREATE INDEX event_names_to_total ON event_names USING btree (project_id) WHERE (NOT is_totalled);
 
 create table event_removals (
   before timestamp(3) with time zone not null,

@@ -8887,7 +8887,7 @@ export interface components {
          *       "since": "2026-10-25",
          *       "until": "2026-11-23",
          *       "total": 3,
-         *       "names_total": 1,
+         *       "has_more": false,
          *       "results": [
          *         {
          *           "name": "order_placed",
@@ -8909,8 +8909,8 @@ export interface components {
             until: string;
             /** @description The number of events in these days, over all names. */
             total: number;
-            /** @description The number of names. */
-            names_total: number;
+            /** @description Whether there are more names than those in `results`. */
+            has_more: boolean;
             /** @description At most 100 names, those with the most events first. */
             results: components["schemas"]["EventStat"][];
         };
@@ -22866,7 +22866,7 @@ export interface operations {
                      *       "since": "2026-10-25",
                      *       "until": "2026-11-23",
                      *       "total": 3,
-                     *       "names_total": 1,
+                     *       "has_more": false,
                      *       "results": [
                      *         {
                      *           "name": "order_placed",

@@ -17,6 +17,7 @@ const BY_AGE: Record<string, string> = {
   events: 'EVENT_RETENTION_MONTHS, by partition; forever unless it is set',
   event_days: 'EVENT_RETENTION_MONTHS',
   event_names: 'EVENT_RETENTION_MONTHS, when the last event is gone',
+  event_name_totals: 'EVENT_RETENTION_MONTHS, when the last event is gone',
   event_ids: '30 days',
   audit_entries: 'AUDIT_RETENTION_DAYS',
   api_requests: 'API_LOG_RETENTION_DAYS',

@@ -95,7 +95,7 @@ export const userExamples = {
     since: '2026-10-25',
     until: '2026-11-23',
     total: 3,
-    names_total: 1,
+    has_more: false,
     results: [{ name: 'order_placed', count: 3, days: [{ day: '2026-11-21', count: 3 }] }],
   },
   SchemaEvent: {

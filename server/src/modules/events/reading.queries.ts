@@ -5,7 +5,7 @@ import { fence, join, type Sql, sql } from '../../infra/postgres/db.ts'
 import { jointRun } from '../../infra/postgres/joint.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId, UserId } from '../../lib/ids.ts'
-import { IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
+import { Count, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import { Coverage, Samples, samplesOf } from '../users/index.ts'
 import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
 import { EVENT_SOURCES } from './event.ts'
@@ -118,41 +118,70 @@ const addAllCounts = jointRun<{ partition: number; days: DayCount[]; names: Name
 /** A range of days, both included, as `2026-11-23`. */
 export type Days = { from: string; to: string }
 
+const CandidateRow = Type.Object({ name: Type.String(), total: Nullable(Type.Integer()) })
+
+/**
+ * Names that may be the most frequent ones of a range: those with the highest totals, highest first, and, with null, those whose total
+ * does not have all of their events, which may be there several times. Of each kind at most `most`. A total without null is at least the
+ * number of the name's events in any range.
+ */
+export const listCandidates = (ctx: ProjectCtx, most: number) =>
+  ctx.db.many(
+    CandidateRow,
+    sql`(select name, events as total from event_name_totals where project_id = ${ctx.projectId} order by events desc limit ${most})
+        union all
+        (select name, null from event_names where project_id = ${ctx.projectId} and not is_totalled limit ${most})`,
+  )
+
 const NameDayRow = Type.Object({
   name: Type.String(),
   day: Type.String(),
   count: Type.Integer(),
   name_total: Type.Integer(),
-  total: Type.Integer(),
-  names: Type.Integer(),
 })
+export type NameDayRow = Static<typeof NameDayRow>
 
 /**
- * The daily counts of the `most` most frequent names, most frequent first. Each row also has the totals over all names. All names are summed, and only
- * the most frequent ones read day by day, because a project can have a hundred thousand.
+ * The daily counts of the `most` most frequent of these names, or of all names, most frequent first. All are summed, and only the most
+ * frequent ones read day by day, because a project can have a hundred thousand.
  */
-export const countsByDay = (ctx: ProjectCtx, { from, to }: Days, name: string | undefined, most: number) =>
+export const countsByDay = (ctx: ProjectCtx, days: Days, names: string[] | 'all', most: number) =>
   ctx.db.many(
     NameDayRow,
-    sql`with sums as materialized (
-          select name, sum(events)::bigint as name_total
-          from event_days
-          where project_id = ${ctx.projectId} and day >= ${from}::date and day <= ${to}::date${name === undefined ? sql`` : sql` and name = ${name}`}
-          group by name
-        ), totals as (
-          select sum(name_total)::bigint as total, count(*) as names from sums
-        ), top_names as (
+    sql`with sums as materialized (${names === 'all' ? sumsOfAll(ctx, days) : sumsOf(ctx, days, names)}),
+        top_names as (
           select name, name_total from sums order by name_total desc, name limit ${most}
         )
-        select f.name, c.day::text as day, c.count, f.name_total, t.total, t.names
+        select f.name, c.day::text as day, c.count, f.name_total
         from top_names f
-        cross join totals t
         cross join lateral (
           select day, sum(events)::bigint as count from event_days
-          where project_id = ${ctx.projectId} and name = f.name and day >= ${from}::date and day <= ${to}::date
+          where project_id = ${ctx.projectId} and name = f.name and ${within(days)}
           group by day ${fence}
         ) c
         order by f.name_total desc, f.name, c.day`,
+  )
+
+const within = ({ from, to }: Days) => sql`day >= ${from}::date and day <= ${to}::date`
+
+const sumsOfAll = (ctx: ProjectCtx, days: Days) =>
+  sql`select name, sum(events)::bigint as name_total from event_days where project_id = ${ctx.projectId} and ${within(days)} group by name`
+
+/** Looks each name up: the planner would read the whole range for a few hundred. */
+const sumsOf = (ctx: ProjectCtx, days: Days, names: string[]) =>
+  sql`select n.name, s.name_total
+      from unnest(${names}::text[]) as n(name)
+      cross join lateral (
+        select sum(events)::bigint as name_total from event_days
+        where project_id = ${ctx.projectId} and name = n.name and ${within(days)} ${fence}
+      ) s
+      where s.name_total is not null`
+
+/** The number of events in a range of days, over all names. */
+export const countOfDays = (ctx: ProjectCtx, days: Days): Promise<number> =>
+  ctx.db.value(
+    Count,
+    sql`select coalesce(sum(events::float8), 0)::bigint as events from event_days where project_id = ${ctx.projectId} and ${within(days)}`,
   )
 
 const RecentRow = Type.Object({ name: Type.String(), is_recent: Type.Boolean(), count: Type.Integer() })

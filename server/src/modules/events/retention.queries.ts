@@ -78,5 +78,16 @@ export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number
           select count(*) as days from deleted`,
   )
 
-/** Deletes names without events. */
-export const deleteNames = (ctx: Ctx) => ctx.db.run(sql`delete from event_names where events <= 0`)
+/** Deletes names without events, and what of them is in the totals. */
+export const deleteNames = (ctx: Ctx) =>
+  ctx.db.run(
+    sql`with deleted as (
+          delete from event_names where events <= 0 returning project_id, name, totalled
+        )
+        update event_name_totals t set events = t.events - d.totalled
+        from (select project_id, name, sum(totalled)::bigint as totalled from deleted where totalled <> 0 group by project_id, name) d
+        where t.project_id = d.project_id and t.name = d.name`,
+  )
+
+/** Deletes the totals of names without events. */
+export const deleteTotals = (ctx: Ctx) => ctx.db.run(sql`delete from event_name_totals where events <= 0`)

@@ -33,7 +33,7 @@ describe('GET /events/stats', () => {
       since: '2026-10-25',
       until: '2026-11-23',
       total: 6,
-      names_total: 3,
+      has_more: false,
       results: [
         { name: 'viewed', count: 3, days: days(['2026-11-10', 1], ['2026-11-23', 2]) },
         { name: 'user_created', count: 2, days: days(['2026-11-23', 2]) },
@@ -106,7 +106,7 @@ describe('GET /events/stats', () => {
     const stored = Array.from({ length: 120 }, (_, index): [string, string] => [`e${String(index).padStart(3, '0')}`, '2026-11-20'])
     await count(w, [...stored, ['e119', '2026-11-21']])
     const { body } = await w.get(STATS)
-    expect([body.total, body.names_total, body.results.length]).toEqual([121, 120, 100])
+    expect([body.total, body.has_more, body.results.length]).toEqual([121, true, 100])
     expect(body.results.slice(0, 2).map(({ name }: { name: string }) => name)).toEqual(['e119', 'e000'])
   })
 })

@@ -6,12 +6,15 @@ import { fault } from '../../lib/errors.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { type CountedEvent, countDays, countNames, dayOf } from './counts.ts'
+import { countFrequentNames, TOTAL_NAMES } from './frequent-names.ts'
 import { readRange } from './range.ts'
 import * as queries from './reading.queries.ts'
 
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
 const NAMES_MAX = 100
+/** A batch with more names than this may be of a project with too many names to sum. */
+const MANY_NAMES = 50
 
 const DAY = '^\\d{4}-\\d\\d-\\d\\d$'
 const Day = Type.String({ pattern: DAY, description: 'A day in UTC, such as `2026-11-23`.' })
@@ -20,7 +23,7 @@ export const EventStats = Exact({
   since: Day,
   until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
   total: Type.Integer({ description: 'The number of events in these days, over all names.' }),
-  names_total: Type.Integer({ description: 'The number of names.' }),
+  has_more: Type.Boolean({ description: 'Whether there are more names than those in `results`.' }),
   results: Type.Array(
     Exact({
       name: Type.String(),
@@ -34,7 +37,10 @@ type EventStats = Static<typeof EventStats>
 
 /** Counts the events that this transaction stores, each on the day of its `created_at`. Events that are erased later stay counted. */
 export async function countEvents(ctx: InTx, events: CountedEvent[], partition: Partition): Promise<void> {
-  if (events.length > 0) await queries.addCounts(ctx, partition, countDays(events), countNames(events))
+  if (events.length === 0) return
+  const names = countNames(events)
+  await queries.addCounts(ctx, partition, countDays(events), names)
+  if (names.length > MANY_NAMES) ctx.wake(TOTAL_NAMES)
 }
 
 /** Counts events by name and day. Throws 422 when the range has too many days. */
@@ -43,13 +49,22 @@ export async function readStats(
   { name, ...range }: { name?: string; since?: string; until?: string },
 ): Promise<EventStats> {
   const days = daysOf(range, ctx.clock.now())
-  const rows = await queries.countsByDay(ctx, days, name, NAMES_MAX)
-  const results = [...Map.groupBy(rows, ({ name }) => name)].map(([name, rows]) => ({
+  const [rows, total] = await Promise.all([
+    name === undefined ? countFrequentNames(ctx, days, NAMES_MAX + 1) : queries.countsByDay(ctx, days, [name], 1),
+    name === undefined ? queries.countOfDays(ctx, days) : null,
+  ])
+  const found = [...Map.groupBy(rows, ({ name }) => name)].map(([name, rows]) => ({
     name,
     count: rows[0]?.name_total ?? 0,
     days: rows.map(({ day, count }) => ({ day, count })),
   }))
-  return { since: days.from, until: days.to, total: rows[0]?.total ?? 0, names_total: rows[0]?.names ?? 0, results }
+  return {
+    since: days.from,
+    until: days.to,
+    total: total ?? found[0]?.count ?? 0,
+    has_more: found.length > NAMES_MAX,
+    results: found.slice(0, NAMES_MAX),
+  }
 }
 
 /** The days that the range overlaps: without a start its last 30 days, without an end up to today. Throws 422 when they are too many. */
