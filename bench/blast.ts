@@ -32,7 +32,7 @@ async function measured(): Promise<void> {
 
   const liquid = renderAlone()
   const discard = await provider(call, 'discard', {})
-  const discarded = await send(server, call, db, list, discard)
+  const discarded = await send(server, call, db, list, discard, USERS)
   report(
     'blast to the provider discard',
     discarded.rate / liquid,
@@ -46,7 +46,7 @@ async function measured(): Promise<void> {
   const before = sink.received()
   const settings = { host: '127.0.0.1', port: sink.port, tls: 'none', connections: CONNECTIONS }
   const relay = await provider(call, 'smtp', settings)
-  const relayed = await send(server, call, db, list, relay)
+  const relayed = await send(server, call, db, list, relay, USERS)
   report(
     'blast through an SMTP relay',
     relayed.rate / pooled,
@@ -57,24 +57,24 @@ async function measured(): Promise<void> {
   await db.end()
 }
 
-async function provider(call: Call, kind: string, settings: object): Promise<number> {
+export async function provider(call: Call, kind: string, settings: object): Promise<number> {
   const { id } = await call('POST', '/api/client/providers', { name: kind, kind, channel: 'email', settings })
   return id
 }
 
-/** Sends a blast to all users. The rate counts from the first message sent to the last. */
-async function send(server: BenchServer, call: Call, db: pg.Client, list: number, provider_id: number) {
+/** Sends a blast to the `users` users of a list. The rate counts from the first message sent to the last. */
+export async function send(server: BenchServer, call: Call, db: pg.Client, list: number, provider_id: number, users: number) {
   const started = performance.now()
   const campaign = await heavyBlast(call, list, provider_id)
   await call('PATCH', campaign, { state: 'scheduled' })
   let loading = 0
   const before = await cpuTimeOf(server)
-  const requests = requestUsers(server)
+  const requests = requestUsers(server, users)
   for (;;) {
     const { state, delivery } = await call('GET', campaign)
     if (state === 'running' && loading === 0) loading = (performance.now() - started) / 1000
     if (state === 'finished') {
-      if (delivery.sent !== USERS) throw new Error(`Only ${delivery.sent} of ${USERS} messages were sent.`)
+      if (delivery.sent !== users) throw new Error(`Only ${delivery.sent} of ${users} messages were sent.`)
       break
     }
     await pause(250)
@@ -83,21 +83,21 @@ async function send(server: BenchServer, call: Call, db: pg.Client, list: number
     'select extract(epoch from max(settled_at) - min(settled_at)) as seconds from messages where campaign_id = $1',
     [campaign.slice(campaign.lastIndexOf('/') + 1)],
   )
-  const cpu = cpuEach(before, await cpuTimeOf(server), USERS)
-  return { rate: USERS / Number(rows[0].seconds), loading, cpu, ...(await requests.end()) }
+  const cpu = cpuEach(before, await cpuTimeOf(server), users)
+  return { rate: users / Number(rows[0].seconds), loading, cpu, ...(await requests.end()) }
 }
 
 /** A user is asked for this often, so that the load generator leaves the processors to the server. */
 const EVERY_MS = 20
 
 /** Asks for users, one after the other, until it is ended. */
-function requestUsers({ url, secretKey }: BenchServer) {
+function requestUsers({ url, secretKey }: BenchServer, users: number) {
   let isOver = false
   const times: number[] = []
   const asking = (async () => {
     for (let index = 1; !isOver; index++) {
       const asked = performance.now()
-      const path = `/api/client/users/person-${1 + (index % USERS)}`
+      const path = `/api/client/users/person-${1 + (index % users)}`
       const reply = await request(`${url}${path}`, { headers: { authorization: `Bearer ${secretKey}` } })
       await reply.body.dump()
       if (reply.statusCode !== 200) throw new Error(`${path} replied with ${reply.statusCode}.`)

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { audience } from './audience.ts'
 import { blast } from './blast.ts'
+import { blastGrowth } from './blast-growth.ts'
 import { calm } from './calm.ts'
 import { coldStart } from './cold-start.ts'
 import { compose } from './compose.ts'
@@ -36,6 +37,7 @@ const benches = {
   lists,
   audience,
   blast,
+  'blast-growth': blastGrowth,
   mail,
   compose,
   dkim,

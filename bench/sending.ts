@@ -24,13 +24,13 @@ export const caller =
   }
 
 /** Stores users with email addresses. */
-export async function makeUsers(db: pg.Client, count: number): Promise<void> {
+export async function makeUsers(db: pg.Client, count: number, after = 0): Promise<void> {
   await db.query(`
     insert into users (project_id, external_id, email, timezone, locale, data, created_at, updated_at)
     select 1, 'person-' || i, 'person-' || i || '@example.com', 'Australia/Sydney', 'en-AU',
            jsonb_build_object('first_name', 'Person ' || i, 'plan', case when i % 10 = 0 then 'pro' else 'free' end, 'city', 'City ' || i % 500),
            now(), now()
-    from generate_series(1, ${count}) i`)
+    from generate_series(${after + 1}, ${after + count}) i`)
   await db.query('vacuum analyze users')
 }
 
