@@ -54,5 +54,5 @@ test('a blast from draft to results: preflight, schedule, pause, new time, finis
   const { results } = (await w.get('/api/client/sandbox/messages')).body
   expect(results.map((message: any) => message.summary).sort()).toEqual(['Hi Ana', 'Hi there', 'Hi there'])
   const { summary } = (await w.get(`${CAMPAIGNS}/${campaign.id}/recipients/di/explain`)).body
-  expect(summary).toBe('The user got nothing, because the user is on an excluded list (“List of 1”).')
+  expect(summary).toBe('The user got no message, because the user is in an excluded list (“List of 1”).')
 })

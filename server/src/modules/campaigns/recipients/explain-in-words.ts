@@ -12,11 +12,11 @@ const BECAUSE: Record<Reason, string> = {
   suppressed: 'the address is suppressed',
   no_address: 'the user has no address for this channel',
   no_push_device: 'the user has no device that accepts push messages',
-  excluded: 'the user is on an excluded list',
+  excluded: 'the user is in an excluded list',
   holdout: 'the user is in the hold-out group',
-  journey_left: 'The user left the journey before the message was sent.',
+  journey_left: 'the user left the journey first',
   campaign_stopped: 'the campaign was stopped',
-  cancelled: 'The email was cancelled while it waited to be delivered.',
+  cancelled: 'the email was cancelled while it waited for delivery',
   rescheduled: 'the campaign was rescheduled',
   no_template: 'there is no template',
   render_failed: 'the template could not be rendered for this user',
@@ -61,7 +61,7 @@ export function explainInWords(facts: Facts): string {
   const sentences = [describeMessage(facts, message)]
   if (message.opened_at) sentences.push(`It was opened at ${at(message.opened_at)}.`)
   if (message.clicked_at) sentences.push(`A link in it was clicked at ${at(message.clicked_at)}.`)
-  if (facts.messages.length > 1) sentences.push(`It is the newest of ${facts.messages.length} messages of this campaign to the user.`)
+  if (facts.messages.length > 1) sentences.push(`This is the newest of ${facts.messages.length} messages of this campaign to the user.`)
   return sentences.join(' ')
 }
 
@@ -88,7 +88,7 @@ function describeMessage(facts: Facts, message: Facts['messages'][number]): stri
     case 'complained':
       return `The message was sent and led to a complaint${why}.`
     case 'skipped':
-      return `The user got nothing${why}${detail}`
+      return `The user got no message${why}${detail}`
     case 'aborted':
       return `The message was not sent${why}.`
     case 'unknown':
@@ -120,18 +120,18 @@ function describeAbsence(facts: Facts): string {
   if (campaign.type === 'trigger') {
     const forecast = `If it were sent now, ${describeForecast(facts)}${describePause(facts)}.`
     if (isExpired(facts, campaign.created_at)) return `${describeExpiry(facts)} ${forecast}`
-    return `The user has got no message of this campaign. ${forecast}`
+    return `The user got no message of this campaign. ${forecast}`
   }
   if (isExpired(facts, campaign.started_at)) return `The campaign was sent at ${at(campaign.started_at)}. ${describeExpiry(facts)}`
   if (!lists.some(({ is_member }) => is_member)) {
-    return `The user is not in the audience, because ${lists.length === 0 ? 'the campaign has no lists' : `the user is on none of its lists: ${named(lists)}`}.`
+    return `The user is not in the audience, because ${lists.length === 0 ? 'the campaign has no lists' : `the user is in none of its lists: ${named(lists)}`}.`
   }
   if (campaign.state === 'draft' || campaign.state === 'scheduled')
     return `If the campaign were sent now, ${describeForecast(facts)}${describePause(facts)}.`
   if (campaign.state === 'loading')
     return `The audience is loading and has not reached the user yet. When it does, ${describeForecast(facts)}${describePause(facts)}.`
-  if (campaign.started_at === null) return 'The user got nothing, because the campaign was stopped before it started.'
-  return `The user is on a list of the campaign now, but was not when the audience was loaded at ${at(campaign.started_at)}.`
+  if (campaign.started_at === null) return 'The user got no message, because the campaign was stopped before it started.'
+  return `The user is in a list of the campaign now, but was not when the audience was loaded at ${at(campaign.started_at)}.`
 }
 
 /** Whether messages of a campaign that began then can have been deleted. */
@@ -143,7 +143,7 @@ const describeExpiry = ({ removedBefore }: Facts): string =>
 
 function describeForecast(facts: Facts): string {
   const { reason, campaign, variant } = facts
-  if (reason !== null) return `the user would get nothing${describeReason(reason, facts)}`
+  if (reason !== null) return `the user would get no message${describeReason(reason, facts)}`
   if (campaign.variants.length === 0) return 'the user would get it'
   return variant === null
     ? 'the user would get the winning variant once it is chosen'

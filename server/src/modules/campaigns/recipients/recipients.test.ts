@@ -78,11 +78,11 @@ describe('an explanation', () => {
       messages: [],
     })
     expect(await explain(w, campaign, 'bo')).toMatchObject({
-      summary: 'If the campaign were sent now, the user would get nothing, because the user is on an excluded list (“List of 1”).',
+      summary: 'If the campaign were sent now, the user would get no message, because the user is in an excluded list (“List of 1”).',
       now: { reason: 'excluded' },
     })
     expect(await explain(w, campaign, 'di')).toMatchObject({
-      summary: 'The user is not in the audience, because the user is on none of its lists: “List of 3”.',
+      summary: 'The user is not in the audience, because the user is in none of its lists: “List of 3”.',
       in_audience: false,
     })
     await schedule(w, campaign)
@@ -90,9 +90,9 @@ describe('an explanation', () => {
     const ana = await explain(w, campaign, 'ana')
     expect(ana.summary).toBe(`The message was given to \`sandbox\` at ${w.clock.now().toISOString()} and was delivered.`)
     expect(ana.messages).toMatchObject([{ state: 'delivered', cause: `campaign:${campaign.id}`, attempts: 1 }])
-    expect((await explain(w, campaign, 'cy')).summary).toBe('The user got nothing, because the user has no address for this channel.')
+    expect((await explain(w, campaign, 'cy')).summary).toBe('The user got no message, because the user has no address for this channel.')
     await w.post(`/api/client/lists/${list}/users`, { external_ids: ['di'] })
-    expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is on a list of the campaign now, but was not when/)
+    expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
   })
 
   test('names the consent entry that it is based on', async () => {
@@ -143,7 +143,7 @@ describe('a trigger campaign', () => {
       ['ana@example.com', 'Code 9'],
     ])
     const { summary, in_audience } = await explain(w, campaign, 'ana')
-    expect(summary).toMatch(/It is the newest of 2 messages of this campaign to the user\.$/)
+    expect(summary).toMatch(/This is the newest of 2 messages of this campaign to the user\.$/)
     expect(in_audience).toBeNull()
   })
 
@@ -283,26 +283,28 @@ describe('the explanation in words', () => {
     ],
     [message('bounced', 'hard_bounce'), 'The message bounced, because the address no longer exists.'],
     [message('complained', 'complaint'), 'The message was sent and led to a complaint, because the user reported it as spam.'],
-    [message('skipped', 'excluded'), 'The user got nothing, because the user is on an excluded list (“VIP”).'],
+    [message('skipped', 'excluded'), 'The user got no message, because the user is in an excluded list (“VIP”).'],
     [
       { ...message('skipped', 'suppressed'), suppression: 'hard_bounce' },
-      'The user got nothing, because the address is suppressed (`hard_bounce`).',
+      'The user got no message, because the address is suppressed (`hard_bounce`).',
     ],
     [message('aborted', 'campaign_stopped'), 'The message was not sent, because the campaign was stopped.'],
+    [message('aborted', 'journey_left'), 'The message was not sent, because the user left the journey first.'],
+    [message('aborted', 'cancelled'), 'The message was not sent, because the email was cancelled while it waited for delivery.'],
     [
       message('unknown', 'sender_lost'),
       'It is unknown whether the message was sent, because the server stopped while it was giving the message to the provider.',
     ],
     [
       { ...when('draft'), reason: 'not_confirmed' },
-      'If the campaign were sent now, the user would get nothing, because the user has not confirmed the subscription.',
+      'If the campaign were sent now, the user would get no message, because the user has not confirmed the subscription.',
     ],
     [{ ...when('scheduled', { variants: two }), variant: 1 }, 'If the campaign were sent now, the user would get the variant `B`.'],
     [when('scheduled', { variants: two }), 'If the campaign were sent now, the user would get the winning variant once it is chosen.'],
     [when('loading'), 'The audience is loading and has not reached the user yet. When it does, the user would get it.'],
-    [when('aborted', { started_at: null }), 'The user got nothing, because the campaign was stopped before it started.'],
+    [when('aborted', { started_at: null }), 'The user got no message, because the campaign was stopped before it started.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
-    [when('running', { type: 'trigger' }), 'The user has got no message of this campaign. If it were sent now, the user would get it.'],
+    [when('running', { type: 'trigger' }), 'The user got no message of this campaign. If it were sent now, the user would get it.'],
     [
       { ...when('running', { type: 'trigger' }), removedBefore: later },
       'Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one. If it were sent now, the user would get it.',
@@ -313,7 +315,7 @@ describe('the explanation in words', () => {
     ],
     [
       { ...when('finished'), removedBefore: at },
-      'The user is on a list of the campaign now, but was not when the audience was loaded at 2026-11-23T09:00:00.000Z.',
+      'The user is in a list of the campaign now, but was not when the audience was loaded at 2026-11-23T09:00:00.000Z.',
     ],
   ])('of %j is: %s', (more, sentence) => expect(explainInWords({ ...blast, ...more })).toBe(sentence))
 })

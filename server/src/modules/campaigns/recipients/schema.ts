@@ -37,7 +37,7 @@ const ListMembership = Exact({ id: IdOf<ListId>(), name: Type.String(), member: 
 export const RecipientExplanation = Exact({
   user: Exact({ id: IdOf<UserId>(), external_id: Type.String() }),
   summary: Type.String({ description: 'The explanation in words.' }),
-  in_audience: Nullable(Type.Boolean({ description: 'Whether the user is on one of the lists now. Null for a trigger campaign.' })),
+  in_audience: Nullable(Type.Boolean({ description: 'Whether the user is in one of the lists now. Null for a trigger campaign.' })),
   lists: Type.Array(ListMembership, { description: 'The lists of the campaign.' }),
   exclusion_lists: Type.Array(ListMembership),
   consent: Nullable(
@@ -70,7 +70,7 @@ export const DeliveryReport = Exact({
   opens: Type.Integer(),
   clicks: Type.Integer(),
   bounced: Type.Integer(),
-  unsubscribed: Type.Integer({ description: 'Messages by which their user unsubscribed.' }),
+  unsubscribed: Type.Integer({ description: 'Messages through which the user unsubscribed.' }),
   states: Type.Array(
     Exact({
       state: State,
@@ -88,7 +88,7 @@ export const DeliveryReport = Exact({
         variant: VariantName,
         numbers: Type.Array(Exact({ variant: VariantName, sent: Type.Integer(), opens: Type.Integer(), clicks: Type.Integer() })),
       },
-      { description: 'The winning variant, with the numbers that it was chosen by.' },
+      { description: 'The winning variant, with the numbers that decided.' },
     ),
   ),
 })
