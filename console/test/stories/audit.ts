@@ -20,7 +20,7 @@ export const audit = (site: () => Site) =>
       await expect.poll(() => page.url()).toContain('object_id=')
       await expect.poll(() => page.getByRole('row').count()).toBe(3)
       await page.getByRole('button', { name: 'Check the log' }).click()
-      await page.getByRole('dialog').getByText('All are as they were written.').waitFor()
+      await page.getByRole('dialog').getByText('All are unchanged.').waitFor()
     })
 
     test('is saved as CSV: every page of the chosen filters, with the columns that are shown', async () => {

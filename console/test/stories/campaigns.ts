@@ -28,9 +28,9 @@ export const campaigns = (site: () => Site) =>
         .getByRole('heading', { name: /Wilhelmina/ })
         .waitFor()
       await page.getByRole('button', { name: 'Next: Delivery' }).click()
-      await page.getByRole('switch', { name: 'Own times for email that was deferred' }).click()
+      await page.getByRole('switch', { name: 'Custom retry times for deferred email' }).click()
       await page.getByLabel('Minutes between attempts').fill('5, 6o')
-      await page.getByText('Write whole minutes').waitFor()
+      await page.getByText('Write at most 20 whole minutes').waitFor()
       await page.getByLabel('Minutes between attempts').fill('5, 60')
       await page.getByRole('button', { name: 'Next: Schedule' }).click()
       // In each user's time zone, it takes a day to reach all of them.

@@ -9,7 +9,7 @@ export const consent = (site: () => Site) =>
       const { page } = opened
       await page.goto(`${new URL(page.url()).pathname}/suppressions`)
       await page.getByRole('button', { name: 'Suppress addresses' }).first().click()
-      await page.getByRole('dialog').getByLabel('Email addresses, one a line').fill('lee@example.net\nkim@example.net')
+      await page.getByRole('dialog').getByLabel('Email addresses, one per line').fill('lee@example.net\nkim@example.net')
       await page.getByRole('dialog').getByRole('button', { name: 'Suppress 2 addresses' }).click()
       await page.getByText('2 addresses are suppressed.').waitFor()
       await page.getByLabel('Search for an address').fill('lee@example.net')

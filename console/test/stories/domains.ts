@@ -16,7 +16,7 @@ async function seeWalk(page: Page, domain: { sending: object }): Promise<void> {
   await page.route(path, (route) => route.fulfill({ json: { ...domain, sending: { ...domain.sending, dmarc } } }))
   await page.reload()
   await page.locator('[aria-current="step"]').getByText('quarantine').waitFor()
-  await page.getByText(/^The next step is reject, from \d+ Dec 2199 on/).waitFor()
+  await page.getByText(/^The next step is reject, from \d+ Dec 2199\. Its record/).waitFor()
   await page.getByText('Receivers report to dmarc@bellbird.test.').waitFor()
   await page.unroute(path)
   await page.reload()
@@ -51,7 +51,7 @@ export const domains = (site: () => Site) =>
 
       await page.getByRole('button', { name: 'Warm-up' }).click()
       await page.getByRole('button', { name: 'Begin a warm-up' }).click()
-      await page.getByLabel('Emails a day, step by step').fill('20, 40, 80')
+      await page.getByLabel('Emails per day, for each step').fill('20, 40, 80')
       await page.getByRole('button', { name: 'Save the plan' }).click()
       await expect.poll(async () => (await site().api('GET', `domains/${id}/warm-up`)).steps).toEqual([20, 40, 80])
 

@@ -71,9 +71,9 @@ export const lists = (site: () => Site) =>
       await page.getByRole('heading', { level: 1, name: 'Testers' }).waitFor()
       const id = Number(new URL(page.url()).pathname.split('/').at(-1))
       await page.getByRole('button', { name: 'Add users' }).click()
-      await page.getByLabel('External ids, one a line').fill('pro-1\nnot-there')
+      await page.getByLabel('External ids, one per line').fill('pro-1\nnot-there')
       await page.getByRole('button', { name: 'Add 2 users' }).click()
-      await page.getByText('1 id has no user. It is left here.').waitFor()
+      await page.getByText('1 id has no user. It stays in the field.').waitFor()
       const members = async () => (await site().api('GET', `lists/${id}/users`)).results.length
       expect(await members()).toBe(1)
       await page.getByRole('button', { name: 'Remove pro-1 from the list' }).click()

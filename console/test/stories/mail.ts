@@ -26,7 +26,7 @@ async function seeTrend(page: Page): Promise<void> {
   await page.route('**/api/client/mail-site-days', (route) => route.fulfill({ json: TREND }))
   await page.reload()
   await page.getByRole('img', { name: '14 emails to Google bounced. Most were on 23 Nov 2026: 10.' }).waitFor()
-  await page.getByRole('img', { name: '2 emails to Google were complained about. Most were on 23 Nov 2026: 2.' }).waitFor()
+  await page.getByRole('img', { name: '2 emails to Google were reported as spam. Most were on 23 Nov 2026: 2.' }).waitFor()
   await page.getByRole('row', { name: /^Google 1,790 0\.8 % of 1,804 0\.1 % of 1,790$/ }).waitFor()
   await page.getByText('The days as a table').click()
   await page.getByRole('row', { name: '20 Nov 2026 900 4 0' }).waitFor()

@@ -42,10 +42,10 @@ const faults = (site: () => Site) =>
   test('acts out faults while admins let it, and the strip on top says so', async () => {
     await using opened = await memberPage(site(), '/p/1/sandbox')
     const { page } = opened
-    await page.getByText('Let messages bounce, be complained about or wait').click()
+    await page.getByText('Simulate bounces, complaints and delays').click()
     await page.getByLabel('Emails that bounce').fill('100')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('The sandbox acts out faults.').waitFor()
+    await page.getByText('The sandbox simulates faults.').waitFor()
     const { id } = await site().api('POST', 'messages', {
       user: { external_id: 'sample-3' },
       subscription_id: await emailType(site()),
@@ -53,7 +53,7 @@ const faults = (site: () => Site) =>
     })
     await expect.poll(async () => (await site().api('GET', `messages/${id}`)).state).toBe('bounced')
     await page.getByRole('button', { name: 'Turn all off' }).click()
-    await page.getByText('The sandbox acts out faults.').waitFor({ state: 'detached' })
+    await page.getByText('The sandbox simulates faults.').waitFor({ state: 'detached' })
     expect((await site().api('GET', 'sandbox/fault-policy')).bounce_percent).toBe(0)
   })
 
@@ -64,7 +64,7 @@ export const sandbox = (site: () => Site) =>
     test('names addresses that act out a bounce, which the message of one ends with', async () => {
       await using opened = await memberPage(site(), '/p/1/sandbox')
       const { page } = opened
-      await page.getByText('Act out a bounce or a complaint').click()
+      await page.getByText('Simulate a bounce or a complaint').click()
       const address = (await page.locator('.outcomes code').first().textContent()) ?? ''
       const { id } = await site().api('POST', 'messages', {
         user: { external_id: 'bouncing', email: address },
@@ -95,7 +95,7 @@ export const sandbox = (site: () => Site) =>
       await page.getByRole('button', { name: /^Problems/ }).click()
       await page.getByRole('button', { name: /^Links 2$/ }).click()
       await page.getByText('unsubscribe link, line 1').waitFor()
-      await page.getByText('An email has no page that this could be relative to.', { exact: false }).waitFor()
+      await page.getByText('Relative URLs do not work in an email.', { exact: false }).waitFor()
       await releaseShown(page)
     })
 

@@ -32,7 +32,7 @@ export const settings = (site: () => Site) =>
       await page.getByLabel('Count clicks in emails').click()
       await page.getByRole('combobox', { name: 'Time zone' }).fill('Australia/Perth')
       await page.getByRole('option', { name: 'Australia/Perth' }).click()
-      await page.getByLabel('Test recipients, one a line').fill('@example.com\n\n+61412345678 ')
+      await page.getByLabel('Test recipients, one per line').fill('@example.com\n\n+61412345678 ')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('The settings are saved.').waitFor()
       const code = await copiedRequest(page, page.getByRole('alert').filter({ hasText: 'The settings are saved.' }))

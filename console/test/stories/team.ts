@@ -119,7 +119,7 @@ export const team = (site: () => Site, mailedTo: (address: string) => string | u
       await page.goto('/lost-password')
       await page.getByLabel('Email').fill(ANA.email)
       await page.getByRole('button', { name: 'Send the link' }).click()
-      await page.getByRole('heading', { name: 'Look into your inbox' }).waitFor()
+      await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
       await expect.poll(() => mailedTo(ANA.email), { timeout: 15_000 }).toContain('/reset-password#token=')
       await page.goto(mailedTo(ANA.email) as string)
       await page.getByLabel('New password').fill(RESET)

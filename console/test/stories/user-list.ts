@@ -57,7 +57,7 @@ const columns = (site: () => Site) =>
     expect(await heads()).toEqual(['User', 'Email', 'Language', 'Time zone', 'Changed', 'tags', 'address.home\\.city'])
     // The other stories share the profile.
     await page.getByRole('button', { name: 'Columns' }).click()
-    await page.getByRole('button', { name: 'Back to the first columns' }).click()
+    await page.getByRole('button', { name: 'Restore the default columns' }).click()
     expect(await heads()).toEqual(['User', 'Email', 'Phone', 'Language', 'Time zone', 'Changed'])
     await site().api('DELETE', 'users/column-1')
   })
