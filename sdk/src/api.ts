@@ -34,14 +34,14 @@ export interface paths {
         };
         /**
          * Read a project
-         * @description `role` is the role of the caller in the project. One in which a member has no role is 404.
+         * @description `role` is the role of the caller in the project. A project in which a member has no role returns 404.
          */
         get: operations["getProject"];
         put?: never;
         post?: never;
         /**
          * Delete a project with everything in it
-         * @description Its keys stop working at once, other processes know it within five seconds, and no message is begun any more. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` is the name of the project, so that a mistaken id deletes nothing.
+         * @description Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` must be the name of the project, so that a wrong id deletes nothing.
          */
         delete: operations["deleteProject"];
         options?: never;
@@ -62,7 +62,7 @@ export interface paths {
         };
         /**
          * Count what a project contains
-         * @description The deletion of the project erases it.
+         * @description Deleting the project erases all of it.
          */
         get: operations["getProjectSize"];
         put?: never;
@@ -154,13 +154,13 @@ export interface paths {
         };
         /**
          * List the members of the organisation
-         * @description By name, with those who were invited and have not joined.
+         * @description Sorted by name. Includes members who were invited and have not joined.
          */
         get: operations["listMembers"];
         put?: never;
         /**
          * Invite a member
-         * @description Only an owner may invite an owner. The reply has the link with which the member joins; only this reply contains it.
+         * @description Only an owner may invite an owner. Only this reply contains the link with which the member joins.
          */
         post: operations["createMember"];
         delete?: never;
@@ -178,7 +178,7 @@ export interface paths {
         };
         /**
          * Read a member of the organisation
-         * @description A member who was removed is 404.
+         * @description A removed member returns 404.
          */
         get: operations["getMember"];
         put?: never;
@@ -207,7 +207,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Invite a member again who has not joined
+         * Invite a member who has not joined again
          * @description Earlier links end. Only this reply contains the new one.
          */
         post: operations["inviteMember"];
@@ -292,7 +292,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to set up one-time codes
-         * @description Sign-ins need a code once one was confirmed. Beginning again makes another secret.
+         * @description Sign-ins need a code after the first one was confirmed. Each request makes a new secret.
          */
         post: operations["beginProfileTotp"];
         delete?: never;
@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         /**
          * Send a link for a new password
-         * @description The reply is the same whether the address is that of a member or not. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.
+         * @description The reply is the same whether or not the address belongs to a member. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.
          */
         post: operations["lostPassword"];
         delete?: never;
@@ -416,7 +416,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to add a passkey
-         * @description The reply has the options for the browser. They hold for five minutes, once.
+         * @description The reply has the options for the browser. They are valid for five minutes and can be used once.
          */
         post: operations["beginProfilePasskeys"];
         delete?: never;
@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to sign in with a passkey
-         * @description The reply has the options for the browser. They hold for five minutes, once, and name no member.
+         * @description The reply has the options for the browser. They are valid for five minutes, can be used once, and name no member.
          */
         post: operations["beginSignInPasskey"];
         delete?: never;
@@ -476,7 +476,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in to the console with a passkey
-         * @description The reply sets the session cookie. No code is asked for, because the authenticator has verified its user.
+         * @description The reply sets the session cookie. No code is needed, because the authenticator has verified its user.
          */
         post: operations["passkeySignIn"];
         delete?: never;
@@ -495,8 +495,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to sign in with the provider of single sign-on
-         * @description The browser goes to the `url`, and keeps the `binding`. Both hold for ten minutes, once.
+         * Begin single sign-on
+         * @description Send the browser to `url`, and keep the `binding` in it. Both are valid for ten minutes and can be used once.
          */
         post: operations["beginSignInSingleSignOn"];
         delete?: never;
@@ -515,8 +515,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in with the answer of the provider of single sign-on
-         * @description The reply sets the session cookie. The roles are those that the groups of the member have in `OIDC_ROLES`.
+         * Complete single sign-on with the reply of the provider
+         * @description The reply sets the session cookie. `OIDC_ROLES` maps the member’s groups to roles.
          */
         post: operations["singleSignInSignOn"];
         delete?: never;
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Read when the session of this browser ends
-         * @description With it the console warns before the end. The request is no use of the session, so it does not move the end; `GET /api/console/session` does.
+         * @description For a warning before the session ends. This request does not extend the session; `GET /api/console/session` does.
          */
         get: operations["getSessionEnd"];
         put?: never;
@@ -658,8 +658,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Say that you have an object open in an editor, and read who else has
-         * @description Say it every 15 seconds. Who has not said it for 40 seconds has left.
+         * Report that you have an object open in an editor, and list the other editors
+         * @description Repeat the request every 15 seconds. A member without a request for 40 seconds counts as gone.
          */
         put: operations["setPresence"];
         post?: never;
@@ -789,7 +789,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a user and all of its data
-         * @description The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says when it was done and what was removed. Export the user first if its data is wanted.
+         * @description The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says when it was done and what was removed. Export the user first if you need the data.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -806,7 +806,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an erasure
-         * @description It has only numbers and the id of the user, and is kept.
+         * @description It contains only numbers and the id of the user, and is never deleted.
          */
         get: operations["getUserErasure"];
         put?: never;
@@ -826,7 +826,7 @@ export interface paths {
         };
         /**
          * Export everything about a user
-         * @description The reply is sent while it is read, and its members are in the order of the schema. It has what is stored of users that were merged into this one too, and the attributes that the register hides. A connection that breaks leaves JSON that is not complete. Push tokens and secrets in headers of webhook steps are left out. A project may have three exports at a time.
+         * @description The reply is sent while it is read, and its members are in the order of the schema. It includes the data of users that were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project may have three exports at a time.
          */
         get: operations["getUserExport"];
         put?: never;
@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves.
+         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves to this user.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -886,7 +886,7 @@ export interface paths {
         };
         /**
          * List the attribute register
-         * @description The register sets which roles can read a key of `data`, what it is called, and whether it is personal data. Every role can read a key that is not in it.
+         * @description The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in it.
          */
         get: operations["listAttributes"];
         put?: never;
@@ -930,7 +930,7 @@ export interface paths {
         };
         /**
          * List the attributes that users have
-         * @description The reply has at most 1000 attributes, the most common first, and none that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.
+         * @description The reply has at most 1000 attributes, the most common first, and leaves out those that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.
          */
         get: operations["listSchemaAttributes"];
         put?: never;
@@ -1288,7 +1288,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived list
-         * @description A static list has the users that it had. A dynamic list is built again; until its `state` is `ready`, it is empty. Refused when its rule refers to something that does not exist any more.
+         * @description A static list has its former users. A dynamic list is built again and is empty until its `state` is `ready`. Refused if its rule refers to something that no longer exists.
          */
         post: operations["unarchiveList"];
         delete?: never;
@@ -1396,7 +1396,7 @@ export interface paths {
         put?: never;
         /**
          * List the users who match a rule
-         * @description The rule is evaluated on all stored data for each page: send the same `rule` with every `cursor`. `q` finds a substring of `external_id`, `email`, `phone` or `anonymous_id` among the users who match. Saves nothing; a rule that is used often is better a list.
+         * @description The rule is evaluated on all stored data for each page: send the same `rule` with every `cursor`. `q` finds a substring of `external_id`, `email`, `phone` or `anonymous_id` among the users who match. Saves nothing; for a rule that you use often, create a list.
          */
         post: operations["searchUsers"];
         delete?: never;
@@ -1434,7 +1434,7 @@ export interface paths {
         };
         /**
          * Read how many users lists had in the last 30 days
-         * @description One number for each day, stored early on that day in UTC. A list that is new or archived has none.
+         * @description One number for each day, stored early on that day in UTC. A new or archived list has none.
          */
         get: operations["listListSizes"];
         put?: never;
@@ -1476,7 +1476,7 @@ export interface paths {
         put?: never;
         /**
          * Import a CSV file into a static list
-         * @description The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be imported as it is after correction.
+         * @description The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.
          */
         post: operations["importList"];
         delete?: never;
@@ -1556,7 +1556,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have events, devices, a consent or a static list of their own by now. Values that it changed become what they were, members that it added leave the list, and subscriptions that it stored are stored no longer. Whatever changed since stays, and so do ids that the import linked and users that it merged.
+         * @description Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have since got events, devices, a consent or a static list of their own. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.
          */
         post: operations["undoListImport"];
         delete?: never;
@@ -1593,7 +1593,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Describe what rules are made of, for editors
+         * Describe the parts of rules, for editors
          * @description The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema where it has members or an argument, and an example that is also given in words. The reply is the same for all projects and changes only with the version of the server.
          *
          *     The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
@@ -1616,7 +1616,7 @@ export interface paths {
         };
         /**
          * List campaigns
-         * @description The newest is first. Archived campaigns are left out, unless `archived` is `true`.
+         * @description Newest first. Archived campaigns are left out, unless `archived` is `true`.
          */
         get: operations["listCampaigns"];
         put?: never;
@@ -1808,7 +1808,7 @@ export interface paths {
         };
         /**
          * Read the template of a locale
-         * @description It is the one of this locale and variant, and no other that fits.
+         * @description Only the template of exactly this locale and variant.
          */
         get: operations["getCampaignTemplate"];
         /**
@@ -1856,7 +1856,7 @@ export interface paths {
         };
         /**
          * Check the templates of a campaign for problems
-         * @description A result for each template. A template without problems has no `findings`.
+         * @description One result per template. A template without problems has no `findings`.
          */
         get: operations["getCampaignLint"];
         put?: never;
@@ -1878,7 +1878,7 @@ export interface paths {
         put?: never;
         /**
          * Send test messages of a campaign to a few recipients
-         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Otherwise they are the messages that would be sent, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.
+         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Apart from that, they are the messages that users would get, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -1896,7 +1896,7 @@ export interface paths {
         };
         /**
          * List the templates of all campaigns
-         * @description Without their content, which the path of the campaign has. Templates of archived campaigns are left out.
+         * @description Without their content; getTemplate has it. Templates of archived campaigns are left out.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -1916,7 +1916,7 @@ export interface paths {
         };
         /**
          * List the versions of a template
-         * @description The newest first; it has the present content. The last 50 are kept. What a member saves in the console within five minutes is one version.
+         * @description Newest first; the newest has the current content. The last 50 are kept. Changes that a member saves in the console within five minutes are one version.
          */
         get: operations["listCampaignTemplateVersions"];
         put?: never;
@@ -1936,7 +1936,7 @@ export interface paths {
         };
         /**
          * Read a version of a template with its content
-         * @description The content is as it was saved.
+         * @description The content as it was saved.
          */
         get: operations["getCampaignTemplateVersion"];
         put?: never;
@@ -1958,7 +1958,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a template
-         * @description Its content is saved again as the newest version, so that the one it replaces is kept too.
+         * @description Its content is saved as the newest version; the version that it replaces is kept.
          */
         post: operations["restoreCampaignTemplateVersion"];
         delete?: never;
@@ -1976,7 +1976,7 @@ export interface paths {
         };
         /**
          * List the attachments of a template
-         * @description Inline images are among them: those that have a `content_id`. The contents are not in the list.
+         * @description Includes inline images, which have a `content_id`. The list does not have the contents.
          */
         get: operations["listCampaignTemplateAttachments"];
         put?: never;
@@ -2001,7 +2001,7 @@ export interface paths {
         get: operations["getCampaignTemplateAttachment"];
         /**
          * Create or replace an attachment or an inline image of a template
-         * @description Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.
+         * @description Every email of the template has the file. With `content_id`, the HTML shows it wherever it refers to `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.
          */
         put: operations["setCampaignTemplateAttachment"];
         post?: never;
@@ -2086,7 +2086,7 @@ export interface paths {
         put?: never;
         /**
          * Start a preflight of a blast
-         * @description The message of every user in the audience is rendered in the background; nothing is sent. While a preflight is running, that one is returned. The newest five are kept.
+         * @description The message of every user in the audience is rendered in the background; nothing is sent. If a preflight is already running, it is returned. The newest five are kept.
          */
         post: operations["createCampaignPreflight"];
         delete?: never;
@@ -2104,7 +2104,7 @@ export interface paths {
         };
         /**
          * Read the progress and the findings of a preflight
-         * @description Empty variables are reported if they are printed outside blocks and without `default`.
+         * @description An empty variable is reported if it is printed outside a block and without a `default` filter.
          */
         get: operations["getCampaignPreflight"];
         put?: never;
@@ -2126,7 +2126,7 @@ export interface paths {
         put?: never;
         /**
          * Measure a text message for a sample of users
-         * @description Renders the message for up to 1,000 users who would get it: the first of the lists of a blast, or else the newest users with a phone number. Nothing is sent. The templates are the stored ones, or `template` for all users, which is not saved. Other channels are 422.
+         * @description Renders the message for up to 1,000 users who would get it: the first of the lists of a blast, or else the newest users with a phone number. Nothing is sent. The templates are the stored ones, or `template` for all users, which is not saved. Other channels return 422.
          */
         post: operations["textCampaignSizes"];
         delete?: never;
@@ -2150,7 +2150,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to a user
-         * @description Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage has its later states. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.
+         * @description Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage has its later states. Consent, suppressions, quiet hours and caps apply as they do to campaigns: messages of transactional subscription types are sent regardless of consent, at any hour.
          */
         post: operations["createMessage"];
         delete?: never;
@@ -2170,7 +2170,7 @@ export interface paths {
         put?: never;
         /**
          * Send up to 100 messages
-         * @description Each item is a message as createMessage takes it, and has its own result: an invalid item does not stop the others.
+         * @description Each item is a body of createMessage and has its own result: an invalid item does not stop the others.
          */
         post: operations["batchMessages"];
         delete?: never;
@@ -2246,7 +2246,7 @@ export interface paths {
         head?: never;
         /**
          * Change a journey or its status
-         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
+         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see the changes when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -2262,7 +2262,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived journey
-         * @description A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived exit all the same. Restoring a journey that is not a draft needs `publisher`.
+         * @description A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.
          */
         post: operations["unarchiveJourney"];
         delete?: never;
@@ -2280,12 +2280,12 @@ export interface paths {
         };
         /**
          * Read the steps of a journey
-         * @description An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are those of all versions.
+         * @description An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.
          */
         get: operations["listJourneySteps"];
         /**
          * Replace all steps of the draft of a journey
-         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. Users see the steps when the journey is published; only a live journey that was never published goes live with them at once, or the request is refused with its faults. Changing a journey that is not a draft needs `publisher`.
+         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. Users see the steps when the journey is published. A live journey that was never published goes live with them at once; if they have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.
          */
         put: operations["setJourneySteps"];
         post?: never;
@@ -2306,7 +2306,7 @@ export interface paths {
         put?: never;
         /**
          * Publish the draft of a journey, or an earlier version again
-         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. While they do, another publication is refused.
+         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. Until all have moved, another publication is refused.
          */
         post: operations["publishJourney"];
         delete?: never;
@@ -2326,7 +2326,7 @@ export interface paths {
         put?: never;
         /**
          * Show what a publication would do
-         * @description The reply is that of publishJourney, with all faults in `faults`. Nothing changes.
+         * @description The same reply as publishJourney, with all faults in `faults`. Nothing changes.
          */
         post: operations["previewJourneyPublish"];
         delete?: never;
@@ -2344,7 +2344,7 @@ export interface paths {
         };
         /**
          * List the versions of a journey
-         * @description The newest first. `moving` is 0 when all users have followed the plan of the last publication.
+         * @description Newest first. `moving` is 0 once all users have followed the plan of the last publication.
          */
         get: operations["listJourneyVersions"];
         put?: never;
@@ -2406,7 +2406,7 @@ export interface paths {
         put?: never;
         /**
          * Switch a journey off and let its users finish
-         * @description No user enters any more. With `within`, users who are still inside after that time exit with the reason `drained`.
+         * @description No further user enters. With `within`, users who are still inside after that time exit with the reason `drained`.
          */
         post: operations["drainJourney"];
         delete?: never;
@@ -2426,7 +2426,7 @@ export interface paths {
         put?: never;
         /**
          * Switch a journey off and let all its users exit
-         * @description They exit in the background with the reason `stopped`. Messages that were not sent yet are aborted.
+         * @description They exit in the background with the reason `stopped`. Unsent messages are aborted.
          */
         post: operations["stopJourney"];
         delete?: never;
@@ -2446,7 +2446,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a journey, so that its users stay at their steps
-         * @description Users who come to a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.
+         * @description Users who reach a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.
          */
         post: operations["holdJourney"];
         delete?: never;
@@ -2466,7 +2466,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a held journey
-         * @description What became due meanwhile happens now, in the order in which it became due.
+         * @description Everything that became due meanwhile happens now, in the order in which it became due.
          */
         post: operations["resumeJourney"];
         delete?: never;
@@ -2486,7 +2486,7 @@ export interface paths {
         put?: never;
         /**
          * Let a user enter a live journey
-         * @description The rules of the entrance and the settings of the journey apply, so that the user may not enter: see getJourneyUserExplain. An unknown user is refused.
+         * @description The rules of the entrance and the settings of the journey apply, so the user may be kept out; getJourneyUserExplain shows why. An unknown user is refused.
          */
         post: operations["createJourneyEntrance"];
         delete?: never;
@@ -2506,7 +2506,7 @@ export interface paths {
         put?: never;
         /**
          * Move a user to a step
-         * @description The step is one of the version that the user is on. What the user waits for at the present step ends.
+         * @description The step must be in the version that the user is on. The wait at the present step ends.
          */
         post: operations["moveJourneyUser"];
         delete?: never;
@@ -2546,7 +2546,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the decision about a user at the present step
-         * @description For users whose decision failed: `parked` is set where the user is read.
+         * @description For users whose decision failed. Replies about such a user have `parked`.
          */
         post: operations["retryJourneyUser"];
         delete?: never;
@@ -2564,14 +2564,14 @@ export interface paths {
         };
         /**
          * Show what happened to a user in a journey
-         * @description Every decision with its reason, in a word and in a sentence. Empty for a user who never entered.
+         * @description Every decision with its reason, as a code and as a sentence. Empty for a user who never entered.
          */
         get: operations["getJourneyUser"];
         put?: never;
         post?: never;
         /**
          * Remove a user from a journey
-         * @description The user exits with the reason `removed`. What is known of earlier entrances stays.
+         * @description The user exits with the reason `removed`. The records of earlier entrances are kept.
          */
         delete: operations["deleteJourneyUser"];
         options?: never;
@@ -2627,8 +2627,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the journeys in which a user is
-         * @description Archived journeys, which the user is about to leave, are left out.
+         * List the journeys that a user is in
+         * @description Archived journeys are left out.
          */
         get: operations["listUserJourneys"];
         put?: never;
@@ -2648,7 +2648,7 @@ export interface paths {
         };
         /**
          * Explain why a user entered a journey, or did not
-         * @description The last 20 events and list changes of the user that an entrance of the live version is for, each with the checks in their order. The first check that did not pass is why the user did not enter.
+         * @description The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is why the user did not enter.
          */
         get: operations["getJourneyUserExplain"];
         put?: never;
@@ -2670,7 +2670,7 @@ export interface paths {
         put?: never;
         /**
          * Show what would happen to a user in a journey
-         * @description The graph runs with the decisions of live journeys, and time jumps from one thing that happens to the next. Nothing is written, sent or called. Earlier entrances of the user, other journeys, caps and quiet hours are left out.
+         * @description The graph makes the same decisions as a live journey, and time jumps from one occurrence to the next. Nothing is written, sent or called. Earlier entrances of the user, other journeys, caps and quiet hours are ignored.
          */
         post: operations["simulateJourney"];
         delete?: never;
@@ -2690,7 +2690,7 @@ export interface paths {
         put?: never;
         /**
          * Start a backtest of a journey
-         * @description Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; then the reply is 429.
+         * @description Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.
          */
         post: operations["backtestJourney"];
         delete?: never;
@@ -2715,7 +2715,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel a backtest of a journey
-         * @description A finished backtest loses its result.
+         * @description Cancelling a finished backtest discards its result.
          */
         delete: operations["deleteJourneyBacktest"];
         options?: never;
@@ -2732,7 +2732,7 @@ export interface paths {
         };
         /**
          * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists
-         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: everything comes once, oldest first. An item that was reported late is at the end, with its own `created_at`.
+         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item comes once, oldest first. An item that was reported late comes last, with its original `created_at`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -2752,7 +2752,7 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description An entry for each write of configuration: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, suppressions by hand, attributes, settings, imports, replays and pauses. It was committed with the write, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. What is written of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
+         * @description An entry for each write of configuration: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, suppressions by hand, attributes, settings, imports, replays and pauses. It is committed together with the write, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
          */
         get: operations["getAudit"];
         put?: never;
@@ -2772,7 +2772,7 @@ export interface paths {
         };
         /**
          * Check that no entry of the audit log was changed or removed
-         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed by `AUDIT_RETENTION_DAYS` are not missed.
+         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed by `AUDIT_RETENTION_DAYS` do not count as missing.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -2792,9 +2792,9 @@ export interface paths {
         };
         /**
          * List the last requests of the project, newest first
-         * @description The API log: about a second after its reply, a request is here, the latest `API_LOG_MAX` of a project for `API_LOG_RETENTION_DAYS` days. Of more than 20 a second that succeed, or 20 that fail, a server process keeps the first; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.
+         * @description The API log has the latest `API_LOG_MAX` requests of a project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.
          *
-         *     No header, no reply and no message of an error is kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. Of everything else, such as texts, addresses, attributes and data of events, only the kind and the size are kept: `[text, 12 characters]`.
+         *     Headers, replies and error messages are not kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as texts, addresses, attributes and event data, only the kind and the size are kept: `[text, 12 characters]`.
          */
         get: operations["listRequests"];
         put?: never;
@@ -2814,7 +2814,7 @@ export interface paths {
         };
         /**
          * Read the state of the project at a glance
-         * @description Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, beside the seven days before. It is at most five seconds old.
+         * @description Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2834,7 +2834,7 @@ export interface paths {
         };
         /**
          * Report what happened to messages, by day, channel, campaign and journey
-         * @description A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.
+         * @description A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The same number of days before is included for comparison. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.
          */
         get: operations["listReportMessages"];
         put?: never;
@@ -2854,7 +2854,7 @@ export interface paths {
         };
         /**
          * Stream changes in the project
-         * @description Server-sent events for each topic of `topics`: its state as it is, and whenever it has changed, looked at every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         * @description Server-sent events for each topic of `topics`: its state at the start and after each change, checked every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
          */
         get: operations["getStream"];
         put?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         };
         /**
          * Find users, campaigns, journeys, lists, webhook endpoints and domains by name
-         * @description At most five of each kind, as `q` of their lists finds them. Users are found by their ids and addresses.
+         * @description At most five of each kind, found as by `q` of their lists. Users are found by their ids and addresses.
          */
         get: operations["getSearch"];
         put?: never;
@@ -2914,7 +2914,7 @@ export interface paths {
         };
         /**
          * List the timeline of a user, latest first
-         * @description Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.
+         * @description Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys of the same period are added.
          */
         get: operations["getUserTimeline"];
         put?: never;
@@ -2998,7 +2998,7 @@ export interface paths {
         };
         /**
          * Read a sandbox message with its content
-         * @description `content` is what a provider would have got.
+         * @description `content` is what a provider would have received.
          */
         get: operations["getSandboxMessage"];
         put?: never;
@@ -3018,7 +3018,7 @@ export interface paths {
         };
         /**
          * Check a sandbox message for problems
-         * @description Finds the problems that lints find in templates, and says what each link is. No request is made to any link.
+         * @description Runs the lints of templates, and classifies each link. No link is requested.
          */
         get: operations["getSandboxMessageCheck"];
         put?: never;
@@ -3040,7 +3040,7 @@ export interface paths {
         put?: never;
         /**
          * Send a captured email to a member of the team
-         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. It comes from `SYSTEM_MAIL_FROM`; subject, content and attachments are those that were captured. Its links are those of the user: what is opened, clicked or chosen there counts for them.
+         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices count for that user.
          */
         post: operations["releaseSandboxMessage"];
         delete?: never;
@@ -3082,7 +3082,7 @@ export interface paths {
         };
         /**
          * List the recipients in the mail queue, newest first
-         * @description The email that the provider `mta` delivers, one item for each recipient: its site, its attempts, and when the next one is. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
+         * @description The email that the provider `mta` delivers, one item per recipient, with its site, its attempts and the time of the next one. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
          */
         get: operations["getMailQueue"];
         put?: never;
@@ -3102,7 +3102,7 @@ export interface paths {
         };
         /**
          * List what is paused in the mail queue
-         * @description Campaigns that are paused themselves are not listed; their email is held too.
+         * @description Paused campaigns are not listed; their email is held too.
          */
         get: operations["listMailQueuePauses"];
         put?: never;
@@ -3202,12 +3202,12 @@ export interface paths {
         };
         /**
          * Read the faults of the sandbox
-         * @description All are 0 unless they were set.
+         * @description Each is 0 unless it was set.
          */
         get: operations["getSandboxFaultPolicy"];
         /**
          * Set the faults of the sandbox
-         * @description A share of the messages that the sandbox gets bounces, is complained about or is deferred at first, with the states and webhook events of real ones. The key of a message decides, so that each of its attempts meets the same. Complaints unsubscribe the user; no address is suppressed. All 0 ends it. Messages of other providers are not affected.
+         * @description Makes a share of the messages that the sandbox gets bounce, be reported as spam or be deferred at the first attempt, with the states and webhook events of real ones. The key of a message decides, so each of its attempts has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
          */
         put: operations["setSandboxFaultPolicy"];
         post?: never;
@@ -3300,7 +3300,7 @@ export interface paths {
         put?: never;
         /**
          * Test the connection and the credentials of a provider
-         * @description No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts connections, and the domain of `default_from` is verified. The message says what to do about each problem.
+         * @description No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts connections, and the domain of `default_from` is verified. `message` says what to do about each problem.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -3324,7 +3324,7 @@ export interface paths {
         put?: never;
         /**
          * Add a custom domain
-         * @description The domain is used once it is verified: publish `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.
+         * @description The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -3392,7 +3392,7 @@ export interface paths {
         put?: never;
         /**
          * Add new keys to a sending domain
-         * @description The reply lists the records of the new keys too. The present keys sign until those are found. Then the new ones do, and the records of the old ones must stay for seven days. While new keys wait for their records, no further ones are made.
+         * @description The reply lists the records of the new keys too. The present keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys wait for their records, no further keys are made.
          */
         post: operations["rotateDomainKeys"];
         delete?: never;
@@ -3410,7 +3410,7 @@ export interface paths {
         };
         /**
          * Download the records of a domain as a zone file
-         * @description Most hosts of DNS import the file.
+         * @description Most DNS hosts can import the file.
          */
         get: operations["getDomainZoneFile"];
         put?: never;
@@ -3435,7 +3435,7 @@ export interface paths {
         get: operations["getDomainWarmUp"];
         /**
          * Set the warm-up plan of a sending domain
-         * @description While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It concerns email that this server delivers itself (provider `mta`).
+         * @description While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It applies to email that this server delivers itself (provider `mta`).
          */
         put: operations["setDomainWarmUp"];
         post?: never;
@@ -3454,7 +3454,7 @@ export interface paths {
         };
         /**
          * Count deliveries with and without TLS, by day and domain
-         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host asks for TLS by DANE, and `sts` if the domain does by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy it is sent without TLS then. `domain` is null for what is counted together: successes without a policy, and what goes beyond 1,000 domains a day. Counts are kept for 30 days.
+         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host asks for TLS by DANE, and `sts` if the domain does by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null for the total of successes without a policy and of domains beyond 1,000 a day. Counts are kept for 30 days.
          */
         get: operations["listTlsResults"];
         put?: never;
@@ -3639,7 +3639,7 @@ export interface paths {
         get: operations["getMailSite"];
         /**
          * Set the limits of the project for a mail site
-         * @description The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.
+         * @description The limits apply to the emails of this project, in addition to the `limits` of the site, which apply to all projects. They take effect within seconds. `null` removes them.
          */
         put: operations["setMailSite"];
         post?: never;
@@ -4014,7 +4014,7 @@ export interface paths {
         };
         /**
          * Read the state of the server
-         * @description For owners of the first organisation of the server, who operate it; owners of others get 403. It has the release, the database, what waits in the queues, the processes, the room on disk and how long data is kept, and no secrets.
+         * @description For owners of the first organisation of the server, who operate it; owners of others get 403. It has the release, the database, the queues, the processes, the free disk space and how long data is kept. It has no secrets.
          */
         get: operations["getSystem"];
         put?: never;
@@ -4217,7 +4217,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message was given up: the provider refused it, its attempts or its time ran out, or it could not be rendered
+         * A message failed for good: the provider refused it, its retries or its time ran out, or it could not be rendered
          * @description Sent to each endpoint that subscribes to `delivery.failed`. A reply other than 2xx is retried.
          */
         post: operations["onDeliveryFailedEvent"];
@@ -4600,7 +4600,7 @@ export interface components {
                  * @enum {string}
                  */
                 wait?: "none" | "sent" | "delivered";
-                /** @description How long to wait for the delivery of a sent message before going on as sent. Default 72. */
+                /** @description Hours to wait for the delivery of a sent message before continuing without it. Default 72. */
                 wait_hours?: number;
             };
             /** @description The steps that follow. */
@@ -4636,7 +4636,7 @@ export interface components {
         Activity: {
             /** @description Oldest first. */
             results: components["schemas"]["ActivityItem"][];
-            /** @description Send it with the next request. It stays the same while there is nothing new. */
+            /** @description Send it with the next request. It does not change while there is nothing new. */
             cursor: string;
         };
         /**
@@ -4657,7 +4657,7 @@ export interface components {
          *     }
          */
         ActivityItem: {
-            /** @description The id, by which you can leave out what you have. */
+            /** @description The id, by which you can recognise items that you already have. */
             id: number;
             /** @description The name of the event: `email_opened`, `email_clicked` and so on for each channel, `subscribed`, `unsubscribed`, `text_received`, `list_entered` or `list_left`. */
             type: string;
@@ -4771,17 +4771,17 @@ export interface components {
             hidden: boolean;
             /** @description Whether a user token can read it. */
             end_user: boolean;
-            /** @description What your team calls it. */
+            /** @description The name that your team uses. */
             label: string | null;
-            /** @description Whether it says who a user is. */
+            /** @description Whether it is personal data. */
             personal_data: boolean;
         };
-        /** @description Users with an attribute that compares as given. An attribute that has a type accepts only the operators for this type. */
+        /** @description Users whose attribute passes the comparison. A typed attribute accepts only the operators for its type. */
         AttributeCondition: {
             /** @description An attribute of the user, or a path into the user’s data, such as `data.plan`. */
             attribute: string;
             /**
-             * @description Declares the values of the attribute as dates: a Unix timestamp counts as one too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
+             * @description Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
              * @enum {string}
              */
             as?: "date";
@@ -4843,9 +4843,9 @@ export interface components {
             hidden?: boolean;
             /** @description A user token can read it. */
             end_user?: boolean;
-            /** @description What your team calls it. The console shows it beside the name. */
+            /** @description The name that your team uses. The console shows it beside the attribute. */
             label?: string | null;
-            /** @description It says who a user is. Without `min_role`, keys of the role `support` cannot read it. */
+            /** @description Whether it is personal data. If so, and without `min_role`, keys of the role `support` cannot read it. */
             personal_data?: boolean;
         };
         AttributeList: {
@@ -4865,7 +4865,7 @@ export interface components {
             is_intact: boolean;
             /** @description How many entries were checked. */
             entries: number;
-            /** @description The `position` of the first entry that was changed, or that misses the one before. */
+            /** @description The `position` of the first entry that was changed, or whose predecessor is missing. */
             first_wrong: number | null;
         };
         /**
@@ -4904,7 +4904,7 @@ export interface components {
             id: number;
             /** @description The project; null for the organisation. */
             project_id: number | null;
-            /** @description The place in the chain of the project, from 1 on without gaps. */
+            /** @description The position in the chain of the project, from 1, without gaps. */
             position: number;
             /** @description The action: the kind of object and the verb, such as `campaign.updated`. */
             action: string;
@@ -4915,11 +4915,11 @@ export interface components {
             via: "api" | "console" | "cli" | "system";
             /** @description The `X-Request-Id` of the request. */
             request_id: string | null;
-            /** @description The members that changed, as they were; all of them when the object was deleted. Null when it was created. */
+            /** @description The members that changed, with their former values; all of them when the object was deleted. Null when it was created. */
             before: {
                 [key: string]: unknown;
             } | null;
-            /** @description The members that changed, as they are; all of them when the object was created. Null when it was deleted. */
+            /** @description The members that changed, with their new values; all of them when the object was created. Null when it was deleted. */
             after: {
                 [key: string]: unknown;
             } | null;
@@ -5227,11 +5227,11 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
             mail_retries?: {
-                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
-                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                /** @description Hours for which delivery is retried, unless the deadline of the message is earlier. */
                 for_hours: number;
             };
             /** @description Tests the variants on some users and sends the best one to the others. */
@@ -5251,7 +5251,7 @@ export interface components {
              * @enum {string}
              */
             winner_variant?: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
-            /** @description True while the campaign is paused: nothing is launched, loaded or sent until it is resumed, whatever `state` says. Absent otherwise. */
+            /** @description True while the campaign is paused: nothing is launched, loaded or sent until it is resumed, in any `state`. Absent otherwise. */
             is_paused?: boolean;
             /**
              * Format: date-time
@@ -5259,7 +5259,7 @@ export interface components {
              */
             paused_at?: string;
             /**
-             * @description Why the server paused the campaign. `render_budget`: the templates of ten messages within an hour exceeded their limits. Absent if it was paused by a request.
+             * @description Why the server paused the campaign. `render_budget`: the templates of ten messages within an hour exceeded their limits. Absent if a request paused it.
              * @enum {string}
              */
             paused_reason?: "render_budget";
@@ -5290,7 +5290,7 @@ export interface components {
             in_flight?: number;
             /**
              * Format: date-time
-             * @description When it was archived. Only in the list of those that are archived.
+             * @description When it was archived. Only in lists of archived objects.
              */
             archived_at?: string;
             /**
@@ -5394,11 +5394,11 @@ export interface components {
                  */
                 content?: string;
             } | null;
-            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
             mail_retries?: {
-                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
-                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                /** @description Hours for which delivery is retried, unless the deadline of the message is earlier. */
                 for_hours: number;
             } | null;
             /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
@@ -5491,7 +5491,7 @@ export interface components {
             clicks: number;
             /** @description Messages that bounced. */
             bounced: number;
-            /** @description Messages by which their user unsubscribed. */
+            /** @description Messages through which the user unsubscribed. */
             unsubscribed: number;
             /** @description The rows always add up to the totals. */
             states: {
@@ -5514,7 +5514,7 @@ export interface components {
                 /** @description Messages in which a link was clicked. */
                 clicks: number;
             }[];
-            /** @description The winning variant, with the numbers that it was chosen by. */
+            /** @description The winning variant, with the numbers that decided. */
             winner?: {
                 /**
                  * @description A variant of an A/B test. A campaign without variants has only `A`.
@@ -5637,11 +5637,11 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
             mail_retries?: {
-                /** @description The minutes between an attempt and the next one, the first ones first. The last value repeats. */
+                /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
-                /** @description How many hours there are further attempts, unless the deadline of the message comes before. */
+                /** @description Hours for which delivery is retried, unless the deadline of the message is earlier. */
                 for_hours: number;
             };
             /** @description A message that was not sent this many hours after its planned time is skipped with `deadline_passed`. */
@@ -6108,7 +6108,7 @@ export interface components {
             };
             /** @description The explanation in words. */
             summary: string;
-            /** @description Whether the user is on one of the lists now. Null for a trigger campaign. */
+            /** @description Whether the user is in one of the lists now. Null for a trigger campaign. */
             in_audience: boolean | null;
             /** @description The lists of the campaign. */
             lists: {
@@ -6342,10 +6342,10 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was saved last.
+             * @description When it was last saved.
              */
             saved_at: string;
-            /** @description Who saved it; null if that is not known. */
+            /** @description Who saved it; null if unknown. */
             saved_by: {
                 /**
                  * @description The actor that saved it. `system` is this server.
@@ -6367,10 +6367,10 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was saved last.
+             * @description When it was last saved.
              */
             saved_at: string;
-            /** @description Who saved it; null if that is not known. */
+            /** @description Who saved it; null if unknown. */
             saved_by: {
                 /**
                  * @description The actor that saved it. `system` is this server.
@@ -6461,7 +6461,7 @@ export interface components {
         CampaignTextSizeInput: {
             /**
              * Format: locale
-             * @description The locale of `template`; the default is that of the project.
+             * @description The locale of `template`; by default the project’s locale.
              */
             locale?: string;
             /**
@@ -6541,21 +6541,21 @@ export interface components {
             request_id: string;
             /** @description The id of the message that was answered. */
             message_id?: number;
-            /** @description The id of the user whose message it was, of an entry of another user with the same address. */
+            /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
         } | {
             /** @description The id of the message that was answered. */
             message_id: number;
-            /** @description The id of the user whose message it was, of an entry of another user with the same address. */
+            /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
         } | {
             /** @description The word of the text message. */
             keyword: string;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
-            /** @description The id of the user whose message it was, of an entry of another user with the same address. */
+            /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
         } | {
             /** @description The id of the journey. */
@@ -6641,7 +6641,7 @@ export interface components {
                  * @enum {string}
                  */
                 format?: "duration" | "time" | "date";
-                /** @description The days of a duration, of 24 hours each; for a time of day, the calendar days to wait at least; for a date, the days of the offset. */
+                /** @description For a duration, days of 24 hours; for a time of day, the lowest number of calendar days to wait; for a date, the days of the offset. */
                 days?: number;
                 /** @description The hours of a duration or an offset, in addition to the days. */
                 hours?: number;
@@ -6649,7 +6649,7 @@ export interface components {
                 minutes?: number;
                 /** @description A time of day in the user’s time zone, or else the project’s. */
                 time?: string;
-                /** @description For a time of day, the weekdays on which it may be: `mo` to `su`. */
+                /** @description For a time of day, the permitted weekdays: `mo` to `su`. */
                 weekdays?: ("mo" | "tu" | "we" | "th" | "fr" | "sa" | "su")[];
                 /** @description An ISO 8601 date, or Liquid that renders one. */
                 date?: string;
@@ -6688,7 +6688,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -6760,7 +6760,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -6827,7 +6827,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -6898,7 +6898,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -6974,7 +6974,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7045,7 +7045,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7133,7 +7133,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7212,7 +7212,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7291,7 +7291,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7368,7 +7368,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7437,7 +7437,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7514,7 +7514,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7585,7 +7585,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7654,7 +7654,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7731,7 +7731,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7810,7 +7810,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7884,7 +7884,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -7951,7 +7951,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -8022,7 +8022,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -8099,7 +8099,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -8175,7 +8175,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -8354,7 +8354,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -8471,13 +8471,13 @@ export interface components {
                     /** @description Whether the policy is that of the organisational domain. */
                     is_inherited: boolean;
                     /**
-                     * @description The policy after it; null after the last.
+                     * @description The next recommended policy; null after the last.
                      * @enum {string|null}
                      */
                     next_policy: "none" | "quarantine" | "reject" | null;
                     /**
                      * Format: date-time
-                     * @description From when on the next policy is recommended; null after the last, and before the records of email were found.
+                     * @description When the next policy is recommended; null after the last, and before the email records were found.
                      */
                     next_at: string | null;
                     /** @description The addresses that get the reports of receivers. */
@@ -8598,25 +8598,25 @@ export interface components {
         DomainWarmUpInput: {
             /** @description Whether the ceilings apply. */
             is_active?: boolean;
-            /** @description The highest number of emails that a destination gets in a day (UTC), step by step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
             steps?: number[];
-            /** @description If more of the emails of a day bounce, the destination goes back a step, and gets no more that day. */
+            /** @description If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
             /** @description The same for emails that the destination deferred. */
             deferral_percent_max?: number;
-            /** @description Whether each address that email is sent from is warmed up by itself. */
+            /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address?: boolean;
         };
         DomainWarmUpReply: {
             /** @description Whether the ceilings apply. */
             is_active: boolean;
-            /** @description The highest number of emails that a destination gets in a day (UTC), step by step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
             steps: number[];
-            /** @description If more of the emails of a day bounce, the destination goes back a step, and gets no more that day. */
+            /** @description If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
             /** @description The same for emails that the destination deferred. */
             deferral_percent_max: number;
-            /** @description Whether each address that email is sent from is warmed up by itself. */
+            /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address: boolean;
             /** @description The destinations, those with the most email first; at most 100. */
             sites: {
@@ -8681,7 +8681,7 @@ export interface components {
             mjml?: string;
             /** @description By default generated from the HTML. */
             text?: string;
-            /** @description Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing. */
+            /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
         };
         /** @description Where users enter the journey, and what makes them enter. */
@@ -8711,7 +8711,7 @@ export interface components {
                 /** @description The list whose new users enter, or whose users enter on schedule. */
                 list_id?: number;
                 /**
-                 * @description Whether users enter who entered the list, or who left it. Default `entered`.
+                 * @description Whether users enter when they enter the list, or when they leave it. Default `entered`.
                  * @enum {string}
                  */
                 change?: "entered" | "left";
@@ -8728,10 +8728,10 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new. */
+                /** @description A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new. */
                 entry_key?: string;
                 /**
-                 * @description What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).
+                 * @description What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).
                  * @enum {string}
                  */
                 on_repeat?: "ignore" | "restart" | "update";
@@ -8750,7 +8750,7 @@ export interface components {
                 path?: string;
             }[];
         };
-        /** @description Users by how often an event occurred, or by when it occurred for the first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
+        /** @description Users by how often an event occurred, or by its first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
         EventCondition: {
             /** @description The name of the event. */
             event: string;
@@ -8949,7 +8949,7 @@ export interface components {
             /** @description A path into the event’s data, such as `data.total`. */
             attribute: string;
             /**
-             * @description Declares the values of the attribute as dates: a Unix timestamp counts as one too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
+             * @description Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
              * @enum {string}
              */
             as?: "date";
@@ -9025,7 +9025,7 @@ export interface components {
                     /** @description Users who enter this list leave, or users who leave it. */
                     list_id?: number;
                     /**
-                     * @description Which change of the list it is. Default `entered`.
+                     * @description Which change of the list counts. Default `entered`.
                      * @enum {string}
                      */
                     change?: "entered" | "left";
@@ -9284,7 +9284,7 @@ export interface components {
                  */
                 method: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
             };
-            /** @description How long it took. */
+            /** @description The duration. */
             performance: {
                 /** @description Duration of the generation in milliseconds. */
                 generationTime: number;
@@ -9469,7 +9469,7 @@ export interface components {
                  */
                 method: "profile" | "adjective" | "description" | "dish" | "ethnicCategory" | "fruit" | "ingredient" | "meat" | "spice" | "vegetable";
             };
-            /** @description How long it took. */
+            /** @description The duration. */
             performance: {
                 /** @description Duration of the generation in milliseconds. */
                 generationTime: number;
@@ -9679,7 +9679,7 @@ export interface components {
                  */
                 method: "profile" | "lines" | "paragraph" | "paragraphs" | "sentence" | "sentences" | "slug" | "text" | "word" | "words";
             };
-            /** @description How long it took. */
+            /** @description The duration. */
             performance: {
                 /** @description Duration of the generation in milliseconds. */
                 generationTime: number;
@@ -9742,7 +9742,7 @@ export interface components {
             action_url?: string;
             /** @description When the message disappears, as an ISO 8601 time. */
             expires_at?: string;
-            /** @description Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing. */
+            /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
         };
         /** @description In-app inbox */
@@ -9794,7 +9794,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -9884,7 +9884,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -9974,7 +9974,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -10166,27 +10166,27 @@ export interface components {
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description How often a user enters within 24 hours at most. Default: 50. */
+                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
             /** @description The number of the version that users enter; absent before the first publication. */
             live_version?: number;
-            /** @description True while the journey is held; otherwise absent. */
+            /** @description True while the journey is on hold; otherwise absent. */
             is_held?: boolean;
             /**
              * Format: date-time
-             * @description When users who are still inside exit, of a journey that is drained.
+             * @description The time at which remaining users exit, if the journey was switched off with `within`.
              */
             drain_until?: string;
             /** @description Empty until users have entered. Users who were held out are not in it. */
             stats: {
                 /** @description How often users entered: the sum of the other three. */
                 entered?: number;
-                /** @description How many are inside. */
+                /** @description How many are in the journey now. */
                 active?: number;
-                /** @description How many came to an end of the graph. */
+                /** @description How many completed the journey. */
                 completed?: number;
-                /** @description How many left before. */
+                /** @description How many exited before completing it. */
                 exited?: number;
             };
             /**
@@ -10196,7 +10196,7 @@ export interface components {
             stats_at?: string;
             /**
              * Format: date-time
-             * @description When it was archived. Only in the list of those that are archived.
+             * @description When it was archived. Only in lists of archived objects.
              */
             archived_at?: string;
             /**
@@ -10213,7 +10213,7 @@ export interface components {
         JourneyBacktestInput: {
             /** @description The number of the version. By default the draft, otherwise the live version. */
             version?: number;
-            /** @description Steps that are not stored, as they are written with setJourneySteps, instead of a version. */
+            /** @description Steps as in the body of setJourneySteps, instead of a stored version. */
             steps?: {
                 [key: string]: components["schemas"]["JourneyStepInput"];
             };
@@ -10221,7 +10221,7 @@ export interface components {
             since: string;
             /** @description The end of the window. By default now. ISO 8601. */
             until?: string;
-            /** @description The highest number of users. By default all who may have entered. */
+            /** @description The highest number of users. By default all candidates. */
             limit?: number;
         };
         JourneyBacktestReply: {
@@ -10242,7 +10242,7 @@ export interface components {
              * @description The end of the window.
              */
             until: string;
-            /** @description The version that is tested; absent for steps that are not stored. */
+            /** @description The version that is tested; absent for steps from the request. */
             version?: number;
             /** @description The progress. */
             progress: {
@@ -10253,19 +10253,19 @@ export interface components {
             };
             /** @description How the attempt ended. */
             result?: {
-                /** @description How many users were simulated: those who may have entered. */
+                /** @description How many users were simulated. */
                 users: number;
                 /** @description How often users entered. */
                 entrants: number;
-                /** @description How many entrances came to an end of the graph. */
+                /** @description How many entrances were completed. */
                 completed: number;
-                /** @description How many entrances ended before. */
+                /** @description How many entrances exited before completion. */
                 exited: number;
                 /** @description How many were inside at the end of the window. */
                 active: number;
                 /** @description How many messages would have been sent. */
                 sends: number;
-                /** @description Messages that users would not have got, by reason. */
+                /** @description Messages that would have been skipped, by reason. */
                 skips: {
                     [key: string]: number;
                 };
@@ -10276,7 +10276,7 @@ export interface components {
                 /** @description Visits, by step. */
                 steps: {
                     [key: string]: {
-                        /** @description How often users came to the step. */
+                        /** @description How often users reached the step. */
                         entered: number;
                         /** @description How often users left it. */
                         left: number;
@@ -10290,7 +10290,7 @@ export interface components {
                     path: string;
                     /** @description The recipient. */
                     to: string;
-                    /** @description How many users went there. */
+                    /** @description How many users took it. */
                     users: number;
                 }[];
                 /** @description How many users were inside the live journey when the window began. They are not part of the numbers. */
@@ -10302,13 +10302,13 @@ export interface components {
                 /** @description How often users came to each step in the live journey and in the backtest, where that differs. */
                 difference: {
                     [key: string]: {
-                        /** @description How often users came to the step in the live journey. */
+                        /** @description How often users reached the step in the live journey. */
                         live: number;
-                        /** @description How often they did in the backtest. */
+                        /** @description How often users reached it in the backtest. */
                         backtest: number;
                     };
                 };
-                /** @description Parts that are not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
+                /** @description Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right as a set only; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
                 approximate: string[];
                 /** @description Some users with their visits. */
                 examples: {
@@ -10318,13 +10318,13 @@ export interface components {
                     visits: {
                         /** @description The key of the step. */
                         step: string;
-                        /** @description When the user came to the step. */
+                        /** @description When the user reached the step. */
                         arrived_at: string;
                         /** @description When the user left it; null while the user is there. */
                         left_at: string | null;
                         /** @description The path by which the user left; null for none. */
                         path: string | null;
-                        /** @description Why the user left, in a word. */
+                        /** @description Why the user left, as a stable code. */
                         reason: string | null;
                     }[];
                 }[];
@@ -10377,7 +10377,7 @@ export interface components {
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description How often a user enters within 24 hours at most. Default: 50. */
+                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
         };
@@ -10392,7 +10392,7 @@ export interface components {
             is: "inside" | "never_entered" | "completed" | "exited" | "held_out";
             /** @description The key of a step, with `inside` only. */
             step?: string;
-            /** @description Counts only what happened in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+            /** @description Counts only entrances, arrivals and exits in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within?: string;
         };
         /**
@@ -10533,7 +10533,7 @@ export interface components {
          *     }
          */
         JourneyEntryExplanation: {
-            /** @description The last 20 facts about the user that an entrance is for, the newest first. */
+            /** @description The last 20 events and list changes that an entrance listens for, newest first. */
             facts: {
                 /** @description The name of the event. */
                 event?: string;
@@ -10544,7 +10544,7 @@ export interface components {
                  * @description When the state was set.
                  */
                 at: string;
-                /** @description The key of the entrance that it is for. */
+                /** @description The key of the entrance. */
                 entrance: string;
                 /** @description In the order in which they are made. Rules, lists and earlier entrances are read as of now. */
                 checks: {
@@ -10556,7 +10556,7 @@ export interface components {
                     seen?: unknown;
                 }[];
             }[];
-            /** @description The checks that no fact is needed for, as of now. */
+            /** @description The checks that depend on no event or list change, as of now. */
             now: {
                 /** @description The checks, in their order. */
                 checks: {
@@ -10631,7 +10631,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description Other names that people look for. */
+                    /** @description Other names that people search for. */
                     also: string[];
                     /** @description What happens to a user at the step, in Markdown. */
                     description: string;
@@ -10639,24 +10639,24 @@ export interface components {
                     settings: {
                         [key: string]: unknown;
                     };
-                    /** @description An example of `data`, which is accepted as it stands. Ids in it are made up. */
+                    /** @description A valid example of `data`. Its ids are made up. */
                     example: {
                         [key: string]: unknown;
                     };
                     /** @description The step with the example in words. */
                     sentence: string;
-                    /** @description The ways out of the step with the example. The path of a child without one is `default`. */
+                    /** @description The paths out of the example step. A child without `path` is on the path `default`. */
                     paths: string[];
-                    /** @description For kinds of step whose settings can name ways out, which differ from those of the example. */
+                    /** @description Only for kinds of step whose settings can name further paths. */
                     named_paths?: {
-                        /** @description The member of `data` whose items name ways out, in `path`. */
+                        /** @description The member of `data` whose items name paths, in `path`. */
                         member: string;
-                        /** @description The ways out beside those. */
+                        /** @description The paths in addition to those. */
                         others: string[];
-                        /** @description The ways out while the settings name none. */
+                        /** @description The paths while the settings name none. */
                         none: string[];
                     };
-                    /** @description Whether users wait at the step with the example, so that steps may lead in a loop through it. */
+                    /** @description Whether users wait at the example step. A loop of steps must contain such a step. */
                     waits: boolean;
                 };
             };
@@ -10706,7 +10706,7 @@ export interface components {
              * @description When it was published; absent for a draft.
              */
             published_at?: string;
-            /** @description How many users move or exit. They do so in the background. */
+            /** @description How many users move or exit, in the background. */
             moving: number;
             /** @description Faults that prevent publication. Empty after a publication. */
             faults: {
@@ -10728,16 +10728,16 @@ export interface components {
                 external_id: string;
                 /** @description The version that the users are on. */
                 version: number;
-                /** @description How many are at the step. */
+                /** @description How many users are at the step now. */
                 users: number;
                 /** @description `stay`: they finish on their version. `exit`: they leave. `{"move": "<key>"}`: they continue at this step of the new version; `move` means the step with the same key. */
                 plan: ("stay" | "exit" | "move") | {
                     /** @description The key of a step of the new version. */
                     move: string;
                 };
-                /** @description Whether they keep what they wait for, because the step has the same key and type. */
+                /** @description Whether their wait continues, because the step has the same key and type. */
                 in_place: boolean;
-                /** @description The number of these users who pass the new step at once. */
+                /** @description How many of these users continue past the new step at once. */
                 due_now: number;
             }[];
         };
@@ -10762,7 +10762,7 @@ export interface components {
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For steps that are not named. Default: `stay`.
+                 * @description For all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -10778,18 +10778,18 @@ export interface components {
         JourneySimulateInput: {
             /** @description The number of the version. By default the draft, otherwise the live version. */
             version?: number;
-            /** @description Steps that are not stored, as they are written with setJourneySteps, instead of a version. */
+            /** @description Steps as in the body of setJourneySteps, instead of a stored version. */
             steps?: {
                 [key: string]: components["schemas"]["JourneyStepInput"];
             };
-            /** @description A user of the project by `external_id`, as it is now, or one who is made up, with a `profile`. */
+            /** @description A user of the project by `external_id`, as it is now, or a made-up user with a `profile`. */
             user: {
                 /**
                  * Format: identifier
                  * @description The id of the user in your system.
                  */
                 external_id?: string;
-                /** @description The attributes of a user who is made up. */
+                /** @description The attributes of a made-up user. */
                 profile?: {
                     /**
                      * Format: email
@@ -10825,7 +10825,7 @@ export interface components {
             inputs?: {
                 /** @description ISO 8601. */
                 at: string;
-                /** @description The user does something. */
+                /** @description An event of the user. */
                 event?: {
                     /** @description The name. */
                     name: string;
@@ -10834,7 +10834,7 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
-                /** @description Attributes change. Null removes one. */
+                /** @description Changes attributes. Null removes one. */
                 profile?: {
                     /**
                      * Format: email
@@ -10879,7 +10879,7 @@ export interface components {
             outcomes?: {
                 [key: string]: "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "aborted" | "unknown";
             };
-            /** @description When the simulation ends, at most five years after `at`. That is the default. ISO 8601. */
+            /** @description When the simulation ends. Default, and at most: five years after `at`. ISO 8601. */
             until?: string;
         };
         JourneySimulateReply: {
@@ -10893,7 +10893,7 @@ export interface components {
                 step: string;
                 /**
                  * Format: date-time
-                 * @description When the user came to the step.
+                 * @description When the user reached the step.
                  */
                 arrived_at: string;
                 /**
@@ -10903,9 +10903,9 @@ export interface components {
                 left_at: string | null;
                 /** @description The path by which the user left. */
                 path: string | null;
-                /** @description Why, in a word. */
+                /** @description The reason, as a stable code. */
                 reason: string | null;
-                /** @description The values that the decision depended on. */
+                /** @description The values that decided. */
                 seen: {
                     [key: string]: unknown;
                 };
@@ -10925,7 +10925,7 @@ export interface components {
                  * @description When the state was set.
                  */
                 at: string;
-                /** @description Whether the user would get it. Caps and quiet hours are left out. */
+                /** @description Whether the user would get it. Caps and quiet hours are ignored. */
                 eligible: boolean;
                 /** @description Why the user would get nothing: a skip reason, or `campaign_stopped`. */
                 reason: string | null;
@@ -10943,17 +10943,17 @@ export interface components {
                  * @description When the state was set.
                  */
                 at: string;
-                /** @description Why the user did not enter, in a word. */
+                /** @description Why the user did not enter, as a stable code. */
                 reason: string;
             }[];
             /** @description How the last entrance ended; null if the user is still inside, or never entered. */
             outcome: {
                 /**
-                 * @description Whether the user came to an end of the graph, or left before.
+                 * @description Whether the user completed the journey, or left before.
                  * @enum {string}
                  */
                 as: "completed" | "exited";
-                /** @description Why, in a word. */
+                /** @description The reason, as a stable code. */
                 reason: string;
                 /**
                  * Format: date-time
@@ -10963,7 +10963,7 @@ export interface components {
             } | null;
             /**
              * Format: date-time
-             * @description When the user would be decided about next; null if the user is not inside.
+             * @description The time of the next decision about the user; null if the user is not inside.
              */
             next_due: string | null;
             /**
@@ -11020,11 +11020,11 @@ export interface components {
         JourneyStatistics: {
             /** @description How often users entered: the sum of the next three. */
             entered: number;
-            /** @description How many are inside. */
+            /** @description How many are in the journey now. */
             active: number;
-            /** @description How many came to an end of the graph. */
+            /** @description How many completed the journey. */
             completed: number;
-            /** @description How many left before. */
+            /** @description How many exited before completing it. */
             exited: number;
             /**
              * Format: date-time
@@ -11044,13 +11044,13 @@ export interface components {
             /** @description By the key of the step, over all versions. */
             steps: {
                 [key: string]: {
-                    /** @description How often users came to the step. */
+                    /** @description How often users reached the step. */
                     entered?: number;
-                    /** @description How many are at the step. */
+                    /** @description How many users are at the step now. */
                     active?: number;
-                    /** @description How many left the step or the journey there. */
+                    /** @description How many users left the step or, at the step, the journey. */
                     left?: number;
-                    /** @description How many left by each path. */
+                    /** @description How many users left by each path. */
                     paths?: {
                         [key: string]: number;
                     };
@@ -11062,9 +11062,9 @@ export interface components {
                 from: string;
                 /** @description The path by which they left. */
                 path: string;
-                /** @description The key of the step that they came to. */
+                /** @description The key of the step that they reached. */
                 to: string;
-                /** @description How many users went there. */
+                /** @description How many users took it. */
                 users: number;
             }[];
             /** @description The goals of the live version, by arm. */
@@ -11077,7 +11077,7 @@ export interface components {
                 users: number;
                 /** @description Their share of those who entered with this arm. */
                 rate: number;
-                /** @description The share of the users who were held out that reached the goal. */
+                /** @description The share of held-out users who reached the goal. */
                 holdout_rate?: number;
             }[];
         };
@@ -11123,7 +11123,7 @@ export interface components {
             entered: number;
             /** @description How many entrances were completed. */
             completed: number;
-            /** @description How many entrances ended before. */
+            /** @description How many entrances exited before completion. */
             exited: number;
             /** @description How many entrances have not ended. */
             active: number;
@@ -11134,7 +11134,7 @@ export interface components {
             held_out_at?: string;
             /** @description The path of the last experiment. */
             arm?: string;
-            /** @description The newest first. Ended ones are kept for `JOURNEY_HISTORY_DAYS`. */
+            /** @description Newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`. */
             entrances: {
                 /** @description The id of the entrance. */
                 entrance_id: number;
@@ -11173,9 +11173,9 @@ export interface components {
                  * @description When the message is due.
                  */
                 due_at?: string;
-                /** @description True when the held journey stops the user here. */
+                /** @description True if the user waits here because the journey is on hold. */
                 held?: boolean;
-                /** @description Why the decision failed, which is retried. */
+                /** @description Why the decision failed. It is retried. */
                 parked?: string;
                 /** @description The visits of steps, in their order. */
                 visits: {
@@ -11185,7 +11185,7 @@ export interface components {
                     step: string;
                     /**
                      * Format: date-time
-                     * @description When the user came to the step.
+                     * @description When the user reached the step.
                      */
                     arrived_at: string;
                     /**
@@ -11195,9 +11195,9 @@ export interface components {
                     left_at: string | null;
                     /** @description The path by which the user left; null for none. */
                     path: string | null;
-                    /** @description The reason in a word, such as `rule`, `elapsed`. */
+                    /** @description The reason as a stable code, such as `rule` or `elapsed`. */
                     reason: string | null;
-                    /** @description The values that the decision depended on. */
+                    /** @description The values that decided. */
                     seen: {
                         [key: string]: unknown;
                     };
@@ -11246,9 +11246,9 @@ export interface components {
             visit?: number;
             /** @description The entry key. */
             key?: string;
-            /** @description True when the held journey stops the user here. */
+            /** @description True if the user waits here because the journey is on hold. */
             held?: boolean;
-            /** @description Why the decision failed, which is retried. */
+            /** @description Why the decision failed. It is retried. */
             parked?: string;
             /**
              * Format: date-time
@@ -11257,12 +11257,12 @@ export interface components {
             entered_at?: string;
             /**
              * Format: date-time
-             * @description When the user came to the step.
+             * @description When the user reached the step.
              */
             arrived_at?: string;
             /**
              * Format: date-time
-             * @description When the wait ends at the latest.
+             * @description The latest time at which the wait ends.
              */
             due_at?: string;
             /**
@@ -11313,13 +11313,13 @@ export interface components {
             /** @description The number of the version. */
             version: number;
             /**
-             * @description Users enter the `live` version, and finish on a `past` one.
+             * @description Users enter the `live` version; users on a `past` version finish on it.
              * @enum {string}
              */
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them are about to move to the live version, or to exit. */
+            /** @description How many of them still have to move to the live version, or to exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11420,13 +11420,13 @@ export interface components {
             /** @description The number of the version. */
             version: number;
             /**
-             * @description Users enter the `live` version, and finish on a `past` one.
+             * @description Users enter the `live` version; users on a `past` version finish on it.
              * @enum {string}
              */
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them are about to move to the live version, or to exit. */
+            /** @description How many of them still have to move to the live version, or to exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11459,13 +11459,13 @@ export interface components {
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description How often a user enters within 24 hours at most. Default: 50. */
+                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For steps that are not named. Default: `stay`.
+                 * @description For all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -11506,13 +11506,13 @@ export interface components {
                     }[];
                     /** @description Empty until users have entered the journey. The sum over all versions. */
                     stats: {
-                        /** @description How often users came to the step. */
+                        /** @description How often users reached the step. */
                         entered?: number;
-                        /** @description How many are at the step. */
+                        /** @description How many users are at the step now. */
                         active?: number;
-                        /** @description How many left the step or the journey there. */
+                        /** @description How many users left the step or, at the step, the journey. */
                         left?: number;
-                        /** @description How many left by each path. */
+                        /** @description How many users left by each path. */
                         paths?: {
                             [key: string]: number;
                         };
@@ -11561,7 +11561,7 @@ export interface components {
             value: string;
             /** @description A note for your team; null if there is none. */
             description: string | null;
-            /** @description The origins that may use the key while it is publishable, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any may. */
+            /** @description The origins that may use a publishable key, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any origin may use it. */
             allowed_origins: string[];
             /** @description Whether the key is managed by the system and cannot be archived. */
             is_system_key: boolean;
@@ -11597,7 +11597,7 @@ export interface components {
              * @enum {string}
              */
             role?: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
-            /** @description The origins that may use the key while it is publishable, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any may. */
+            /** @description The origins that may use a publishable key, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any origin may use it. */
             allowed_origins?: string[];
         };
         /**
@@ -11622,7 +11622,7 @@ export interface components {
              * @enum {string}
              */
             role?: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
-            /** @description The origins that may use the key while it is publishable, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any may. */
+            /** @description The origins that may use a publishable key, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any origin may use it. */
             allowed_origins?: string[];
         };
         KeyPage: {
@@ -11635,7 +11635,7 @@ export interface components {
             /** @description Page size used. */
             limit: number;
         };
-        /** @description Makes the user enter another journey. Without a next step, this journey ends; with one, the user is in both. */
+        /** @description Makes the user enter another journey. Without a next step, the user completes this journey; with one, the user is in both. */
         LinkStep: {
             /**
              * @description The kind of step.
@@ -11715,7 +11715,7 @@ export interface components {
             users_count: number;
             /**
              * Format: date-time
-             * @description When it was archived. Only in the list of those that are archived.
+             * @description When it was archived. Only in lists of archived objects.
              */
             archived_at?: string;
             /**
@@ -11836,9 +11836,9 @@ export interface components {
             failed: number;
             /** @description Users who were added to the list. */
             added: number;
-            /** @description Users that undoing the import removed, because it had created them. */
+            /** @description Users that the import had created and its undoing removed. */
             removed: number;
-            /** @description Users whose former values undoing the import brought back. */
+            /** @description Users whose former values were restored when the import was undone. */
             restored: number;
             /** @description The length of the file after decompression, in UTF-8. */
             bytes: number;
@@ -11848,7 +11848,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates whose format was not given. `mapping` has the first one. If there are others, check which is right. */
+            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -11981,9 +11981,9 @@ export interface components {
             failed: number;
             /** @description Users who were added to the list. */
             added: number;
-            /** @description Users that undoing the import removed, because it had created them. */
+            /** @description Users that the import had created and its undoing removed. */
             removed: number;
-            /** @description Users whose former values undoing the import brought back. */
+            /** @description Users whose former values were restored when the import was undone. */
             restored: number;
             /** @description The length of the file after decompression, in UTF-8. */
             bytes: number;
@@ -11993,7 +11993,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates whose format was not given. `mapping` has the first one. If there are others, check which is right. */
+            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -12021,7 +12021,7 @@ export interface components {
              * @description When it was undone; null before.
              */
             undone_at: string | null;
-            /** @description For a dry run: the first ten accepted rows as they would be stored, without values that the row does not give. Kept for 24 hours; erasing a user removes its row. */
+            /** @description For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes its row. */
             first_rows?: {
                 /** @description The line of the row in the file. */
                 line: number;
@@ -12173,7 +12173,7 @@ export interface components {
         ListPreviewReply: {
             /** @description Number of users who match the rule. */
             count: number;
-            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are not looked at; the preflight of a campaign counts with them. */
+            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight includes them. */
             reach: {
                 /**
                  * @description The channel of the messages.
@@ -12200,11 +12200,11 @@ export interface components {
         ListSize: {
             /** @description The id of the list. */
             list_id: number;
-            /** @description The earliest is first. A day on which no server ran is left out. */
+            /** @description Earliest first. Days on which no server ran are left out. */
             days: {
                 /** @description A day in UTC, such as `2026-11-20`. */
                 day: string;
-                /** @description Number of users in the list, early on that day. */
+                /** @description Number of users in the list at the start of that day. */
                 users: number;
             }[];
         };
@@ -12282,7 +12282,7 @@ export interface components {
          *     }
          */
         ListTagList: {
-            /** @description At most 200. Those of most lists are first. */
+            /** @description At most 200, those of the most lists first. */
             results: components["schemas"]["ListTag"][];
         };
         /**
@@ -12327,10 +12327,10 @@ export interface components {
             holds: boolean | null;
             /**
              * Format: date-time
-             * @description When time alone can change the result; null if it cannot.
+             * @description When the result can change because time passes; null if it cannot.
              */
             next_check_at: string | null;
-            /** @description The rule with what each part found; null for a static list. */
+            /** @description The rule with the finding of each part; null for a static list. */
             explanation: {
                 /** @description The path in the rule; empty for the whole rule. */
                 path: string;
@@ -12524,9 +12524,9 @@ export interface components {
             via: "api" | "console" | "cli" | "system";
             /** @description The `request_id` of the request whose reply was replayed for its `Idempotency-Key`; null if it was not. */
             original_request: string | null;
-            /** @description Requests of the project before this one that the server process did not keep, because there were too many. */
+            /** @description The number of earlier requests of the project that the server process did not keep, because there were too many. */
             left_out: number;
-            /** @description Who made it. */
+            /** @description Who made the request. */
             actor: {
                 /**
                  * @description An API key, or a member of the organisation.
@@ -12644,7 +12644,7 @@ export interface components {
          *     }
          */
         MailQueueRetryReply: {
-            /** @description How many recipients it concerned. */
+            /** @description How many recipients were affected. */
             recipients: number;
         };
         /**
@@ -12686,7 +12686,7 @@ export interface components {
             state: "open" | "slowed" | "suspended" | "probing";
             /**
              * Format: date-time
-             * @description When the state ends by itself; null for `open` and `probing`.
+             * @description When the state ends without further replies; null for `open` and `probing`.
              */
             state_until: string | null;
             /** @description The rule for replies that applied, or `unreachable`; null if the site is open. */
@@ -12709,7 +12709,7 @@ export interface components {
                 /** @description Emails in a second; 0.1 is one email in ten seconds. */
                 mails_per_second?: number;
             } | null;
-            /** @description The last reply that did not accept an email; null without one. */
+            /** @description The last reply that refused or deferred an email; null if there was none. */
             last_reply: string | null;
             /**
              * Format: date-time
@@ -12755,13 +12755,13 @@ export interface components {
             first_day: string;
             /** @description Today, in UTC. */
             last_day: string;
-            /** @description The 20 sites with the most attempts, the one with the most first. */
+            /** @description The 20 sites with the most attempts, in descending order. */
             sites: {
                 /** @description The key of the site. */
                 site: string;
                 /** @description The provider, or the name that the mail hosts have in common. */
                 label: string;
-                /** @description The days with any, the earliest first. */
+                /** @description The days with at least one, earliest first. */
                 days: {
                     /** @description The day, in UTC. */
                     day: string;
@@ -13114,12 +13114,12 @@ export interface components {
             };
             /**
              * Format: identifier
-             * @description Repeating a request with the same key sends no second message. With a key that stood for something else, the reply is 409.
+             * @description Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.
              */
             key?: string;
-            /** @description When it is sent. By default at once. ISO 8601. */
+            /** @description When to send it. By default at once. ISO 8601. */
             send_at?: string;
-            /** @description A message that was not sent this many minutes after `send_at` is skipped. By default what the campaign says, and with `content` an hour for transactional subscription types and 72 hours for others. */
+            /** @description A message that was not sent this many minutes after `send_at` is skipped. By default the deadline of the campaign applies; with `content`, an hour for transactional subscription types and 72 hours for others. */
             expires_after_minutes?: number;
             /**
              * Format: locale
@@ -13128,7 +13128,7 @@ export interface components {
             locale?: string;
             /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links of the message are not tracked. */
             redact?: string[];
-            /** @description Files of an email, together at most 10 MB, and with those of the template no more than the provider accepts. Deleted once it is sent. */
+            /** @description Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent. */
             attachments?: {
                 /**
                  * Format: no-control
@@ -13144,7 +13144,7 @@ export interface components {
                 content: string;
                 /**
                  * Format: no-control
-                 * @description Shows the file in the HTML where it names `cid:` and this id.
+                 * @description Shows the file in the HTML wherever it refers to `cid:` and this id.
                  */
                 content_id?: string;
             }[];
@@ -13298,17 +13298,17 @@ export interface components {
             since: string;
             /** @description The last day. Included. */
             until: string;
-            /** @description The first of the days before, which end the day before `since`. */
+            /** @description The first day of the comparison period, which ends the day before `since`. */
             previous_since: string;
-            /** @description The messages of the days. */
+            /** @description The messages of the period. */
             total: {
-                /** @description All messages, among them those that were skipped or wait. */
+                /** @description All messages, including skipped and waiting ones. */
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
                 /** @description Messages that were reported as delivered or, after that, as spam. */
                 delivered: number;
-                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
                 /** @description Messages with a click. */
                 clicked: number;
@@ -13318,18 +13318,18 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
-                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                 unsubscribed: number;
             };
-            /** @description The messages of the days before. */
+            /** @description The messages of the comparison period. */
             previous: {
-                /** @description All messages, among them those that were skipped or wait. */
+                /** @description All messages, including skipped and waiting ones. */
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
                 /** @description Messages that were reported as delivered or, after that, as spam. */
                 delivered: number;
-                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
                 /** @description Messages with a click. */
                 clicked: number;
@@ -13339,20 +13339,20 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
-                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                 unsubscribed: number;
             };
-            /** @description Each day, also those without messages. */
+            /** @description Each day, including days without messages. */
             days: {
                 /** @description A day in UTC, such as `2026-11-23`. */
                 day: string;
-                /** @description All messages, among them those that were skipped or wait. */
+                /** @description All messages, including skipped and waiting ones. */
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
                 /** @description Messages that were reported as delivered or, after that, as spam. */
                 delivered: number;
-                /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
                 /** @description Messages with a click. */
                 clicked: number;
@@ -13362,7 +13362,7 @@ export interface components {
                 complained: number;
                 /** @description Messages that failed. */
                 failed: number;
-                /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                 unsubscribed: number;
             }[];
             /** @description Channels with messages. */
@@ -13372,15 +13372,15 @@ export interface components {
                  * @enum {string}
                  */
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The messages of the days. */
+                /** @description The messages of the period. */
                 total: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13390,18 +13390,18 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
-                /** @description The messages of the days before. */
+                /** @description The messages of the comparison period. */
                 previous: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13411,7 +13411,7 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
             }[];
@@ -13428,15 +13428,15 @@ export interface components {
                  * @enum {string}
                  */
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The messages of the days. */
+                /** @description The messages of the period. */
                 total: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13446,18 +13446,18 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
-                /** @description The messages of the days before. */
+                /** @description The messages of the comparison period. */
                 previous: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13467,7 +13467,7 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
             }[];
@@ -13479,15 +13479,15 @@ export interface components {
                 journey_id: number;
                 /** @description The name. */
                 name: string;
-                /** @description The messages of the days. */
+                /** @description The messages of the period. */
                 total: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13497,18 +13497,18 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
-                /** @description The messages of the days before. */
+                /** @description The messages of the comparison period. */
                 previous: {
-                    /** @description All messages, among them those that were skipped or wait. */
+                    /** @description All messages, including skipped and waiting ones. */
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
                     /** @description Messages that were reported as delivered or, after that, as spam. */
                     delivered: number;
-                    /** @description Messages that were opened. An estimate, because mail programs load images by themselves. */
+                    /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Messages with a click. */
                     clicked: number;
@@ -13518,7 +13518,7 @@ export interface components {
                     complained: number;
                     /** @description Messages that failed. */
                     failed: number;
-                    /** @description Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam. */
+                    /** @description Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam. */
                     unsubscribed: number;
                 };
             }[];
@@ -13600,12 +13600,12 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it was not sent.
+             * @description The time after which it is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it came to an end: sent, skipped or failed.
+             * @description When it was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
@@ -13722,12 +13722,12 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it was not sent.
+             * @description The time after which it is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it came to an end: sent, skipped or failed.
+             * @description When it was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
@@ -13744,7 +13744,7 @@ export interface components {
             deliveries?: {
                 /** @description Empty if the user was erased. */
                 recipient: string;
-                /** @description The group of mail hosts, once they were looked up. */
+                /** @description The group of mail hosts, once it is known. */
                 site: string | null;
                 /**
                  * @description The state of the recipient. `claimed`: it is being delivered.
@@ -13766,7 +13766,7 @@ export interface components {
                      */
                     at: string;
                     /**
-                     * @description `uncertain`: the host did not reply to the email, so it may have it; it is delivered again.
+                     * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
                      * @enum {string}
                      */
                     outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
@@ -13859,7 +13859,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description The state that the message came to, or what its user did.
+                 * @description The state that the message entered, or the action of its user.
                  * @enum {string}
                  */
                 what: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown" | "opened" | "clicked";
@@ -13901,7 +13901,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -14091,13 +14091,13 @@ export interface components {
             processing: {
                 /**
                  * Format: date-time
-                 * @description Since when the oldest waits; null if none does.
+                 * @description When the oldest began to wait; null if none waits.
                  */
                 waiting_since: string | null;
                 /** @description Accepted items that could not be applied, at most 1,000. */
                 parked: number;
             };
-            /** @description Channels that were used within 14 days. The numbers are of events, by the day that they occurred. */
+            /** @description Channels that were used within 14 days. The numbers count events, by the day on which they occurred. */
             channels: {
                 /**
                  * @description The channel of the messages.
@@ -14110,7 +14110,7 @@ export interface components {
                     sent: number;
                     /** @description Messages that were reported as delivered. */
                     delivered: number;
-                    /** @description Opens. An estimate, because mail programs load images by themselves. */
+                    /** @description Opens. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Clicks. */
                     clicked: number;
@@ -14127,7 +14127,7 @@ export interface components {
                     sent: number;
                     /** @description Messages that were reported as delivered. */
                     delivered: number;
-                    /** @description Opens. An estimate, because mail programs load images by themselves. */
+                    /** @description Opens. An estimate, because mail programs load images automatically. */
                     opened: number;
                     /** @description Clicks. */
                     clicked: number;
@@ -14141,7 +14141,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When it was read. It is at most five seconds old.
+             * @description The time of the data, at most five seconds ago.
              */
             read_at: string;
         };
@@ -14532,7 +14532,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -14701,7 +14701,7 @@ export interface components {
             };
         };
         ProfilePasskeyInput: {
-            /** @description A name for the list of passkeys. */
+            /** @description A name to show in the list of passkeys. */
             name: string;
             /** @description The id of the credential. In base64url. */
             credential_id: string;
@@ -14793,19 +14793,19 @@ export interface components {
             timezone: string;
             /** @description A note for your team. */
             description: string | null;
-            /** @description The website. The protocol may be missing. */
+            /** @description The website, with or without its protocol. */
             website_url: string | null;
             /** @description The reply to a STOP by SMS; null for the default. */
             text_opt_out_message: string | null;
             /** @description The reply to a HELP by SMS; null for the default. */
             text_help_message: string | null;
-            /** @description Whether links in emails are rewritten to lead through the tracking domain. */
+            /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email: boolean;
-            /** @description Whether links in push messages are rewritten to lead through the tracking domain. */
+            /** @description Whether links in push messages are rewritten to pass through the tracking domain. */
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website whose files let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
             /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
@@ -14843,22 +14843,22 @@ export interface components {
             description?: string | null;
             /**
              * Format: website-url
-             * @description The website. The protocol may be missing.
+             * @description The website, with or without its protocol.
              */
             website_url?: string | null;
             /** @description Reply to an opt-out by text message; null for the default text. */
             text_opt_out_message?: string | null;
             /** @description Reply to the keyword HELP; null for the default text. */
             text_help_message?: string | null;
-            /** @description Whether links in emails are rewritten to lead through the tracking domain. */
+            /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email?: boolean;
-            /** @description Whether links in push messages are rewritten to lead through the tracking domain. */
+            /** @description Whether links in push messages are rewritten to pass through the tracking domain. */
             link_wrap_push?: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website whose files let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
             /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
@@ -14870,7 +14870,7 @@ export interface components {
          *     }
          */
         ProjectDeletion: {
-            /** @description The name of the project, exactly. */
+            /** @description The exact name of the project. */
             name: string;
         };
         /**
@@ -14898,22 +14898,22 @@ export interface components {
             description?: string | null;
             /**
              * Format: website-url
-             * @description The website. The protocol may be missing.
+             * @description The website, with or without its protocol.
              */
             website_url?: string | null;
             /** @description Reply to an opt-out by text message; null for the default text. */
             text_opt_out_message?: string | null;
             /** @description Reply to the keyword HELP; null for the default text. */
             text_help_message?: string | null;
-            /** @description Whether links in emails are rewritten to lead through the tracking domain. */
+            /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email?: boolean;
-            /** @description Whether links in push messages are rewritten to lead through the tracking domain. */
+            /** @description Whether links in push messages are rewritten to pass through the tracking domain. */
             link_wrap_push?: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website whose files let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
             /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
@@ -14966,19 +14966,19 @@ export interface components {
             timezone: string;
             /** @description A note for your team. */
             description: string | null;
-            /** @description The website. The protocol may be missing. */
+            /** @description The website, with or without its protocol. */
             website_url: string | null;
             /** @description The reply to a STOP by SMS; null for the default. */
             text_opt_out_message: string | null;
             /** @description The reply to a HELP by SMS; null for the default. */
             text_help_message: string | null;
-            /** @description Whether links in emails are rewritten to lead through the tracking domain. */
+            /** @description Whether links in emails are rewritten to pass through the tracking domain. */
             link_wrap_email: boolean;
-            /** @description Whether links in push messages are rewritten to lead through the tracking domain. */
+            /** @description Whether links in push messages are rewritten to pass through the tracking domain. */
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website whose files let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
             /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
@@ -15012,7 +15012,7 @@ export interface components {
          *     }
          */
         ProjectSizeReply: {
-            /** @description The number of users. It ends at 1000000. */
+            /** @description The number of users. Counting stops at 1000000. */
             users: number;
             /** @description The number of messages, of every state. */
             messages: number;
@@ -15078,7 +15078,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default: boolean;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -15129,7 +15129,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -15244,7 +15244,7 @@ export interface components {
             custom?: {
                 [key: string]: unknown;
             };
-            /** @description Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing. */
+            /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
         };
         QueueQueueMessageAuthenticatedEvent: {
@@ -15268,7 +15268,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -15335,7 +15335,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -15413,7 +15413,7 @@ export interface components {
              */
             api_version: "2026-11-20";
             /**
-             * @description Present in the event of a test request, whose data is a sample.
+             * @description Present in test events, whose data is a sample.
              * @constant
              */
             test?: true;
@@ -15463,7 +15463,7 @@ export interface components {
                  * @description When it expires.
                  */
                 expires_at?: string;
-                /** @description The recipients that the message is not delivered to yet. */
+                /** @description The recipients to which the message has not been delivered yet. */
                 pending?: string[];
                 /** @description The reason for the failure. */
                 reason?: string;
@@ -15516,10 +15516,10 @@ export interface components {
             recipient: string;
             /** @description The domain of the recipient. */
             domain: string;
-            /** @description The group of mail hosts, once they were looked up. */
+            /** @description The group of mail hosts, once it is known. */
             site: string | null;
             /**
-             * @description The result for the recipient. `expired`: the time of the email ran out.
+             * @description The result for the recipient. `expired`: the email’s lifetime ended.
              * @enum {string}
              */
             state: "waiting" | "paused" | "delivering" | "delivered" | "failed" | "expired" | "cancelled";
@@ -15540,7 +15540,7 @@ export interface components {
                  */
                 at: string;
                 /**
-                 * @description `uncertain`: the host did not reply to the email, so it may have it; it is delivered again.
+                 * @description `uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.
                  * @enum {string}
                  */
                 outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
@@ -15835,7 +15835,7 @@ export interface components {
          *     }
          */
         RuleMeta: {
-            /** @description The groups by name, which is their only member. */
+            /** @description The groups by name. A group has its name as its only member. */
             groups: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -15846,13 +15846,13 @@ export interface components {
                     schema: {
                         [key: string]: unknown;
                     };
-                    /** @description An example, which is accepted as it stands. Ids in it are made up. */
+                    /** @description A valid example. Its ids are made up. */
                     example: unknown;
                     /** @description The example in words, as in the `description` of a list. */
                     sentence: string;
                 };
             };
-            /** @description The kinds of condition by name, which is one of their members. */
+            /** @description The kinds of condition by name. A condition has its name as a member. */
             conditions: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -15863,7 +15863,7 @@ export interface components {
                     schema: {
                         [key: string]: unknown;
                     };
-                    /** @description An example, which is accepted as it stands. Ids in it are made up. */
+                    /** @description A valid example. Its ids are made up. */
                     example: unknown;
                     /** @description The example in words, as in the `description` of a list. */
                     sentence: string;
@@ -15881,7 +15881,7 @@ export interface components {
                     type: "string" | "number" | "boolean" | "date" | "array";
                 };
             };
-            /** @description The operators by name, which is a member of conditions that compare. */
+            /** @description The operators by name. A comparison has the name of its operator as a member. */
             operators: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -15894,15 +15894,15 @@ export interface components {
                     };
                     /** @description An example of the argument. */
                     example: unknown;
-                    /** @description The operator with the example in words, to follow the name of an attribute. */
+                    /** @description The operator and the example in words, to put after the name of an attribute. */
                     sentence: string;
                 };
             };
             /** @description The limits. */
             limits: {
-                /** @description How many levels of groups a rule may have. */
+                /** @description The highest number of levels of groups in a rule. */
                 levels: number;
-                /** @description How many conditions a rule may have. */
+                /** @description The highest number of conditions in a rule. */
                 conditions: number;
             };
         };
@@ -15923,13 +15923,13 @@ export interface components {
          *     }
          */
         SandboxFaultPolicyReply: {
-            /** @description Emails that bounce, of 100. */
+            /** @description Percentage of emails that bounce. */
             bounce_percent: number;
-            /** @description Emails that are delivered and then complained about, of 100. */
+            /** @description Percentage of emails that are delivered and then reported as spam. */
             complaint_percent: number;
-            /** @description Messages of any channel whose first attempt is deferred, of 100. The next one is accepted. */
+            /** @description Percentage of messages of any channel whose first attempt is deferred. The next attempt is accepted. */
             soft_fail_percent: number;
-            /** @description How long the sandbox takes for each attempt. */
+            /** @description The duration of each attempt. */
             delay_seconds: number;
         };
         /**
@@ -16178,13 +16178,13 @@ export interface components {
                 /** @description The text, or the body of the request. */
                 body?: string;
             };
-            /** @description Of an email: the headers beside those that `content` has, such as `List-Unsubscribe`. */
+            /** @description Of an email: the headers that are not in `content`, such as `List-Unsubscribe`. */
             headers?: {
                 [key: string]: string;
             };
-            /** @description Of an email to a user: the page that shows it in the browser, as it would be now. Nothing there is counted. */
+            /** @description Of an email to a user: the page that shows it in the browser, as of now. Opening it counts nothing. */
             view_url?: string;
-            /** @description Of a message to a user: their preference page, as they would see it. Nothing there is saved. */
+            /** @description Of a message to a user: the preference page as the user would see it. It saves nothing. */
             preferences_url?: string;
             /** @description Of an email: the source, as an SMTP relay would have got it. */
             source?: string;
@@ -16219,7 +16219,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -16251,7 +16251,7 @@ export interface components {
             types: string[];
             /** @description The number of users who have the attribute. */
             people: number;
-            /** @description The share that has it, from 0 to 1. */
+            /** @description The share of users with the attribute, from 0 to 1. */
             coverage: number;
             /** @description Up to five different values. Text is shortened to 64 characters. */
             samples: (string | number | boolean)[];
@@ -16260,9 +16260,9 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
-            /** @description What your team calls it; absent without a label. */
+            /** @description The name that your team uses; absent without a label. */
             label?: string;
-            /** @description True if it says who a user is; otherwise absent. */
+            /** @description True if it is personal data; otherwise absent. */
             personal_data?: boolean;
         };
         /**
@@ -16289,7 +16289,7 @@ export interface components {
         SchemaAttributeList: {
             /** @description The items. */
             results: components["schemas"]["SchemaAttribute"][];
-            /** @description How many users were read. */
+            /** @description How many users were counted. */
             people: number;
             /**
              * Format: date-time
@@ -16348,7 +16348,7 @@ export interface components {
                 key: string;
                 /** @description The types of its values: `string`, `number`, `boolean`, `array`, `object`. */
                 types: string[];
-                /** @description The share that has it, from 0 to 1. */
+                /** @description The share of users with the attribute, from 0 to 1. */
                 coverage: number;
                 /** @description Up to five different values. Text is shortened to 64 characters. */
                 samples: (string | number | boolean)[];
@@ -16498,13 +16498,13 @@ export interface components {
                 /** @description The length of the sliding window in hours. */
                 window_hours: number;
             }[];
-            /** @description When no messages are sent, in the time zone of the user; null if always. */
+            /** @description The hours in which no messages are sent, in the user’s time zone; null if there are none. */
             quiet_hours: {
                 /** @description The channels that it applies to. */
                 channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
-                /** @description When they start, in the user’s time zone, such as `21:00`. */
+                /** @description The start of the quiet hours, in the user’s time zone, such as `21:00`. */
                 from: string;
-                /** @description When they end. A time earlier than `from` is on the next day. */
+                /** @description The end of the quiet hours. A time earlier than `from` is on the next day. */
                 to: string;
             } | null;
         };
@@ -16527,7 +16527,7 @@ export interface components {
             /** @description The id of the message, which getMessage reads. */
             id: number;
             /**
-             * @description `queued`, or `skipped` if it cannot be sent. For a repeated request, the state now.
+             * @description `queued`, or `skipped` if it cannot be sent. For a repeated request, the present state.
              * @enum {string}
              */
             state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
@@ -16544,7 +16544,7 @@ export interface components {
                 /** @description The id that an app gave the user before it was identified. */
                 anonymous_id: string | null;
             };
-            /** @description Whether the `key` stood for this message already, so that nothing was sent now. */
+            /** @description Whether an earlier request with this `key` made the message, so that nothing was sent now. */
             duplicate: boolean;
         };
         /**
@@ -16729,7 +16729,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description When the session ends in any case. Use does not move `expires_at` beyond it.
+             * @description The latest time at which the session ends. Use never moves `expires_at` past it.
              */
             latest_expires_at: string;
             /** @description The time until `expires_at`, for a browser whose clock is wrong. */
@@ -16767,7 +16767,7 @@ export interface components {
             local: boolean;
             /** @description The name of the provider of single sign-on, for its button. */
             single_sign_on: string | null;
-            /** @description Whether the server can send a link to a member who lost the password. */
+            /** @description Whether the server can email a password link to a member. */
             can_mail: boolean;
             /** @description The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost. */
             passkey_origin: string | null;
@@ -16775,17 +16775,17 @@ export interface components {
         SignInSingleSignOnBeginReply: {
             /** @description The address of the provider. */
             url: string;
-            /** @description Kept by the browser, and sent with the answer, so that no other browser can end this sign-in. */
+            /** @description The browser keeps it and sends it with the reply of the provider, so that no other browser can complete this sign-in. */
             binding: string;
         };
         SignInSingleSignOnInput: {
-            /** @description The query of the address to which the provider led back, without the question mark. */
+            /** @description The query of the URL to which the provider redirected, without the question mark. */
             parameters: string;
             /** @description The `binding` of the reply that began the sign-in. */
             binding: string;
         };
         SignOutReply: {
-            /** @description Where the session of single sign-on ends too. Null for other sessions. */
+            /** @description The URL at which the provider’s session can be ended too. Null for other sessions. */
             url: string | null;
         };
         /** @description SMTP */
@@ -16993,7 +16993,7 @@ export interface components {
              * @enum {integer}
              */
             default_state?: 0 | 1;
-            /** @description Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses unless only other messages are stopped (`stops_transactional`). Their emails have no `List-Unsubscribe`. */
+            /** @description Whether messages of this type are transactional, such as receipts. They are sent in every state, but not to suppressed addresses, unless the suppression excludes transactional messages (`stops_transactional` is false). Their emails have no `List-Unsubscribe`. */
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
@@ -17034,7 +17034,7 @@ export interface components {
              * @enum {integer}
              */
             default_state?: 0 | 1;
-            /** @description Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses unless only other messages are stopped (`stops_transactional`). Their emails have no `List-Unsubscribe`. */
+            /** @description Whether messages of this type are transactional, such as receipts. They are sent in every state, but not to suppressed addresses, unless the suppression excludes transactional messages (`stops_transactional` is false). Their emails have no `List-Unsubscribe`. */
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
@@ -17162,7 +17162,7 @@ export interface components {
             version: string;
             /** @description The version of Node.js. */
             node_version: string;
-            /** @description Whether it runs with the production profile. */
+            /** @description Whether the production profile is active. */
             is_production: boolean;
             /**
              * SystemDatabase
@@ -17206,11 +17206,11 @@ export interface components {
             queues: {
                 /** @description The name, as in the metrics. */
                 name: string;
-                /** @description How much waits: requests, messages, emails or deliveries. Of requests it is an estimate. */
+                /** @description The number of waiting requests, messages, emails or deliveries. For requests it is an estimate. */
                 waiting: number;
                 /**
                  * Format: date-time
-                 * @description Since when the oldest is due; null if nothing is.
+                 * @description When the oldest became due; null if none is due.
                  */
                 oldest_at: string | null;
             }[];
@@ -17220,7 +17220,7 @@ export interface components {
             processes: {
                 /**
                  * Format: date-time
-                 * @description Since when it is connected to the database.
+                 * @description When it connected to the database.
                  */
                 connected_at: string;
             }[];
@@ -17229,9 +17229,9 @@ export interface components {
              * @description The disk of `DATA_DIR` of the process that replied; null if it cannot be read.
              */
             disk: {
-                /** @description Room that is free. */
+                /** @description Free disk space. */
                 free_bytes: number;
-                /** @description Room in total. */
+                /** @description Total disk space. */
                 size_bytes: number;
             } | null;
             /** @description How long data is kept. */
@@ -17319,7 +17319,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -17381,7 +17381,7 @@ export interface components {
             content: string;
             /**
              * Format: no-control
-             * @description Shows the file in the HTML where it names `cid:` and this id.
+             * @description Shows the file in the HTML wherever it refers to `cid:` and this id.
              */
             content_id?: string;
         };
@@ -17465,34 +17465,34 @@ export interface components {
         TextSizes: {
             /** @description The users of the sample whose message was measured. */
             users: number;
-            /** @description The users of the sample whose message cannot be rendered, or takes too long. */
+            /** @description The users of the sample whose message cannot be rendered, or takes too long to render. */
             failed: number;
-            /** @description The users whose message needs UCS-2, with 70 characters in a segment instead of 160. */
+            /** @description The users whose message needs UCS-2, which has 70 characters in a segment instead of 160. */
             unicode: number;
             /** @description Characters: half of the users have `p50` or less. */
             characters: {
-                /** @description That half of the users have or stay below. */
+                /** @description The median. */
                 p50: number;
-                /** @description The most that a user has. */
+                /** @description The maximum. */
                 max: number;
             } | null;
             /** @description SMS segments: half of the users have `p50` or less. */
             segments: {
-                /** @description That half of the users have or stay below. */
+                /** @description The median. */
                 p50: number;
-                /** @description The most that a user has. */
+                /** @description The maximum. */
                 max: number;
             } | null;
             /** @description How many users need how many segments, fewest first. */
             shares: {
                 /** @description A number of segments. */
                 segments: number;
-                /** @description How many users have so many. */
+                /** @description How many users have this number. */
                 users: number;
-                /** @description Of the measured users, from 0 to 1. */
+                /** @description The share of the measured users, from 0 to 1. */
                 share: number;
             }[];
-            /** @description The user whose message has the most segments, and of those the most characters. */
+            /** @description The user whose message has the most segments; among several, the one with the most characters. */
             longest: {
                 /** @description The `external_id`, or the anonymous id of a user without one. */
                 external_id: string | null;
@@ -17501,7 +17501,7 @@ export interface components {
                 /** @description The segments of the longest message. */
                 segments: number;
             } | null;
-            /** @description About how many users of the lists of a blast get it: their number, by the share in the sample that does. */
+            /** @description An estimate of how many users in the lists of a blast get it, from their share in the sample. */
             recipients: number | null;
             /** @description An estimate by the `segment_price` of the provider; null if it has none. */
             cost: {
@@ -17517,7 +17517,7 @@ export interface components {
         TextTemplate: {
             /** @description The text. */
             body: string;
-            /** @description Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing. */
+            /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
         };
         /**
@@ -17539,7 +17539,7 @@ export interface components {
              * @description The start of the day, in UTC.
              */
             day: string;
-            /** @description The domain of the recipients; null for what is counted together. */
+            /** @description The domain of the recipients; null for the total of several domains. */
             domain: string | null;
             /**
              * @description `tlsa`: the host asks for TLS by DANE. `sts`: the domain asks for it by MTA-STS.
@@ -17551,7 +17551,7 @@ export interface components {
              * @enum {string}
              */
             result: "success" | "starttls-not-supported" | "certificate-host-mismatch" | "certificate-expired" | "certificate-not-trusted" | "validation-failure";
-            /** @description How often that happened on that day. */
+            /** @description The number of deliveries with this result on that day. */
             count: number;
         };
         TlsResultPage: {
@@ -17602,7 +17602,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -17834,7 +17834,7 @@ export interface components {
              * @enum {string}
              */
             state: "requested" | "finished";
-            /** @description How many rows were removed, by the members of an export. Messages stay as numbers, without what is personal. */
+            /** @description How many rows were removed, by the members of an export. Messages stay as counts, without personal data. */
             removed: {
                 [key: string]: number;
             };
@@ -17966,7 +17966,7 @@ export interface components {
             profiles: {
                 [key: string]: unknown;
             }[];
-            /** @description Anonymous ids, with when they were linked. */
+            /** @description Anonymous ids, with the time at which they were linked. */
             anonymous_ids: {
                 [key: string]: unknown;
             }[];
@@ -18030,7 +18030,7 @@ export interface components {
             past_journey_entrances: {
                 [key: string]: unknown;
             }[];
-            /** @description Calls of webhook steps that are under way. */
+            /** @description Calls of webhook steps in progress. */
             journey_calls: {
                 [key: string]: unknown;
             }[];
@@ -18060,9 +18060,9 @@ export interface components {
             step: string;
             /** @description The entry key. */
             key?: string;
-            /** @description True when the held journey stops the user here. */
+            /** @description True if the user waits here because the journey is on hold. */
             held?: boolean;
-            /** @description Why the decision failed, which is retried. */
+            /** @description Why the decision failed. It is retried. */
             parked?: string;
             /**
              * Format: date-time
@@ -18071,12 +18071,12 @@ export interface components {
             entered_at: string;
             /**
              * Format: date-time
-             * @description When the user came to the step.
+             * @description When the user reached the step.
              */
             arrived_at: string;
             /**
              * Format: date-time
-             * @description When the wait ends at the latest.
+             * @description The latest time at which the wait ends.
              */
             due_at?: string;
         };
@@ -18285,7 +18285,7 @@ export interface components {
              */
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /**
-             * @description Why the user gets no messages of this type whatever the state: the address is suppressed. Absent if it is not. Users do not see it.
+             * @description Why the user gets no messages of this type in any state: the address is suppressed. Absent if it is not. Users do not see it.
              * @enum {string}
              */
             suppression?: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
@@ -18336,12 +18336,12 @@ export interface components {
             kind: "event" | "message" | "subscription" | "list" | "journey";
             /** @description The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`. */
             name: string;
-            /** @description More, by name. */
+            /** @description Further data, by name. */
             data: {
                 [key: string]: unknown;
             };
             /**
-             * @description `api` for an event of a request, `system` for what Carillon did or wrote itself.
+             * @description `api` for an event of a request, `system` for events and actions of Carillon itself.
              * @enum {string}
              */
             source: "api" | "system";
@@ -18444,7 +18444,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged. */
+            /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price?: {
                 /** @description The price of a segment in the currency. */
                 amount: number;
@@ -18487,21 +18487,21 @@ export interface components {
                     /** @description Tests of the event’s data. All of them must pass. As in the `where` of a rule. */
                     where?: components["schemas"]["EventTest"][];
                     /**
-                     * @description From when on events and list changes count: since the user entered the journey (default), or came to the step.
+                     * @description When events and list changes begin to count: when the user entered the journey (default), or reached the step.
                      * @enum {string}
                      */
                     since?: "entrance" | "arrival";
                     /** @description The list to wait for. */
                     list_id?: number;
                     /**
-                     * @description Whether the user has to be in the list or not, or to enter or leave it. Default `in`.
+                     * @description Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.
                      * @enum {string}
                      */
                     is?: "in" | "not_in" | "entered" | "left";
                     /** @description The rule that the user has to match. */
                     rule?: components["schemas"]["Rule"];
                 }[];
-                /** @description How long to wait at most, from 1 minute to 400 days; then users take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+                /** @description The longest wait, at least 1 minute; then users take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 400 days. */
                 timeout?: string;
             };
             /** @description The steps that follow. */
@@ -18637,9 +18637,9 @@ export interface components {
                      * @description The beginning of the hour.
                      */
                     hour: string;
-                    /** @description How many attempts of this hour were accepted. */
+                    /** @description How many attempts in this hour were accepted. */
                     succeeded: number;
-                    /** @description How many attempts of this hour were not. */
+                    /** @description How many attempts in this hour were not accepted. */
                     failed: number;
                 }[];
             }[];
@@ -18803,7 +18803,7 @@ export interface components {
                  * @description When the attempt began.
                  */
                 attempted_at: string;
-                /** @description The headers of the request, signed with the present secrets. After a rotation, those that were sent differ. */
+                /** @description The headers of the request, signed with the present secrets. After a rotation, the headers that were sent had other signatures. */
                 headers: {
                     [key: string]: string;
                 };
@@ -18868,7 +18868,7 @@ export interface components {
             id: number;
             /** @description The event types that the endpoint subscribes to. */
             event_types: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
-            /** @description Whether events that the endpoint had accepted are left out. */
+            /** @description Whether events that the endpoint had accepted are skipped. */
             unaccepted_only: boolean;
             /**
              * @description `finished`: all deliveries are queued. `cancelled`: the endpoint was paused, suspended or deleted meanwhile.
@@ -18879,12 +18879,12 @@ export interface components {
             deliveries: number;
             /**
              * Format: date-time
-             * @description The time from which on events are delivered again.
+             * @description The start of the period whose events are delivered again.
              */
             since: string;
             /**
              * Format: date-time
-             * @description The time up to which events are delivered again.
+             * @description The end of the period whose events are delivered again.
              */
             until: string;
             /**
@@ -19023,7 +19023,7 @@ export interface components {
                 body?: string;
                 /** @description How long to wait for an answer. Default 15. */
                 timeout_seconds?: number;
-                /** @description How often to call again after no answer, or one of 408, 409, 429 and 5xx. Default 3. */
+                /** @description How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default 3. */
                 retries?: number;
             };
             /** @description The steps that follow. */
@@ -19052,7 +19052,7 @@ export interface components {
             };
             /** @description The text. */
             body?: string;
-            /** @description Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing. */
+            /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
         };
         /**
@@ -19252,7 +19252,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body took too long. */
+        /** @description The body arrived too slowly. */
         TooSlow: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19277,7 +19277,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The object is not the version that `If-Match` names. */
+        /** @description `If-Match` names another version of the object. */
         Changed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19463,7 +19463,7 @@ export interface components {
         ServiceVersion: "2026-11-20";
         /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
         AcceptLanguage: string;
-        /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+        /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
         IfMatch: string;
         /** @description With `*`, the write is refused with 412 if the object exists. */
         IfNoneMatch: string;
@@ -24182,13 +24182,13 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
-                /** @description Whether to delete it although live journeys use it. Default: `false`. */
+                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -24231,7 +24231,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The language of labels, descriptions and sentences: English, or German with `de`. */
                 "Accept-Language"?: components["parameters"]["AcceptLanguage"];
@@ -24991,7 +24991,7 @@ export interface operations {
     listListSizes: {
         parameters: {
             query: {
-                /** @description Up to 100 ids of lists, with commas between them. */
+                /** @description Up to 100 list ids, separated by commas. */
                 list_ids: string;
             };
             header?: {
@@ -25987,13 +25987,13 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: {
-                /** @description Whether to delete it although live journeys use it. Default: `false`. */
+                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -26036,7 +26036,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -26677,7 +26677,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description With `*`, the write is refused with 412 if the object exists. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -26761,7 +26761,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -27220,7 +27220,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -28005,7 +28005,7 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description The `external_id` of a user, or the anonymous id of one without. */
+                /** @description The `external_id` of a user, or the anonymous id of a user without one. */
                 user?: string;
                 /** @description The id of a campaign. */
                 campaign_id?: string;
@@ -28021,7 +28021,7 @@ export interface operations {
                 provider?: string;
                 /** @description The domain of the recipient of emails. */
                 domain?: string;
-                /** @description The mail site that an email was delivered to, or is to be; for the provider `mta`. */
+                /** @description The mail site of an email that the provider `mta` delivers. */
                 site?: string;
                 /** @description Only messages that were created at this time or later. ISO 8601. */
                 since?: string;
@@ -28523,7 +28523,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -28566,7 +28566,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The API version to use. Default: that of the project. */
                 "Service-Version"?: components["parameters"]["ServiceVersion"];
@@ -28809,13 +28809,13 @@ export interface operations {
                             }[];
                             /** @description Empty until users have entered the journey. The sum over all versions. */
                             stats: {
-                                /** @description How often users came to the step. */
+                                /** @description How often users reached the step. */
                                 entered?: number;
-                                /** @description How many are at the step. */
+                                /** @description How many users are at the step now. */
                                 active?: number;
-                                /** @description How many left the step or the journey there. */
+                                /** @description How many users left the step or, at the step, the journey. */
                                 left?: number;
-                                /** @description How many left by each path. */
+                                /** @description How many users left by each path. */
                                 paths?: {
                                     [key: string]: number;
                                 };
@@ -28845,7 +28845,7 @@ export interface operations {
             header?: {
                 /** @description Makes retries safe: the same key gets the same reply for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any. */
+                /** @description The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description With `*`, the write is refused with 412 if the object exists. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -28991,13 +28991,13 @@ export interface operations {
                             }[];
                             /** @description Empty until users have entered the journey. The sum over all versions. */
                             stats: {
-                                /** @description How often users came to the step. */
+                                /** @description How often users reached the step. */
                                 entered?: number;
-                                /** @description How many are at the step. */
+                                /** @description How many users are at the step now. */
                                 active?: number;
-                                /** @description How many left the step or the journey there. */
+                                /** @description How many users left the step or, at the step, the journey. */
                                 left?: number;
-                                /** @description How many left by each path. */
+                                /** @description How many users left by each path. */
                                 paths?: {
                                     [key: string]: number;
                                 };
@@ -30182,9 +30182,9 @@ export interface operations {
             query?: {
                 /** @description Only users at this step. */
                 step?: string;
-                /** @description `inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended so. `held_out`: users who were held out. */
+                /** @description `inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended that way. `held_out`: users who were held out. */
                 state?: "inside" | "parked" | "completed" | "exited" | "held_out";
-                /** @description It has no effect on this list. */
+                /** @description Has no effect on this list. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
                 sort?: "user_id";
@@ -30761,7 +30761,7 @@ export interface operations {
             query?: {
                 /** @description The `cursor` of the last reply. Without it, the feed starts with the oldest activity that is kept. */
                 cursor?: string;
-                /** @description How many items at most, up to 500. Default: 100. From 1 to 500. */
+                /** @description The highest number of items. Default: 100. From 1 to 500. */
                 limit?: string;
             };
             header?: {
@@ -31655,7 +31655,7 @@ export interface operations {
                 campaign_id?: string;
                 /** @description A tag of the campaign or of the journey that sent the message. */
                 tag?: string;
-                /** @description Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message. */
+                /** @description Whether the message has a link: in the HTML or the text, or as the URL of a push or in-app message. */
                 has_link?: "true" | "false";
                 /** @description Whether an email has attachments or inline images. */
                 has_attachment?: "true" | "false";

@@ -15,7 +15,7 @@ export async function releaseSandboxMessage(ctx: ProjectCtx, id: MessageId, { to
   if (!canMail(ctx)) {
     throw new ApiError(
       'validation_failed',
-      'This server sends no emails of its own. Its operator sets `SYSTEM_SMTP_URL` and `SYSTEM_MAIL_FROM`.',
+      'This server cannot send its own emails. Ask its operator to set `SYSTEM_SMTP_URL` and `SYSTEM_MAIL_FROM`.',
     )
   }
   if (!(await isMemberOfProject(ctx, to))) {

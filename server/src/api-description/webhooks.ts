@@ -29,7 +29,7 @@ const webhookOf = ({ type, summary, data, sample }: Kind): Webhook => ({
       timestamp: { ...Timestamp, description: 'When it happened.' } as typeof Timestamp,
       project_id: IdOf({ description: 'Id of the project.' }),
       api_version: Type.String({ enum: [...VERSIONS], description: 'The API version that the payload follows.' }),
-      test: Type.Optional(Type.Literal(true, { description: 'Present in the event of a test request, whose data is a sample.' })),
+      test: Type.Optional(Type.Literal(true, { description: 'Present in test events, whose data is a sample.' })),
       data: { ...data, description: 'What happened. Members that are not required are present if they are known.' } as TSchema,
     },
     { additionalProperties: true },

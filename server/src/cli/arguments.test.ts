@@ -27,8 +27,8 @@ test.each([
 test.each([
   ['strat', 'Unknown command: strat.'],
   ['toString', 'Unknown command: toString.'],
-  ['keys', 'After keys comes one of create, list, revoke.'],
-  ['keys delete', 'After keys comes one of create, list, revoke.'],
+  ['keys', 'After keys, give one of create, list, revoke.'],
+  ['keys delete', 'After keys, give one of create, list, revoke.'],
   ['strat --help', 'Unknown command: strat.'],
 ])('%s is refused', (line, message) => {
   const find = () => findCommand(line.split(' '))

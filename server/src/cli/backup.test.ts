@@ -100,7 +100,7 @@ test('is restored into an external database: rows, constraints, triggers, sequen
   const next = `select nextval('lists_id_seq') > (select max(id) from lists) as free`
   expect(await rowsOf(target, next)).toEqual([{ free: true }])
   const refused = restore([folder], { ...ENV, DATABASE_URL: target, DATA_DIR: join(root, 'other') })
-  await expect(refused).rejects.toThrow('The database has tables already.')
+  await expect(refused).rejects.toThrow('The database already has tables.')
 })
 
 test('is restored into an embedded database in an empty folder, which is then a backup of the same', async () => {
@@ -115,13 +115,13 @@ test('is restored into an embedded database in an empty folder, which is then a 
 })
 
 test.each([
-  ['a file that was changed', 'tables/users.gz', () => 'x', 'tables/users.gz is not what was backed up'],
+  ['a file that was changed', 'tables/users.gz', () => 'x', 'tables/users.gz differs from the backed-up file'],
   ['a backup that is not complete', 'backup.json', () => '{', 'is not a complete backup'],
   [
     'a backup of a newer release',
     'backup.json',
     (text: string) => text.replace(/"schema_version": \d+/, '"schema_version": 9999'),
-    'The backup is of a newer release',
+    'The backup comes from a newer release',
   ],
   [
     'a backup whose secrets cannot be read',

@@ -74,7 +74,7 @@ test('keys are created, listed and revoked', async () => {
   expect(await printed(revoke)).toContain('The key is archived.')
   const [entry] = await rowsOf(env.DATABASE_URL as string, 'select action, via from audit_entries order by id desc limit 1')
   expect(entry).toEqual({ action: 'key.deleted', via: 'cli' })
-  await expect(printed(revoke)).rejects.toThrow('no such key')
+  await expect(printed(revoke)).rejects.toThrow('The project has no key with this id that can be archived.')
 })
 
 test('doctor reports what is fine and what is not', async () => {

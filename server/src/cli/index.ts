@@ -14,7 +14,7 @@ const later = (operands: string, summary: string, options: Options, load: () => 
 
 const help: Command = {
   operands: '[command]',
-  summary: 'Print the commands, or the options of one. `--help` after a command does so too.',
+  summary: 'Print the commands, or the options of one. `--help` after a command does the same.',
   options: {},
   async run(words) {
     const name = words.join(' ')
@@ -25,7 +25,7 @@ const help: Command = {
 
 const version: Command = {
   operands: '',
-  summary: 'Print the version. `--version` does so too.',
+  summary: 'Print the version. `--version` does the same.',
   options: {},
   async run(args) {
     readArguments(args, OPTIONS.none)
@@ -35,7 +35,7 @@ const version: Command = {
 
 const commands: Record<string, Command> = {
   start,
-  migrate: later('', 'Migrate the database schema and exit. `start` migrates too.', OPTIONS.none, () => import('./migrate.ts')),
+  migrate: later('', 'Migrate the database schema and exit. `start` also migrates.', OPTIONS.none, () => import('./migrate.ts')),
   'keys create': later(
     '',
     'Create an API key (secret, public or organisation) and print it.',
@@ -75,8 +75,13 @@ const commands: Record<string, Command> = {
     OPTIONS.importFrom,
     () => import('./import-from/command.ts'),
   ),
-  seed: later('', 'Fill a project with invented users, events, campaigns and a journey.', OPTIONS.seed, () => import('./seed/command.ts')),
-  backup: later('<folder>', 'Back up the database and DATA_DIR, also while servers run.', OPTIONS.json, () => import('./backup.ts')),
+  seed: later(
+    '',
+    'Fill a project with sample users, events, lists, campaigns and a journey.',
+    OPTIONS.seed,
+    () => import('./seed/command.ts'),
+  ),
+  backup: later('<folder>', 'Back up the database and DATA_DIR, even while servers run.', OPTIONS.json, () => import('./backup.ts')),
   restore: later('<folder>', 'Restore a backup into an empty database and DATA_DIR.', OPTIONS.none, () => import('./restore.ts')),
   'config check': later(
     '',
@@ -114,7 +119,7 @@ export function findCommand(words: string[]): { command: Command; args: string[]
   if (command) return { command, args: rest }
   throw new UsageError(
     names.length > 0
-      ? `After ${name} comes one of ${names.map((full) => full.slice(name.length + 1)).join(', ')}.`
+      ? `After ${name}, give one of ${names.map((full) => full.slice(name.length + 1)).join(', ')}.`
       : `Unknown command: ${name}. \`carillon help\` prints the commands.`,
   )
 }

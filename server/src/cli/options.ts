@@ -24,7 +24,7 @@ export const OPTIONS = {
     reset: {
       type: 'string',
       value: 'EMAIL',
-      description: 'Print a link with which this member sets a new password, without the second factor.',
+      description: 'Print a link for this member to set a new password; it removes the second factor.',
     },
   },
   listen: {
@@ -32,14 +32,14 @@ export const OPTIONS = {
     events: { type: 'string', value: 'TYPES', default: 'all', description: 'Event types, separated by commas. Default: all.' },
     ...server,
     url: { ...server.url, default: 'http://127.0.0.1:3000' },
-    'forward-to': { type: 'string', value: 'URL', description: 'Send verified requests on to this receiver.' },
+    'forward-to': { type: 'string', value: 'URL', description: 'Forward verified requests to this receiver.' },
     secret: { type: 'string', value: 'SECRET', description: 'The signing secret of the endpoint. Default: the server chooses one.' },
   },
   importFrom: {
     ...server,
-    id: { type: 'string', value: 'HEADER', description: 'The column of the id, if it is not that of the product.' },
+    id: { type: 'string', value: 'HEADER', description: 'The column with your id. Default: the id of the product.' },
     list: { type: 'string', value: 'ID', description: 'A static list that the users are added to.' },
-    subscription: { type: 'string', value: 'ID', description: 'The subscription type of which the export tells the state.' },
+    subscription: { type: 'string', value: 'ID', description: 'The subscription type whose states are in the export.' },
     topics: { type: 'string', value: 'TOPIC=ID,…', default: '', description: 'The subscription types of topics.' },
     types: { type: 'string', value: 'COLUMN=TYPE,…', default: '', description: 'The types of columns: text, number, boolean or date.' },
     reason: { type: 'string', value: 'REASON', description: 'Why the addresses of a file of suppressions are suppressed.' },
@@ -54,7 +54,7 @@ export const OPTIONS = {
     key: { ...server.key, description: 'A key. Default: SECRET_KEY of the environment, or that of credentials.json in DATA_DIR.' },
   },
   replay: {
-    since: { type: 'string', value: 'TIME', description: 'Events from this time on, such as 2026-11-20T09:00:00Z. Required.' },
+    since: { type: 'string', value: 'TIME', description: 'Events from this time, such as 2026-11-20T09:00:00Z. Required.' },
     until: { type: 'string', value: 'TIME', description: 'Events up to this time. Default: now.' },
     events: { type: 'string', value: 'TYPES', description: 'Event types, separated by commas. Default: those of the endpoint.' },
     'unaccepted-only': { type: 'boolean', default: false, description: 'Leave out events that the endpoint has accepted.' },
@@ -63,7 +63,7 @@ export const OPTIONS = {
   },
   seed: {
     users: { type: 'string', value: 'N', default: '200', description: 'How many users. Default: 200.' },
-    seed: { type: 'string', value: 'N', default: '1', description: 'The same number gives the same data. Default: 1.' },
+    seed: { type: 'string', value: 'N', default: '1', description: 'The seed: the same seed gives the same data. Default: 1.' },
     ...server,
   },
 } as const satisfies Record<string, Options>

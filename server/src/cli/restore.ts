@@ -19,9 +19,7 @@ export const run: Command['run'] = async (args, env) => {
   const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
   const known = new Set(config.SECRETS_KEY.map(fingerprint))
   if (manifest.secrets_keys.some((key) => !known.has(key)))
-    throw new CommandError(
-      'SECRETS_KEY lacks a key that the backed-up server had. Without it, its secrets cannot be read. Add it at the end.',
-    )
+    throw new CommandError('SECRETS_KEY lacks a key of the backed-up server, which its secrets need. Add it at the end.')
   await checkBackup(manifest.database, folder)
   await openEmpty(dataDir, 'DATA_DIR')
   const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))

@@ -66,7 +66,7 @@ export const Page = <S extends TSchema>(item: S) =>
 
 /** The query of a deletion that live journeys stop (D-JRN-12). */
 export const ForceQuery = Exact({
-  force: Type.Optional(OneOf(['true', 'false'], { description: 'Whether to delete it although live journeys use it. Default: `false`.' })),
+  force: Type.Optional(OneOf(['true', 'false'], { description: 'Whether to archive it even if live journeys use it. Default: `false`.' })),
 })
 
 /** The query of a list of objects that can be archived. */
@@ -78,7 +78,7 @@ export const ArchivedQuery = Exact({
 export type ArchivedQuery = Static<typeof ArchivedQuery>
 
 /** When an object was archived, in the list of those that are. */
-export const ArchivedAt = Type.Optional({ ...Timestamp, description: 'When it was archived. Only in the list of those that are archived.' })
+export const ArchivedAt = Type.Optional({ ...Timestamp, description: 'When it was archived. Only in lists of archived objects.' })
 
 /** What a statement such as `select count(*)` returns. */
 export const Count = Type.Integer()

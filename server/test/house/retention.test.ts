@@ -96,7 +96,7 @@ const BY_USER: Record<string, string> = {
   list_memberships: 'one for each live list and user whom it had',
   tracked_times: 'the times that live rules count, for each user',
   inbox_counters: 'one for each inbox',
-  journey_users: 'one for each journey and user; entering once is decided by it',
+  journey_users: 'one for each journey and user; it shows whether the user has entered before',
   attribute_profiles: 'one for each attribute',
   introduced_names: 'one for each name that publishable keys introduced, which are limited by day',
   rate_buckets: 'one for each rate',

@@ -274,8 +274,8 @@ test('the commands of the guide are valid', () => {
 test.each([
   [[], 'Import from one of braze, customerio, listmonk, mailchimp.'],
   [['mailchimp'], 'users, suppressions, template'],
-  [['mailchimp', 'users'], 'Name one file.'],
-  [['mailchimp', 'users', 'a', 'b'], 'Name one file.'],
+  [['mailchimp', 'users'], 'Name exactly one file.'],
+  [['mailchimp', 'users', 'a', 'b'], 'Name exactly one file.'],
   [['mailchimp', 'users', 'a', '--list', 'x'], '--list must be an id'],
   [['mailchimp', 'users', 'a', '--topics', 'x'], '--topics must be pairs'],
   [['mailchimp', 'users', 'a', '--types', 'x:text'], '--types must be pairs'],
@@ -285,7 +285,7 @@ test.each([
 test.each([
   ['', 'cannot be read'],
   ['{"a":1}\n{broken', 'Line 2'],
-  ['[1', 'no list of objects'],
+  ['[1', 'does not contain a list of objects'],
 ])('a file with %j is refused', async (text, message) => {
   const path = text === '' ? 'nowhere.csv' : await fileWith(text)
   const attempt = importFrom(

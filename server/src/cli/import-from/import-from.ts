@@ -37,8 +37,8 @@ export function importOptions(args: string[]): ImportOptions {
   const { values, operands } = readArguments(args, OPTIONS.importFrom, Number.POSITIVE_INFINITY)
   const [name = '', kind = '', file = '', ...more] = operands
   if (!Object.hasOwn(PRODUCTS, name)) throw new UsageError(`Import from one of ${Object.keys(PRODUCTS).join(', ')}.`)
-  if (!isOneOf(kind, KINDS)) throw new UsageError(`After the product, say what the file contains: ${KINDS.join(', ')}.`)
-  if (file === '' || more.length > 0) throw new UsageError('Name one file.')
+  if (!isOneOf(kind, KINDS)) throw new UsageError(`After the product, name the content of the file: ${KINDS.join(', ')}.`)
+  if (file === '' || more.length > 0) throw new UsageError('Name exactly one file.')
   const { reason } = values
   if (reason !== undefined && !isOneOf(reason, REASONS)) throw new UsageError(`--reason must be one of ${REASONS.join(', ')}.`)
   const subscriptionId = idOf('subscription', values.subscription)

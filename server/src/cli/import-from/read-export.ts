@@ -45,7 +45,7 @@ async function* csvRows(path: string): AsyncGenerator<Row> {
   try {
     for await (const row of parser) yield row as Row
   } catch (error) {
-    throw new CommandError(`${path} is no CSV file that can be read: ${(error as Error).message}`)
+    throw new CommandError(`${path} is not a valid CSV file: ${(error as Error).message}`)
   }
 }
 
@@ -55,7 +55,7 @@ async function* jsonLines(path: string): AsyncGenerator<Row> {
     line++
     if (text.trim() === '') continue
     const row = parsed(text)
-    if (!isObject(row)) throw new CommandError(`Line ${line} of ${path} is no JSON object.`)
+    if (!isObject(row)) throw new CommandError(`Line ${line} of ${path} is not a JSON object.`)
     yield row
   }
 }
@@ -65,7 +65,7 @@ async function* jsonRows(path: string): AsyncGenerator<Row> {
   if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${path} is too large. Write one object in each line.`)
   const content = parsed(bytes.toString('utf8'))
   const rows = Array.isArray(content) ? content : Object.values(isObject(content) ? content : {}).find(Array.isArray)
-  if (!rows) throw new CommandError(`${path} has no list of objects.`)
+  if (!rows) throw new CommandError(`${path} does not contain a list of objects.`)
   for (const row of rows) if (isObject(row)) yield row
 }
 

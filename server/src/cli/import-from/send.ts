@@ -9,7 +9,7 @@ const REQUESTS_AT_ONCE = 8
 
 export type Target = {
   call: Call
-  /** The subscription type of which the export tells the state. Without one, an opt-out stops every message to the address. */
+  /** The subscription type whose states are in the export. Without one, an opt-out stops every message to the address. */
   subscriptionId?: number
   /** The subscription types of topics. */
   topics: Record<string, number>

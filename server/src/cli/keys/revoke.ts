@@ -16,7 +16,8 @@ export const run: Command['run'] = async (args, env) => {
     const { id: projectId, organization_id: organisationId } = await projectOf(ctx, values.project)
     await inTx({ ...ctx, origin: { via: 'cli', requestId: null, organisationId } }, async (ctx) => {
       const archived = await archiveKeyReaching(ctx, { projectId, organisationId }, Number(id) as KeyId)
-      if (!archived) throw new CommandError('The project has no such key that can be archived. `carillon keys list` prints its keys.')
+      if (!archived)
+        throw new CommandError('The project has no key with this id that can be archived. `carillon keys list` prints its keys.')
       const { name, scope, role } = archived
       await recordAction(ctx, archived.project_id, 'key.deleted', archived.id, { before: { name, scope, role } })
     })

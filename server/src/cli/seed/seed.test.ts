@@ -50,7 +50,7 @@ test('a seeded project has users with events, lists, campaigns and a live journe
     ],
     journeys: [['Welcome series', 'live']],
   })
-  expect(await seed()).toEqual([expect.any(String), 'The lists, campaigns and the journey are there already.'])
+  expect(await seed()).toEqual([expect.any(String), 'The lists, campaigns and the journey already exist.'])
   expect(await counts()).toEqual(first)
 })
 

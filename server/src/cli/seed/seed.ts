@@ -28,13 +28,13 @@ export async function seedProject(
 ): Promise<void> {
   const { results: providers } = (await call('GET', '/api/client/providers?limit=1')) as Listed
   if (providers.length > 0)
-    throw new CommandError('The project has a provider, so that its campaigns could send. Seed a project without providers.')
+    throw new CommandError('The project has a provider, so its campaigns could send messages. Seed a project without providers.')
   const { users, events } = invent(count, seed, today)
   for (let at = 0; at < users.length; at += BATCH_ITEMS) await call('POST', '/api/client/users/batch', users.slice(at, at + BATCH_ITEMS))
   for (let at = 0; at < events.length; at += BATCH_ITEMS) await call('POST', '/api/client/events', events.slice(at, at + BATCH_ITEMS))
   print(`${users.length} users and ${events.length} events.`)
   const { results } = (await call('GET', '/api/client/campaigns?q=seed-welcome&limit=1')) as Listed
-  if (results.length > 0) return print('The lists, campaigns and the journey are there already.')
+  if (results.length > 0) return print('The lists, campaigns and the journey already exist.')
   await configure(call)
   print('2 lists, 3 campaigns and a journey.')
 }

@@ -53,14 +53,14 @@ export function checkConditions(
   state: object | undefined,
 ): ApiError | undefined {
   const tag = state && tagOf((versioned.ofState ?? versioned.of)(state as never))
-  if (tag === undefined) return ifMatch && refused('If-Match', 'It does not exist any more.')
-  if (ifNoneMatch === '*' || ifNoneMatch?.includes(tag)) throw refused('If-None-Match', 'It exists already.', tag)
+  if (tag === undefined) return ifMatch && refused('If-Match', 'It no longer exists.')
+  if (ifNoneMatch === '*' || ifNoneMatch?.includes(tag)) throw refused('If-None-Match', 'It already exists.', tag)
   if (ifMatch && ifMatch !== '*' && !ifMatch.includes(tag)) throw refused('If-Match', 'It has changed since you read it.', tag)
   return undefined
 }
 
 const refused = (param: string, problem: string, tag?: string) =>
-  new ApiError('validation_failed', `Nothing was saved. ${problem} Read it again, and repeat your change on what you find.`, {
+  new ApiError('validation_failed', `Nothing was saved. ${problem} Read it again, and repeat your change.`, {
     status: 412,
     reason: 'changed',
     param,

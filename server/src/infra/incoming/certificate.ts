@@ -15,7 +15,8 @@ export async function loadCertificate(config: Config, name: string, now: Date): 
   if ((certPath === undefined) !== (keyPath === undefined)) throw new StartError('Set SMTP_TLS_CERT and SMTP_TLS_KEY together, or neither.')
   if (certPath === undefined || keyPath === undefined) return config.production ? null : developmentCertificate(config, name, now)
   const [cert, key] = [await read('SMTP_TLS_CERT', certPath), await read('SMTP_TLS_KEY', keyPath)]
-  if (!belongTogether(cert, key)) throw new StartError('SMTP_TLS_CERT and SMTP_TLS_KEY are not a certificate and its key in PEM.')
+  if (!belongTogether(cert, key))
+    throw new StartError('SMTP_TLS_CERT and SMTP_TLS_KEY must be files with a certificate and its key in PEM.')
   return { cert, key }
 }
 

@@ -37,4 +37,6 @@ export function natsProblem(error: unknown, where: string, stream: string): unkn
 
 /** Why messages of this size do not suffice. */
 export const payloadProblem = (where: string, max: number, min: number): StartError =>
-  new StartError(`NATS at ${where} takes messages of ${max} bytes. Set its \`max_payload\` to ${min} or more, or lower JSON_BODY_LIMIT.`)
+  new StartError(
+    `NATS at ${where} accepts messages of at most ${max} bytes. Set its \`max_payload\` to ${min} or more, or lower JSON_BODY_LIMIT.`,
+  )

@@ -41,7 +41,7 @@ export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind 
       return new UnusableServer('This PostgreSQL does not accept writes.')
     if (inUtc && TimeZone !== 'UTC')
       return new UnusableServer(
-        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was asked for. If DATABASE_URL leads to a pooler, set DATABASE_DIRECT_URL.`,
+        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL leads to a pooler, set DATABASE_DIRECT_URL.`,
       )
     return null
   }

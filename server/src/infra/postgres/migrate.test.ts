@@ -145,7 +145,7 @@ test.each([
   ['16.0', false],
   ['18.4', false],
 ])('PostgreSQL %s is too old: %s', (version, tooOld) => {
-  const refusal = `Carillon needs PostgreSQL 16 or newer, and this is ${version}. Upgrade it.`
+  const refusal = `Carillon needs PostgreSQL 16 or newer, but this is ${version}. Upgrade PostgreSQL.`
   if (tooOld) expect(() => refuseOldPostgres(version)).toThrow(refusal)
   else expect(() => refuseOldPostgres(version)).not.toThrow()
 })

@@ -160,5 +160,5 @@ async function apply(client: Client, { version, name, checksum, sql }: Migration
 /** Throws if this version of PostgreSQL, such as `16.4 (Debian 16.4-1)`, is too old. */
 export function refuseOldPostgres(version: string): void {
   if (Number.parseInt(version, 10) >= POSTGRES_VERSION_MIN) return
-  throw new StartError(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, and this is ${version}. Upgrade it.`)
+  throw new StartError(`Carillon needs PostgreSQL ${POSTGRES_VERSION_MIN} or newer, but this is ${version}. Upgrade PostgreSQL.`)
 }

@@ -34,7 +34,7 @@ export async function checkBackup({ tables }: DatabaseBackup, folder: string): P
     await pipeline(createReadStream(join(folder, file)), hash).catch((error: NodeJS.ErrnoException) => {
       throw new StartError(`${file} of the backup cannot be read (${error.code}).`)
     })
-    if (hash.digest('hex') !== sha256) throw new StartError(`${file} is not what was backed up. Use another backup.`)
+    if (hash.digest('hex') !== sha256) throw new StartError(`${file} differs from the backed-up file. Use another backup.`)
   }
 }
 
@@ -46,13 +46,13 @@ export async function restoreDatabase(url: string, backup: DatabaseBackup, folde
   const newest = newestVersion()
   if (backup.schema_version > newest)
     throw new StartError(
-      `The backup is of a newer release of Carillon (schema ${backup.schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
+      `The backup comes from a newer release of Carillon (schema ${backup.schema_version}; this one supports ${newest}). Upgrade Carillon first.`,
     )
   await withConnection(url, CONNECTION, async (client) => {
     const { rows } = await client.query(
       `select from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') limit 1`,
     )
-    if (rows.length > 0) throw new StartError('The database has tables already. Restore into an empty database.')
+    if (rows.length > 0) throw new StartError('The database already has tables. Restore into an empty database.')
   })
   await migrate(url, log, undefined, backup.schema_version)
   return withConnection(url, CONNECTION, async (client) => {

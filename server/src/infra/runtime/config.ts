@@ -67,18 +67,21 @@ export const settings = {
     'NATS 2.9 or newer with JetStream, as nats://user:password@host1:4222,host2:4222 or tls://…, where accepted requests wait before they are in the database: they are then accepted while the database is away. Without it, they are stored in the database.',
     true,
   ),
-  LOG_STREAM: words('carillon', 'Name of the stream, and the first part of its subjects. Servers on one database share it, and no others.'),
+  LOG_STREAM: words(
+    'carillon',
+    'Name of the stream, and the first part of its subjects. All servers on one database use the same name, and no other server may.',
+  ),
   LOG_REPLICAS: wholeCount(1, 'Copies of the stream on the nodes of the cluster: 1, 3 or 5.'),
   LOG_BYTES_MAX: bytes(1_073_741_824, 'Size of the accepted requests that may wait in the stream. Further requests get 503.'),
   LOG_KEYS_KEPT_S: wholeCount(
     900,
-    'Seconds for which a key that was used is accepted while the database is away, even if it was archived meanwhile. Only with LOG_URL.',
+    'Seconds for which a key remains accepted after its last use while the database is away, even if it was archived meanwhile. Only with LOG_URL.',
   ),
   DATA_DIR: words('.carillon', 'Directory for the embedded PostgreSQL, the development secrets and credentials.json.'),
   LOG_LEVEL: level('info', 'The lowest level that is logged.'),
   LOG_SUCCESS_EVERY: wholeCount(
     1,
-    'One in this many requests that succeeded (2xx) is logged: 1 logs all of them, 0 none. All other requests are logged.',
+    'One in this many successful requests (2xx) is logged: 1 logs all of them, 0 none. All other requests are logged.',
   ),
   BASE_URL: url(undefined, 'Public URL of the API, used in links and tokens. Default: http://HOST:PORT.'),
   APP_URL: url(undefined, 'Public URL of the app host of the utility endpoints. Default: BASE_URL.'),
@@ -114,7 +117,7 @@ export const settings = {
   ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeCount(
     1000,
-    'Open connections of a client address (IPv6: of a /64 network). With TRUST_PROXY, requests of an address that are being served, because all connections are those of the proxy then. 0 means unlimited.',
+    'Open connections of a client address (IPv6: of a /64 network). With TRUST_PROXY, it limits the requests of an address that are being served, because all connections then come from the proxy. 0 means unlimited.',
   ),
   EVENT_LOOP_LAG_MAX_MS: wholeCount(
     500,
@@ -159,7 +162,7 @@ export const settings = {
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
   IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request waits while the first is running.'),
   CONSOLE_IDLE_H: count(12, 'Hours after which a session of the console ends if it is not used.'),
-  CONSOLE_SESSION_H: count(168, 'Hours after which a session of the console ends in any case.'),
+  CONSOLE_SESSION_H: count(168, 'Hours after which a session of the console ends even if it is used.'),
   LOCAL_SIGN_IN: flag(
     true,
     'Whether members sign in with passwords and passkeys of this server. With false, only with OIDC_ISSUER; the link of `carillon console --reset` still signs in.',
@@ -171,11 +174,11 @@ export const settings = {
     'Client secret, which is sent in the body of requests. Without it, PKCE alone protects the sign-in.',
     true,
   ),
-  OIDC_SCOPES: words('openid email profile', 'Scopes that are asked for, separated by spaces.'),
+  OIDC_SCOPES: words('openid email profile', 'Scopes to request, separated by spaces.'),
   OIDC_ROLE_CLAIM: words('groups', 'Claim with the groups of a member: its name, or a path such as `realm_access.roles`.'),
   OIDC_ROLES: groupRoles(
     {},
-    'Roles of these groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. They are given at every sign-in, and a member of no such group is refused. Without it, roles are given in the console, and only members sign in.',
+    'Roles of these groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. Roles are assigned at every sign-in, and anyone in none of these groups is refused. Without it, roles are assigned in the console, and only existing members can sign in.',
   ),
   OIDC_EMAIL_DOMAINS: list(
     [],
@@ -187,7 +190,7 @@ export const settings = {
     'SMTP relay for emails to members of the console, such as invitations: `smtp://user:password@host:587`, or `smtps:` for encryption from the start. With a password, the connection must be encrypted. Without it, no emails are sent.',
     true,
   ),
-  SYSTEM_MAIL_FROM: emailAddress(undefined, 'Address that these emails come from. Without it, no emails are sent.'),
+  SYSTEM_MAIL_FROM: emailAddress(undefined, 'Sender of these emails. Without it, no emails are sent.'),
   PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB that hashing a password of the console takes (Argon2id, two passes).'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Events that are older, in hours, are stored but trigger no messages.'),
@@ -210,7 +213,7 @@ export const settings = {
   ),
   JOURNEY_KEY_RETENTION_DAYS: daysKept(
     400,
-    'Days after which the entry key of a user is forgotten, counted from the last event or request that had it. The user may then enter the journey with it again. 0 keeps them forever.',
+    'Days after which the entry key of a user is deleted, counted from its last event or request. The user may then enter the journey with it again. 0 keeps them forever.',
   ),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,
@@ -228,7 +231,7 @@ export const settings = {
     60,
     'Seconds after which the messages of a process that stopped responding are sent by another. A running process renews its lease.',
   ),
-  MTA_PORT: port(25, 'Port of mail hosts. Another one than 25 is for tests.'),
+  MTA_PORT: port(25, 'Port of mail hosts. Values other than 25 are for tests.'),
   MTA_SOURCE_ADDRESSES: list(
     [],
     'Addresses of this machine from which connections to mail hosts are opened, in turn. Default: the system chooses.',
@@ -246,7 +249,7 @@ export const settings = {
   WEBHOOK_DISABLE_AFTER_HOURS: count(120, 'Hours since the first of these failures after which an endpoint is disabled.'),
   MTA_LIMITS: siteLimits(
     {},
-    'Limits of delivery to mail sites, instead of those that are built in, as JSON: `{"google": {"connections": 2}, "*": {"mails_per_second": 20}}`. The keys are those of `GET /mail-sites`; `*` stands for all sites of no known provider. The limits are `connections`, `mails_per_connection`, `connections_per_minute` and `mails_per_second`.',
+    'Limits of delivery to mail sites, which replace the built-in ones, as JSON: `{"google": {"connections": 2}, "*": {"mails_per_second": 20}}`. The keys are those of `GET /mail-sites`; `*` applies to all sites without a known provider. The limits are `connections`, `mails_per_connection`, `connections_per_minute` and `mails_per_second`.',
   ),
   MTA_HOSTNAME: text(
     undefined,
@@ -254,11 +257,11 @@ export const settings = {
   ),
   MTA_ADDRESSES: list(
     [],
-    'Public addresses that email comes from, for SPF records. Those that MTA_HOSTNAME resolves to are allowed without being here.',
+    'Public addresses that email comes from, for SPF records. Addresses that MTA_HOSTNAME resolves to are always allowed.',
   ),
   TLS_REPORTS: flag(
     true,
-    'Whether domains that publish an MTA-STS policy or TLSA records, and ask for it, get a daily report about TLS of the email that went to them (RFC 8460).',
+    'Whether domains that publish an MTA-STS policy or TLSA records and request reports get a daily report about the TLS of email to them (RFC 8460).',
   ),
   TLS_REPORT_CONTACT: text(undefined, 'Contact in these reports. Default: postmaster at the sending domain of the project.'),
   INBOUND_PORT: optionalPort(
@@ -271,32 +274,29 @@ export const settings = {
   ),
   SUBMISSION_TLS_PORT: optionalPort(
     undefined,
-    'Port, usually 465, for the same with encryption from the start. Needs a certificate. Without it, the API does not listen.',
+    'Port, usually 465, for submission with TLS from the start. Needs a certificate. Without it, the API does not listen.',
   ),
   SUBMISSION_BYTES_MAX: bytes(26_214_400, 'Largest email that is submitted.'),
-  SMTP_HOST: text(undefined, 'Address that the ports for email that comes in are opened on. Default: HOST.'),
+  SMTP_HOST: text(undefined, 'Address to listen on for incoming email. Default: HOST.'),
   SMTP_TLS_CERT: text(
     undefined,
-    'File with the certificate chain (PEM) for email that comes in. Without it, there is no encryption in production; the development profile has a certificate of its own.',
+    'File with the certificate chain (PEM) for incoming email. Without it, there is no encryption in production; the development profile generates a certificate.',
   ),
   SMTP_TLS_KEY: text(undefined, 'File with the private key (PEM) of SMTP_TLS_CERT.'),
-  SMTP_CONNECTIONS_MAX: wholeCount(500, 'Open connections of each port for email that comes in.'),
+  SMTP_CONNECTIONS_MAX: wholeCount(500, 'Open connections of each port for incoming email.'),
   REPORT_ADDRESSES: list(
     [],
-    'Addresses beside the return paths of emails at which INBOUND_PORT takes reports, such as those that feedback loops were registered with.',
+    'Further addresses, besides the return paths of emails, at which INBOUND_PORT accepts reports, such as those registered with feedback loops.',
   ),
   EGRESS_ALLOW_CIDRS: list([], 'Private address ranges to which outgoing connections are allowed. The development profile adds loopback.'),
-  DNS_SERVERS: nameServers(
-    [],
-    'Name servers that are asked where email goes. They must answer for every domain. Default: those of the system.',
-  ),
+  DNS_SERVERS: nameServers([], 'Name servers that look up mail hosts. They must answer for every domain. Default: those of the system.'),
   DNS_VALIDATES: flag(
     false,
-    'Whether these name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Then their AD bit is believed, and DANE is used.',
+    'Whether these name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Their AD bit is then trusted, and DANE is used.',
   ),
   OPS_PORT: optionalPort(
     undefined,
-    'Port on which a process of any role serves /livez, /readyz, /metrics and /version to operators. Each process needs one of its own. Without it, `api` and `all` processes serve them on PORT only, and workers not at all.',
+    'Port on which a process of any role serves /livez, /readyz, /metrics and /version to operators. Each process needs its own port. Without it, `api` and `all` processes serve them on PORT only, and workers not at all.',
   ),
   OPS_HOST: words('127.0.0.1', 'Address to listen on for OPS_PORT.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: url(

@@ -31,7 +31,7 @@ function instrumentsOf(registry: Registry) {
 /** What tells that a process has too much to do. */
 function overloadMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
-  const lag = gauge('app_event_loop_lag_seconds', 'How late the event loop runs: the median of the last second. Alert on this one.')
+  const lag = gauge('app_event_loop_lag_seconds', 'Lag of the event loop: the median of the last second. Alert on this one.')
   const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
   const connections = gauge('app_http_connections', 'Open connections of clients.')
   const closed = counter('app_http_connections_refused_total', 'Connections refused by a limit.', ['limit'])

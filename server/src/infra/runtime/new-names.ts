@@ -123,7 +123,7 @@ async function introduce(ctx: ProjectCtx, kind: keyof typeof kinds, names: strin
 function tooMany({ clock }: ProjectCtx, kind: keyof typeof kinds, max: number, { name, param }: UsedName): ApiError {
   const { what, reason } = kinds[kind]
   const now = clock.now().getTime()
-  const message = `Publishable keys may introduce ${max} new ${what} a day in this project, and \`${name.slice(0, 255)}\` would be one more. Use it with a secret key first, or try again tomorrow (UTC).`
+  const message = `Publishable keys may introduce at most ${max} new ${what} a day in this project, and \`${name.slice(0, 255)}\` exceeds that. Use the name with a secret key first, or try again tomorrow (UTC).`
   return new ApiError('quota_exceeded', message, {
     param,
     reason,

@@ -240,6 +240,6 @@ function isOver({ items, outcomes, stops }: Job): boolean {
 }
 
 const tooMany = () =>
-  new ApiError('rate_limited', 'Too many templates and files of this project are being read. Retry after 1 second.', {
+  new ApiError('rate_limited', 'Too many templates and files of this project are being processed. Retry after 1 second.', {
     headers: { 'retry-after': '1' },
   })

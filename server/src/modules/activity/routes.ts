@@ -8,7 +8,7 @@ export const activityRoutes = [
     path: '/api/client/activity',
     summary: 'Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists.',
     description:
-      'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: everything comes once, oldest first. An item that was reported late is at the end, with its own `created_at`.',
+      'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item comes once, oldest first. An item that was reported late comes last, with its original `created_at`.',
     access: { secret: 'support' },
     query: ActivityQuery,
     reply: Activity,

@@ -17,14 +17,14 @@ export const ActivityQuery = Exact({
       pattern: '^[0-9]{1,3}$',
       numericRange: [1, LIMIT_MAX],
       problem: `must be a number from 1 to ${LIMIT_MAX}`,
-      description: `How many items at most, up to ${LIMIT_MAX}. Default: 100.`,
+      description: `The highest number of items. Default: 100.`,
     }),
   ),
 })
 export type ActivityQuery = Static<typeof ActivityQuery>
 
 const columns = {
-  id: IdOf<number>({ description: 'The id, by which you can leave out what you have.' }),
+  id: IdOf<number>({ description: 'The id, by which you can recognise items that you already have.' }),
   type: Type.String({
     description:
       'The name of the event: `email_opened`, `email_clicked` and so on for each channel, `subscribed`, `unsubscribed`, `text_received`, `list_entered` or `list_left`.',
@@ -70,7 +70,7 @@ export type ActivityItem = Static<typeof ActivityItem>
 export const Activity = Exact(
   {
     results: Type.Array(ActivityItem, { description: 'Oldest first.' }),
-    cursor: Type.String({ description: 'Send it with the next request. It stays the same while there is nothing new.' }),
+    cursor: Type.String({ description: 'Send it with the next request. It does not change while there is nothing new.' }),
   },
   { title: 'Activity' },
 )

@@ -15,7 +15,7 @@ export const apiLogRoutes = [
     path: '/api/client/requests',
     summary: 'List the last requests of the project, newest first.',
     description:
-      'The API log: about a second after its reply, a request is here, the latest `API_LOG_MAX` of a project for `API_LOG_RETENTION_DAYS` days. Of more than 20 a second that succeed, or 20 that fail, a server process keeps the first; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.\n\nNo header, no reply and no message of an error is kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. Of everything else, such as texts, addresses, attributes and data of events, only the kind and the size are kept: `[text, 12 characters]`.',
+      'The API log has the latest `API_LOG_MAX` requests of a project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.\n\nHeaders, replies and error messages are not kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as texts, addresses, attributes and event data, only the kind and the size are kept: `[text, 12 characters]`.',
     access: { secret: 'admin' },
     query: RequestQuery,
     list: requestListing,

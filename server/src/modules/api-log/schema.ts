@@ -45,7 +45,7 @@ const columns = {
     Type.String({ description: 'The `request_id` of the request whose reply was replayed for its `Idempotency-Key`; null if it was not.' }),
   ),
   left_out: Type.Integer({
-    description: 'Requests of the project before this one that the server process did not keep, because there were too many.',
+    description: 'The number of earlier requests of the project that the server process did not keep, because there were too many.',
   }),
 }
 

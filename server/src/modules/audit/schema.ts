@@ -28,12 +28,12 @@ const State = (description: string) =>
 const columns = {
   id: IdOf<number>(),
   project_id: Nullable(IdOf<ProjectId>({ description: 'The project; null for the organisation.' })),
-  position: Type.Integer({ description: 'The place in the chain of the project, from 1 on without gaps.' }),
+  position: Type.Integer({ description: 'The position in the chain of the project, from 1, without gaps.' }),
   action: Type.String({ description: 'The action: the kind of object and the verb, such as `campaign.updated`.' }),
   via: OneOf(WAYS, { description: 'The interface: a request, the console, the command line, or the system itself.' }),
   request_id: Nullable(Type.String({ description: 'The `X-Request-Id` of the request.' })),
-  before: State('The members that changed, as they were; all of them when the object was deleted. Null when it was created.'),
-  after: State('The members that changed, as they are; all of them when the object was created. Null when it was deleted.'),
+  before: State('The members that changed, with their former values; all of them when the object was deleted. Null when it was created.'),
+  after: State('The members that changed, with their new values; all of them when the object was created. Null when it was deleted.'),
   details: State('The request, for actions that change no members of the object.'),
   previous_hash: Type.String({ description: 'The `hash` of the entry before; empty for the first.' }),
   hash: Type.String({
@@ -78,7 +78,7 @@ export const AuditCheck = Exact(
     is_intact: Type.Boolean({ description: 'Whether all entries are as they were written.' }),
     entries: Type.Integer({ description: 'How many entries were checked.' }),
     first_wrong: Nullable(
-      Type.Integer({ description: 'The `position` of the first entry that was changed, or that misses the one before.' }),
+      Type.Integer({ description: 'The `position` of the first entry that was changed, or whose predecessor is missing.' }),
     ),
   },
   { title: 'AuditCheck' },

@@ -39,7 +39,7 @@ export const attachmentRoutes = [
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments',
     summary: 'List the attachments of a template.',
-    description: 'Inline images are among them: those that have a `content_id`. The contents are not in the list.',
+    description: 'Includes inline images, which have a `content_id`. The list does not have the contents.',
     access: { secret: 'support' },
     params,
     query: templateQuery,
@@ -62,7 +62,7 @@ export const attachmentRoutes = [
     path: '/api/client/campaigns/{campaignId}/templates/{locale}/attachments/{name}',
     summary: 'Create or replace an attachment or an inline image of a template.',
     description:
-      'Every email of the template has the file. With `content_id`, the HTML shows it where it names `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.',
+      'Every email of the template has the file. With `content_id`, the HTML shows it wherever it refers to `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.',
     access: { secret: 'editor' },
     audit: attachmentAudit('updated'),
     params: { ...params, name: pathAttachment },

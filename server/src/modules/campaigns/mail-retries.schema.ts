@@ -13,17 +13,17 @@ export const MailRetries = Type.Unsafe<Retries>(
       after_minutes: Type.Array(Type.Integer({ minimum: 1, maximum: RETRY_AFTER_MAX_MIN }), {
         minItems: 1,
         maxItems: RETRIES_MAX,
-        description: 'The minutes between an attempt and the next one, the first ones first. The last value repeats.',
+        description: 'Minutes between attempts, in order. The last value repeats.',
       }),
       for_hours: Type.Integer({
         minimum: 1,
         maximum: RETRIED_MAX_H,
-        description: 'How many hours there are further attempts, unless the deadline of the message comes before.',
+        description: 'Hours for which delivery is retried, unless the deadline of the message is earlier.',
       }),
     },
     {
       description:
-        'When an email is tried again that a mail host or a relay defers. Without it, bulk email is tried for 24 hours and transactional email for 48. Applies to email that is sent from then on, and to no other channel.',
+        'How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel.',
     },
   ),
 )

@@ -9,6 +9,6 @@ export function retryFaults({ channel }: Pick<CampaignRow, 'channel'>, { mail_re
   if (channel !== 'email')
     return [{ code: 'validation_failed', param, message: `Only campaigns of the channel \`email\` can have \`${param}\`. Omit it.` }]
   if (attemptsIn(mail_retries) <= MAIL_ATTEMPTS_MAX) return []
-  const message = `These \`${param}\` are more than ${MAIL_ATTEMPTS_MAX} attempts. Give longer intervals, the last of which repeats, or fewer hours.`
+  const message = `These \`${param}\` make more than ${MAIL_ATTEMPTS_MAX} attempts. Give longer intervals (the last one repeats), or fewer hours.`
   return [{ code: 'validation_failed', param, message }]
 }

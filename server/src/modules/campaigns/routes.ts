@@ -56,7 +56,7 @@ const ofCampaigns = (verbs: Verbs) => [
     method: 'GET',
     path: '/api/client/campaigns',
     summary: 'List campaigns.',
-    description: 'The newest is first. Archived campaigns are left out, unless `archived` is `true`.',
+    description: 'Newest first. Archived campaigns are left out, unless `archived` is `true`.',
     access: { secret: 'support' },
     query: CampaignQuery,
     list: campaignListing,

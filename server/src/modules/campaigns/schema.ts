@@ -210,14 +210,14 @@ export const Campaign = Exact({
   is_paused: Type.Optional(
     Type.Boolean({
       description:
-        'True while the campaign is paused: nothing is launched, loaded or sent until it is resumed, whatever `state` says. Absent otherwise.',
+        'True while the campaign is paused: nothing is launched, loaded or sent until it is resumed, in any `state`. Absent otherwise.',
     }),
   ),
   paused_at: Type.Optional(Timestamp),
   paused_reason: Type.Optional(
     OneOf(PAUSED_REASONS, {
       description:
-        'Why the server paused the campaign. `render_budget`: the templates of ten messages within an hour exceeded their limits. Absent if it was paused by a request.',
+        'Why the server paused the campaign. `render_budget`: the templates of ten messages within an hour exceeded their limits. Absent if a request paused it.',
     }),
   ),
   started_at: Type.Optional(Timestamp),

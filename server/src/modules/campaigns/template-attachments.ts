@@ -91,7 +91,7 @@ async function checkLimits(ctx: InTx, templateId: number, added: Added, sizeProb
     throw fault('validation_failed', 'content_id', 'Another attachment of the template has this `content_id`.')
   const bytes = others.reduce((sum, { size_bytes }) => sum + size_bytes, added.size_bytes)
   if (bytes > ATTACHMENT_BYTES_MAX)
-    throw fault('validation_failed', 'content', `The attachments of a template may have at most ${ATTACHMENT_BYTES_MAX} bytes together.`)
+    throw fault('validation_failed', 'content', `The attachments of a template may have at most ${ATTACHMENT_BYTES_MAX} bytes in total.`)
   const problem = sizeProblem(bytes)
   if (problem !== null) throw fault('validation_failed', 'content', problem)
 }

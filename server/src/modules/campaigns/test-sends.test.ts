@@ -148,7 +148,7 @@ test('the view in the browser of a test send explains the link, and that of the 
   await w.drain()
   const [tested, sent] = relay.mails.map(({ raw }) => /\/v\/[\w-]+/.exec(raw.replace(/=\r\n/g, ''))?.[0] ?? '')
   const explained = await w.get(tested as string, { key: null })
-  expect([explained.status, explained.text]).toEqual([200, expect.stringContaining('This is the link of a test message.')])
+  expect([explained.status, explained.text]).toEqual([200, expect.stringContaining('This link comes from a test message.')])
   expect(explained.text).not.toContain('Hi Ana')
   expect(await w.get(sent as string, { key: null })).toMatchObject({ status: 200, text: expect.stringContaining('Hi Ana') })
 })

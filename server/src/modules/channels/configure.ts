@@ -105,7 +105,7 @@ export async function deleteProvider(ctx: ProjectCtx, id: ProviderId): Promise<v
 export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<ProviderTest> {
   const row = found(await queries.findProvider(ctx, id))
   const secrets = openSecrets(ctx, row)
-  if (!secrets) return { works: false, message: 'The secrets of this provider cannot be decrypted any more. Set them again.' }
+  if (!secrets) return { works: false, message: 'The secrets of this provider can no longer be decrypted. Set them again.' }
   return providers[row.kind].test({ ...row.settings, ...secrets } as never, toolsOf(ctx, id))
 }
 

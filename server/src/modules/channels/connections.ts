@@ -136,7 +136,7 @@ function defaultFromOf(settings: Settings | null): string | null {
 
 const secretsUnreadable: ProviderResponse = {
   is: 'deferred',
-  reason: 'The secrets of the provider cannot be decrypted any more. Set them again.',
+  reason: 'The secrets of the provider can no longer be decrypted. Set them again.',
   code: 'secrets',
 }
 

@@ -16,7 +16,7 @@ export const faultRoutes = [
     method: 'GET',
     path,
     summary: 'Read the faults of the sandbox.',
-    description: 'All are 0 unless they were set.',
+    description: 'Each is 0 unless it was set.',
     access: { secret: 'support' },
     reply: SandboxFaults,
     run: getFaults,
@@ -26,7 +26,7 @@ export const faultRoutes = [
     path,
     summary: 'Set the faults of the sandbox.',
     description:
-      'A share of the messages that the sandbox gets bounces, is complained about or is deferred at first, with the states and webhook events of real ones. The key of a message decides, so that each of its attempts meets the same. Complaints unsubscribe the user; no address is suppressed. All 0 ends it. Messages of other providers are not affected.',
+      'Makes a share of the messages that the sandbox gets bounce, be reported as spam or be deferred at the first attempt, with the states and webhook events of real ones. The key of a message decides, so each of its attempts has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
     access: { secret: 'admin' },
     audit: faultAudit('updated'),
     body: SandboxFaults,

@@ -12,10 +12,10 @@ const DELAY_S_MAX = 10
 const Percent = (description: string) => Type.Integer({ minimum: 0, maximum: 100, description })
 
 export const SandboxFaults = Exact({
-  bounce_percent: Percent('Emails that bounce, of 100.'),
-  complaint_percent: Percent('Emails that are delivered and then complained about, of 100.'),
-  soft_fail_percent: Percent('Messages of any channel whose first attempt is deferred, of 100. The next one is accepted.'),
-  delay_seconds: Type.Integer({ minimum: 0, maximum: DELAY_S_MAX, description: 'How long the sandbox takes for each attempt.' }),
+  bounce_percent: Percent('Percentage of emails that bounce.'),
+  complaint_percent: Percent('Percentage of emails that are delivered and then reported as spam.'),
+  soft_fail_percent: Percent('Percentage of messages of any channel whose first attempt is deferred. The next attempt is accepted.'),
+  delay_seconds: Type.Integer({ minimum: 0, maximum: DELAY_S_MAX, description: 'The duration of each attempt.' }),
 })
 export type SandboxFaults = Static<typeof SandboxFaults>
 

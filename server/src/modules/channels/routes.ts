@@ -87,7 +87,7 @@ export const providerRoutes = [
     summary: 'Test the connection and the credentials of a provider.',
     description:
       'No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts ' +
-      'connections, and the domain of `default_from` is verified. The message says what to do about each problem.',
+      'connections, and the domain of `default_from` is verified. `message` says what to do about each problem.',
     access: { secret: 'admin' },
     audit: { none: 'a test changes nothing' },
     params,

@@ -30,7 +30,7 @@ export const SegmentPrice = Exact(
       description: 'ISO 4217, such as `AUD`.',
     }),
   },
-  { description: 'What the provider takes for an SMS segment, for the channel `text`. Costs are estimated with it; nothing is charged.' },
+  { description: 'What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only.' },
 )
 export type SegmentPrice = Static<typeof SegmentPrice>
 const Settings = (description: string, options: object = {}) =>

@@ -76,5 +76,5 @@ function retiredNote({ purpose, name }: ExpectedRecord, keys: readonly DkimKeyRo
   const key = purpose === 'dkim' ? keys.find(({ selector }) => name.startsWith(`${selector}.`)) : undefined
   if (!key?.retired_at) return null
   const day = publishedUntil(key.retired_at).toISOString().slice(0, 10)
-  return `The key signs no more. Keep the record until ${day}, because emails that it signed are still being delivered.`
+  return `The key no longer signs. Keep the record until ${day}, because emails that it signed are still being delivered.`
 }

@@ -33,7 +33,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     path: '/api/client/domains',
     summary: 'Add a custom domain.',
     description:
-      'The domain is used once it is verified: publish `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.',
+      'The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.',
     access: { secret: 'admin' },
     audit: domainAudit('created'),
     body: DomainInput,
@@ -93,7 +93,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     path: '/api/client/domains/{domainId}/rotate-keys',
     summary: 'Add new keys to a sending domain.',
     description:
-      'The reply lists the records of the new keys too. The present keys sign until those are found. Then the new ones do, and the records of the old ones must stay for seven days. While new keys wait for their records, no further ones are made.',
+      'The reply lists the records of the new keys too. The present keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys wait for their records, no further keys are made.',
     access: { secret: 'admin' },
     audit: domainAudit('keys_rotated', { always: true }),
     params,
@@ -104,7 +104,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     method: 'GET',
     path: '/api/client/domains/{domainId}/zone-file',
     summary: 'Download the records of a domain as a zone file.',
-    description: 'Most hosts of DNS import the file.',
+    description: 'Most DNS hosts can import the file.',
     access: { secret: 'support' },
     params,
     reply: DownloadOf('text/dns', 'The records in the format of RFC 1035.'),
@@ -125,7 +125,7 @@ export const domainRoutes = (resolver: ResolverOf = ({ config }) => createResolv
     path: '/api/client/domains/{domainId}/warm-up',
     summary: 'Set the warm-up plan of a sending domain.',
     description:
-      'While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It concerns email that this server delivers itself (provider `mta`).',
+      'While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It applies to email that this server delivers itself (provider `mta`).',
     access: { secret: 'admin' },
     audit: warmUpAudit('updated'),
     params,

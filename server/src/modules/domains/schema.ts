@@ -87,7 +87,7 @@ const Dmarc = Exact(
   {
     policy: OneOf(DMARC_POLICIES, { description: 'What the domain asks of receivers.' }),
     is_inherited: Type.Boolean({ description: 'Whether the policy is that of the organisational domain.' }),
-    next_policy: Nullable(OneOf(DMARC_POLICIES, { description: 'The policy after it; null after the last.' })),
+    next_policy: Nullable(OneOf(DMARC_POLICIES, { description: 'The next recommended policy; null after the last.' })),
     next_at: Nullable(Timestamp),
     reports_to: Type.Array(Type.String(), { description: 'The addresses that get the reports of receivers.' }),
   },

@@ -153,7 +153,7 @@ describe('a sending domain', () => {
     dns.set(`_dmarc.${domain}`, { txt: ['v=DMARC1; p=reject; sp=quarantine'] })
     const { sending, records: shown } = await verify(w, id)
     expect(sending?.is_verified).toBe(true)
-    expect(shown.find(({ purpose }) => purpose === 'dmarc')).toMatchObject({ status: 'ok', note: `The policy is that of ${domain}.` })
+    expect(shown.find(({ purpose }) => purpose === 'dmarc')).toMatchObject({ status: 'ok', note: `The policy comes from ${domain}.` })
     expect(sending).toMatchObject({ dmarc: { policy: 'quarantine', is_inherited: true } })
   })
 
@@ -261,7 +261,7 @@ describe('new keys', () => {
     publish(fresh)
     const found = await verify(w, id)
     expect(await selectors()).toEqual(fresh.map(({ name }) => name))
-    expect(ofKeys(found.records)[0]).toMatchObject({ is_required: false, note: expect.stringContaining('The key signs no more.') })
+    expect(ofKeys(found.records)[0]).toMatchObject({ is_required: false, note: expect.stringContaining('The key no longer signs.') })
     expect((await w.get(`/api/client/domains/${id}/zone-file`)).text).not.toContain(old[0])
     w.advance('6 days')
     expect(ofKeys((await verify(w, id)).records)).toHaveLength(4)

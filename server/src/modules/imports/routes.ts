@@ -29,7 +29,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/import',
     summary: 'Import a CSV file into a static list.',
     description:
-      'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be imported as it is after correction.',
+      'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.',
     access: { secret: 'editor' },
     audit: importAudit('started'),
     params: ofList,
@@ -82,7 +82,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/imports/{importId}/undo',
     summary: 'Undo an import.',
     description:
-      'Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have events, devices, a consent or a static list of their own by now. Values that it changed become what they were, members that it added leave the list, and subscriptions that it stored are stored no longer. Whatever changed since stays, and so do ids that the import linked and users that it merged.',
+      'Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have since got events, devices, a consent or a static list of their own. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.',
     access: { secret: 'editor' },
     audit: importAudit('undone'),
     params: ofImport,

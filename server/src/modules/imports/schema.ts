@@ -92,8 +92,8 @@ const columns = {
   skipped: Count('Rows about existing users, if `update_existing` is `false`.'),
   failed: Count('Refused rows. `GET …/errors` lists them with their reasons.'),
   added: Count('Users who were added to the list.'),
-  removed: Count('Users that undoing the import removed, because it had created them.'),
-  restored: Count('Users whose former values undoing the import brought back.'),
+  removed: Count('Users that the import had created and its undoing removed.'),
+  restored: Count('Users whose former values were restored when the import was undone.'),
   bytes: Count('The length of the file after decompression, in UTF-8.'),
 }
 
@@ -112,7 +112,7 @@ export const Import = Exact({
     type: 'object',
     additionalProperties: { type: 'array', items: { type: 'string' } },
     description:
-      'For a dry run: the fields that fit columns of numbers and dates whose format was not given. `mapping` has the first one. If there are others, check which is right.',
+      'For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right.',
   }),
   columns: Type.Array(Type.String(), { description: 'The headers in the order of the file.' }),
   progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the rows that were processed: `rows` of `rows_total`.' }),
@@ -150,7 +150,7 @@ export const ImportWithFirstRows = Exact({
   first_rows: Type.Optional(
     Type.Array(FirstRow, {
       description:
-        'For a dry run: the first ten accepted rows as they would be stored, without values that the row does not give. Kept for 24 hours; erasing a user removes its row.',
+        'For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes its row.',
     }),
   ),
 })

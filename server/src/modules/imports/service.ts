@@ -125,7 +125,7 @@ async function checkSubscriptions(ctx: ProjectCtx, { subscriptionIds }: ImportOp
     throw fault(
       'validation_failed',
       'subscription_ids',
-      `\`subscription_ids\` contains ids that are not of a subscription type of this project: ${unknown.join(', ')}. Remove or correct them.`,
+      `\`subscription_ids\` contains ids that are not subscription types of this project: ${unknown.join(', ')}. Remove or correct them.`,
     )
   }
 }

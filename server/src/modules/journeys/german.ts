@@ -17,7 +17,8 @@ const SETTINGS: Translations = {
   'How many days after the entry, or after the user was held out, the event counts.':
     'Wie viele Tage nach dem Eintritt oder dem Ausnehmen das Ereignis zählt.',
   'The goals of the journey.': 'Die Ziele der Journey.',
-  'How often a user enters within 24 hours at most. Default: 50.': 'Wie oft eine Person in 24 Stunden höchstens eintritt. Vorgabe: 50.',
+  'The highest number of entries of a user within 24 hours. Default: 50.':
+    'Wie oft eine Person in 24 Stunden höchstens eintritt. Vorgabe: 50.',
   'Settings of the journey, which are published with its steps. Writing them replaces all of them.':
     'Einstellungen der Journey, die mit ihren Schritten veröffentlicht werden. Wer sie schreibt, ersetzt alle.',
 }
@@ -28,7 +29,7 @@ const SENDING: Translations = {
   'The trigger campaign to send.': 'Die ausgelöste Kampagne, die gesendet wird.',
   'What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.':
     'Worauf gewartet wird, bevor es weitergeht: auf nichts (`none`), bis die Nachricht gesendet ist (`sent`, Vorgabe), oder bis sie zugestellt ist (`delivered`).',
-  'How long to wait for the delivery of a sent message before going on as sent. Default 72.':
+  'Hours to wait for the delivery of a sent message before continuing without it. Default 72.':
     'Wie lange auf die Zustellung einer gesendeten Nachricht gewartet wird, bevor es wie nach dem Senden weitergeht. Vorgabe 72.',
   'send the campaign 7': 'die Kampagne 7 senden',
   'Call a webhook': 'Webhook aufrufen',
@@ -42,7 +43,7 @@ const SENDING: Translations = {
     'Ein Text, der Liquid enthalten darf, oder `{ "secret": "…" }`, das verschlüsselt gespeichert und nicht zurückgegeben wird.',
   'The body, which may contain Liquid.': 'Der Inhalt, der Liquid enthalten darf.',
   'How long to wait for an answer. Default 15.': 'Wie lange auf eine Antwort gewartet wird. Vorgabe 15.',
-  'How often to call again after no answer, or one of 408, 409, 429 and 5xx. Default 3.':
+  'How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default 3.':
     'Wie oft wiederholt wird, wenn keine Antwort kommt oder eine mit 408, 409, 429 oder 5xx. Vorgabe 3.',
   'call https://example.com/score with the user’s external id': 'https://example.com/score mit der externen ID der Person aufrufen',
 }
@@ -59,13 +60,13 @@ const WAITING: Translations = {
   'Waits for a duration, until a time of day, or until a date.': 'Wartet eine Dauer, bis zu einer Uhrzeit oder bis zu einem Datum.',
   'What the user waits for: a `duration` (default), a `time` of day or a `date`.':
     'Worauf gewartet wird: eine Dauer (`duration`, Vorgabe), eine Uhrzeit (`time`) oder ein Datum (`date`).',
-  'The days of a duration, of 24 hours each; for a time of day, the calendar days to wait at least; for a date, the days of the offset.':
+  'For a duration, days of 24 hours; for a time of day, the lowest number of calendar days to wait; for a date, the days of the offset.':
     'Die Tage einer Dauer zu je 24 Stunden; bei einer Uhrzeit die Kalendertage, die mindestens gewartet wird; bei einem Datum die Tage des Abstands.',
   'The hours of a duration or an offset, in addition to the days.': 'Die Stunden einer Dauer oder eines Abstands, zusätzlich zu den Tagen.',
   'The minutes of a duration or an offset, in addition to days and hours.':
     'Die Minuten einer Dauer oder eines Abstands, zusätzlich zu Tagen und Stunden.',
   'A time of day in the user’s time zone, or else the project’s.': 'Eine Uhrzeit in der Zeitzone der Person, sonst in der des Projekts.',
-  'For a time of day, the weekdays on which it may be: `mo` to `su`.': 'Bei einer Uhrzeit die erlaubten Wochentage: `mo` bis `su`.',
+  'For a time of day, the permitted weekdays: `mo` to `su`.': 'Bei einer Uhrzeit die erlaubten Wochentage: `mo` bis `su`.',
   'An ISO 8601 date, or Liquid that renders one.': 'Ein Datum nach ISO 8601, oder Liquid, das eines ergibt.',
   'Whether the offset is before or after the date. Default `after`.': 'Ob der Abstand vor oder nach dem Datum liegt. Vorgabe `after`.',
   'wait for 1 day and 12 hours': '1 Tag und 12 Stunden warten',
@@ -74,15 +75,15 @@ const WAITING: Translations = {
     'Wartet, bis ein Ereignis eintritt, bis die Person in einer Liste ist oder eine Regel erfüllt, oder bis die Zeit um ist.',
   'The path that users take when this condition is the first that is met.': 'Der Weg, wenn diese Bedingung als erste erfüllt ist.',
   'The event to wait for.': 'Das Ereignis, auf das gewartet wird.',
-  'From when on events and list changes count: since the user entered the journey (default), or came to the step.':
+  'When events and list changes begin to count: when the user entered the journey (default), or reached the step.':
     'Ab wann Ereignisse und Änderungen von Listen zählen: seit dem Eintritt in die Journey (Vorgabe) oder seit der Ankunft am Schritt.',
   'The list to wait for.': 'Die Liste, auf die gewartet wird.',
-  'Whether the user has to be in the list or not, or to enter or leave it. Default `in`.':
+  'Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.':
     'Ob die Person in der Liste sein muss oder nicht, oder sie betreten oder verlassen muss. Vorgabe `in`.',
   [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
   'Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts.':
     'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
-  [`How long to wait at most, from 1 minute to 400 days; then users take the path \`timeout\`. ${DURATION}`]: `Wie lange höchstens gewartet wird, von 1 Minute bis 400 Tage; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER}`,
+  [`The longest wait, at least 1 minute; then users take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
   'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':
     'warten, bis purchase eintritt, dann den Weg bought nehmen, oder nach 3 Tagen den Weg timeout',
 }
@@ -96,7 +97,7 @@ const ENTERING: Translations = {
     'Prüfungen der Daten des Ereignisses oder der Anfrage, wie in `where` einer Regel. Alle müssen zutreffen.',
   'The list whose new users enter, or whose users enter on schedule.':
     'Die Liste, deren neue Mitglieder eintreten, oder deren Mitglieder nach Plan eintreten.',
-  'Whether users enter who entered the list, or who left it. Default `entered`.':
+  'Whether users enter when they enter the list, or when they leave it. Default `entered`.':
     'Ob eintritt, wer die Liste betreten hat, oder wer sie verlassen hat. Vorgabe `entered`.',
   'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time zone may be on a line before it; otherwise the publication is the start.':
     'Eine Wiederholungsregel nach RFC 5545, etwa `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: stündlich oder seltener. Davor darf eine Zeile `DTSTART` ohne Zeitzone stehen; sonst beginnt sie mit der Veröffentlichung.',
@@ -106,9 +107,9 @@ const ENTERING: Translations = {
   Rule: 'Regel',
   'Whether a user may enter more than once.': 'Ob jemand mehr als einmal eintreten darf.',
   'Whether a user may enter again while still in the journey.': 'Ob jemand erneut eintreten darf, während er noch in der Journey ist.',
-  'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new.':
+  'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new.':
     'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten. Ein Wert, den `JOURNEY_KEY_RETENTION_DAYS` lang kein Ereignis hatte, zählt als neu.',
-  'What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).':
+  'What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).':
     'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
   [`How long after an entry a user may enter again. ${DURATION}`]: `Wie lange nach einem Eintritt jemand erneut eintreten darf. ${DAUER}`,
   'Whether users that an import creates enter by `user_created`. Default false.':
@@ -130,14 +131,14 @@ const EXITING: Translations = {
   'Tests of the event’s data. All of them must pass. As in the `where` of a rule.':
     'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
   'Users who enter this list leave, or users who leave it.': 'Wer diese Liste betritt, verlässt die Journey, oder wer die Liste verlässt.',
-  'Which change of the list it is. Default `entered`.': 'Welche Änderung der Liste es ist. Vorgabe `entered`.',
+  'Which change of the list counts. Default `entered`.': 'Welche Änderung der Liste es ist. Vorgabe `entered`.',
   [`Users who match leave. ${RULE}`]: `Wer sie erfüllt, verlässt die Journey. ${REGEL}`,
   'Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`.':
     'Macht den Schritt zu einem Kriterium des Endes, das für alle in der Journey geprüft wird und keinen Schritt vor sich hat. Jedes hat eines von `event_name`, `list_id` und `rule`.',
   'leave the journey as exited with the reason bought, as soon as purchase occurs':
     'die Journey mit dem Grund bought verlassen, sobald purchase eintritt',
   'Go to another journey': 'In eine andere Journey gehen',
-  'Makes the user enter another journey. Without a next step, this journey ends; with one, the user is in both.':
+  'Makes the user enter another journey. Without a next step, the user completes this journey; with one, the user is in both.':
     'Lässt die Person in eine andere Journey eintreten. Ohne nächsten Schritt endet diese Journey; mit einem ist die Person in beiden.',
   'The journey to enter.': 'Die Journey, in die eingetreten wird.',
   'The key of the entrance of that journey. Default: its first entrance with the trigger `none`, or else its first one.':

@@ -17,29 +17,29 @@ export const JourneyMeta = Exact(
       Type.String(),
       Exact({
         label: Type.String({ description: 'The name for display.' }),
-        also: Type.Array(Type.String(), { description: 'Other names that people look for.' }),
+        also: Type.Array(Type.String(), { description: 'Other names that people search for.' }),
         description: Type.String({ description: 'What happens to a user at the step, in Markdown.' }),
         settings: Type.Unsafe<object>({ type: 'object', description: 'JSON Schema of the `data` of the step.' }),
         example: Type.Unsafe<Record<string, unknown>>({
           type: 'object',
-          description: 'An example of `data`, which is accepted as it stands. Ids in it are made up.',
+          description: 'A valid example of `data`. Its ids are made up.',
         }),
         sentence: Type.String({ description: 'The step with the example in words.' }),
         paths: Type.Array(Type.String(), {
-          description: 'The ways out of the step with the example. The path of a child without one is `default`.',
+          description: 'The paths out of the example step. A child without `path` is on the path `default`.',
         }),
         named_paths: Type.Optional(
           Exact(
             {
-              member: Type.String({ description: 'The member of `data` whose items name ways out, in `path`.' }),
-              others: Type.Array(Type.String(), { description: 'The ways out beside those.' }),
-              none: Type.Array(Type.String(), { description: 'The ways out while the settings name none.' }),
+              member: Type.String({ description: 'The member of `data` whose items name paths, in `path`.' }),
+              others: Type.Array(Type.String(), { description: 'The paths in addition to those.' }),
+              none: Type.Array(Type.String(), { description: 'The paths while the settings name none.' }),
             },
-            { description: 'For kinds of step whose settings can name ways out, which differ from those of the example.' },
+            { description: 'Only for kinds of step whose settings can name further paths.' },
           ),
         ),
         waits: Type.Boolean({
-          description: 'Whether users wait at the step with the example, so that steps may lead in a loop through it.',
+          description: 'Whether users wait at the example step. A loop of steps must contain such a step.',
         }),
       }),
       { description: 'The kinds of step by `type`.' },

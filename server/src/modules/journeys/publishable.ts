@@ -31,7 +31,7 @@ export const publishWarnings = (steps: readonly Step[]): Fault[] =>
   steps
     .filter(({ type, children }) => children.length === 0 && !ENDS.includes(type))
     .map(({ external_id }) =>
-      broken(`${external_id}.children`, `The journey is completed after the step \`${external_id}\`, which leads to no other.`),
+      broken(`${external_id}.children`, `The journey ends after the step \`${external_id}\`, because no step follows it.`),
     )
 
 const ENDS = ['exit', 'link']
@@ -71,7 +71,7 @@ function reachFaults(steps: readonly Step[]): Fault[] {
   const before = edgesOf(steps)
     .filter(({ to }) => criteria.has(to))
     .map(({ to, param }) =>
-      broken(param, `The exit \`${to}\` has \`when\`, so it is checked for everyone in the journey. Remove the way to it.`),
+      broken(param, `The exit \`${to}\` has \`when\`, so it is checked for everyone in the journey. Remove the connection to it.`),
     )
   const entrances = steps.filter(({ type }) => type === 'entrance').map(({ external_id }) => external_id)
   if (entrances.length === 0) return before

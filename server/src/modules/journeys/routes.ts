@@ -70,8 +70,8 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/{journeyId}',
     summary: 'Change a journey or its status.',
     description:
-      'Members that are left out do not change. `settings` replaces all settings of the draft; users see them when it is published. ' +
-      'A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. ' +
+      'Members that are left out do not change. `settings` replaces all settings of the draft; users see the changes when it is ' +
+      'published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. ' +
       'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
@@ -98,7 +98,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/{journeyId}/unarchive',
     summary: 'Restore an archived journey.',
     description:
-      'A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived exit all the same. Restoring a journey that is not a draft needs `publisher`.',
+      'A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('unarchived'),
     params,

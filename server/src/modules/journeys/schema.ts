@@ -39,9 +39,9 @@ const columns = {
 const JourneyStats = Exact(
   {
     entered: Type.Optional(Type.Integer({ description: 'How often users entered: the sum of the other three.' })),
-    active: Type.Optional(Type.Integer({ description: 'How many are inside.' })),
-    completed: Type.Optional(Type.Integer({ description: 'How many came to an end of the graph.' })),
-    exited: Type.Optional(Type.Integer({ description: 'How many left before.' })),
+    active: Type.Optional(Type.Integer({ description: 'How many are in the journey now.' })),
+    completed: Type.Optional(Type.Integer({ description: 'How many completed the journey.' })),
+    exited: Type.Optional(Type.Integer({ description: 'How many exited before completing it.' })),
   },
   { description: 'Empty until users have entered. Users who were held out are not in it.' },
 )
@@ -49,10 +49,10 @@ export type JourneyStats = Static<typeof JourneyStats>
 
 export const StepStats = Exact(
   {
-    entered: Type.Optional(Type.Integer({ description: 'How often users came to the step.' })),
-    active: Type.Optional(Type.Integer({ description: 'How many are at the step.' })),
-    left: Type.Optional(Type.Integer({ description: 'How many left the step or the journey there.' })),
-    paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many left by each path.' })),
+    entered: Type.Optional(Type.Integer({ description: 'How often users reached the step.' })),
+    active: Type.Optional(Type.Integer({ description: 'How many users are at the step now.' })),
+    left: Type.Optional(Type.Integer({ description: 'How many users left the step or, at the step, the journey.' })),
+    paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many users left by each path.' })),
   },
   { description: 'Empty until users have entered the journey. The sum over all versions.' },
 )
@@ -68,8 +68,11 @@ export const Journey = Exact({
   live_version: Type.Optional(
     Type.Integer({ description: 'The number of the version that users enter; absent before the first publication.' }),
   ),
-  is_held: Type.Optional(Type.Boolean({ description: 'True while the journey is held; otherwise absent.' })),
-  drain_until: Type.Optional({ ...Timestamp, description: 'When users who are still inside exit, of a journey that is drained.' }),
+  is_held: Type.Optional(Type.Boolean({ description: 'True while the journey is on hold; otherwise absent.' })),
+  drain_until: Type.Optional({
+    ...Timestamp,
+    description: 'The time at which remaining users exit, if the journey was switched off with `within`.',
+  }),
   stats: JourneyStats,
   stats_at: StatsAt,
   archived_at: ArchivedAt,

@@ -52,7 +52,7 @@ export const JourneySettings = Exact(
       Type.Integer({
         minimum: 1,
         maximum: 1000,
-        description: `How often a user enters within 24 hours at most. Default: ${ENTRIES_PER_DAY_DEFAULT}.`,
+        description: `The highest number of entries of a user within 24 hours. Default: ${ENTRIES_PER_DAY_DEFAULT}.`,
       }),
     ),
   },

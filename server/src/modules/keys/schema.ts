@@ -15,7 +15,7 @@ const AllowedOrigins = Type.Array(
   {
     maxItems: ORIGINS_MAX,
     description:
-      'The origins that may use the key while it is publishable, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any may.',
+      'The origins that may use a publishable key, as browsers send them: `https://shop.example.com`. Requests from other origins, or without one, get 403. Empty: any origin may use it.',
   },
 )
 

@@ -138,7 +138,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}/unarchive',
     summary: 'Restore an archived list.',
     description:
-      'A static list has the users that it had. A dynamic list is built again; until its `state` is `ready`, it is empty. Refused when its rule refers to something that does not exist any more.',
+      'A static list has its former users. A dynamic list is built again and is empty until its `state` is `ready`. Refused if its rule refers to something that no longer exists.',
     access: { secret: 'editor' },
     audit: listAudit('unarchived'),
     params,
@@ -229,7 +229,7 @@ const ofRules = (verbs: Verbs) => [
     summary: 'List the users who match a rule.',
     description:
       'The rule is evaluated on all stored data for each page: send the same `rule` with every `cursor`. `q` finds a substring of `external_id`, ' +
-      '`email`, `phone` or `anonymous_id` among the users who match. Saves nothing; a rule that is used often is better a list.',
+      '`email`, `phone` or `anonymous_id` among the users who match. Saves nothing; for a rule that you use often, create a list.',
     access: { secret: 'support' },
     audit: { none: 'nothing is saved' },
     list: matchListing,

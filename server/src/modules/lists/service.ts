@@ -115,7 +115,7 @@ export const unarchiveList = (ctx: ProjectCtx, id: ListId, findCampaigns: (rule:
     return getList(ctx, id)
   })
 
-const RULE_WAS_NOT_KEPT = 'The list was archived before the rules of archived lists were kept. Create another list instead.'
+const RULE_WAS_NOT_KEPT = 'The rule of this list was not kept when it was archived. Create another list instead.'
 
 const NAMED_MAX = 5
 const NAME_LENGTH_MAX = 60

@@ -35,7 +35,7 @@ export const PASSWORD_LINKS: readonly LinkKind[] = ['password', 'operator']
 export async function useLink(ctx: InTx<Ctx>, kinds: readonly LinkKind[], token: string): Promise<queries.LinkRow> {
   const link = await queries.deleteLink(ctx, kinds, sha256(token))
   if (!link || link.expires_at <= ctx.clock.now())
-    throw new ApiError('authentication_required', 'This link was used, or it has expired. Ask for a new one.', {
+    throw new ApiError('authentication_required', 'This link was used or has expired. Request a new one.', {
       reason: 'link_invalid',
       headers: { 'www-authenticate': 'Bearer realm="api"' },
     })

@@ -97,7 +97,7 @@ const wordsOf = (waiting: Waiting) =>
     : {
         subject: 'A new password for Carillon',
         before: 'Open this link to choose a new password:',
-        after: 'The link can be used once, within an hour. If you did not ask for it, do nothing: your password stays as it is.',
+        after: 'The link can be used once, within an hour. If you did not request it, ignore this email: your password does not change.',
       }
 
 const SUBMISSION_PORT = 587

@@ -121,7 +121,7 @@ export async function addPasskey(ctx: MemberCtx, input: PasskeyInput): Promise<N
       transports: input.transports ?? [],
       name: input.name,
     })
-    if (!made) throw new ApiError('resource_already_exists', 'This passkey was added before.')
+    if (!made) throw new ApiError('resource_already_exists', 'This passkey is already in use. Add another one.')
     await recordAction(ctx, null, 'member.passkey_added', ctx.memberId, { after: { passkey: made.name } })
     return { ...made, recovery_codes: has_totp || has_passkey ? [] : await renewRecoveryCodes(ctx, holder) }
   })

@@ -53,7 +53,7 @@ export const profileRoutes = [
     method: 'POST',
     path: '/api/console/profile/totp/begin',
     summary: 'Begin to set up one-time codes.',
-    description: 'Sign-ins need a code once one was confirmed. Beginning again makes another secret.',
+    description: 'Sign-ins need a code after the first one was confirmed. Each request makes a new secret.',
     access: { member: 'member' },
     audit: { none: 'nothing changes before a code is confirmed' },
     body: PasswordProof,
@@ -86,7 +86,7 @@ export const profileRoutes = [
     path: '/api/console/lost-password',
     summary: 'Send a link for a new password.',
     description:
-      'The reply is the same whether the address is that of a member or not. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.',
+      'The reply is the same whether or not the address belongs to a member. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.',
     access: { open: 'The link goes to the address of the member only' },
     audit: { none: 'nothing changes before the link is used' },
     body: LostPassword,

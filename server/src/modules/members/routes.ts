@@ -113,8 +113,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'GET',
     path: '/api/console/session/end',
     summary: 'Read when the session of this browser ends.',
-    description:
-      'With it the console warns before the end. The request is no use of the session, so it does not move the end; `GET /api/console/session` does.',
+    description: 'For a warning before the session ends. This request does not extend the session; `GET /api/console/session` does.',
     access: { member: 'member' },
     isUse: false,
     reply: SessionEnd,
@@ -123,8 +122,8 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
   route({
     method: 'PUT',
     path: '/api/console/presence',
-    summary: 'Say that you have an object open in an editor, and read who else has.',
-    description: 'Say it every 15 seconds. Who has not said it for 40 seconds has left.',
+    summary: 'Report that you have an object open in an editor, and list the other editors.',
+    description: 'Repeat the request every 15 seconds. A member without a request for 40 seconds counts as gone.',
     access: { member: 'member' },
     body: PresenceInput,
     audit: { none: 'nothing is changed' },

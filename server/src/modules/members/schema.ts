@@ -170,21 +170,23 @@ export const RecoveryCodes = Exact({
 /** Where the browser goes, and what it keeps until it comes back. */
 export const SingleSignOnStart = Exact({
   url: Type.String({ description: 'The address of the provider.' }),
-  binding: Type.String({ description: 'Kept by the browser, and sent with the answer, so that no other browser can end this sign-in.' }),
+  binding: Type.String({
+    description: 'The browser keeps it and sends it with the reply of the provider, so that no other browser can complete this sign-in.',
+  }),
 })
 export type SingleSignOnStart = Static<typeof SingleSignOnStart>
 
 export const SingleSignOnAnswer = Exact({
   parameters: Line(8192, {
     minLength: 1,
-    description: 'The query of the address to which the provider led back, without the question mark.',
+    description: 'The query of the URL to which the provider redirected, without the question mark.',
   }),
   binding: Line(64, { minLength: 1, description: 'The `binding` of the reply that began the sign-in.' }),
 })
 export type SingleSignOnAnswer = Static<typeof SingleSignOnAnswer>
 
 export const SignedOut = Exact({
-  url: Nullable(Type.String({ description: 'Where the session of single sign-on ends too. Null for other sessions.' })),
+  url: Nullable(Type.String({ description: 'The URL at which the provider’s session can be ended too. Null for other sessions.' })),
 })
 
 const Base64Url = (maxLength: number, description: string) => Line(maxLength, { minLength: 1, description: `${description} In base64url.` })
@@ -199,7 +201,7 @@ const fromBrowser = {
 
 /** What an authenticator made, in the words of WebAuthn. */
 export const PasskeyInput = Exact({
-  name: Name({ description: 'A name for the list of passkeys.' }),
+  name: Name({ description: 'A name to show in the list of passkeys.' }),
   ...fromBrowser,
   attestation: Base64Url(65_536, 'The `attestationObject` of the authenticator.'),
   transports: Type.Optional(Type.Array(Line(32), { maxItems: 10, description: 'How the browser reaches the authenticator.' })),
@@ -246,7 +248,7 @@ export type NewPasskey = Static<typeof NewPasskey>
 export const WaysIn = Exact({
   local: Type.Boolean({ description: 'Whether members sign in with the passwords and passkeys of this server.' }),
   single_sign_on: Nullable(Type.String({ description: 'The name of the provider of single sign-on, for its button.' })),
-  can_mail: Type.Boolean({ description: 'Whether the server can send a link to a member who lost the password.' }),
+  can_mail: Type.Boolean({ description: 'Whether the server can email a password link to a member.' }),
   passkey_origin: Nullable(
     Type.String({
       description: 'The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost.',

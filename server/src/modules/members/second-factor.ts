@@ -49,7 +49,7 @@ const refused = (reason: 'code_required' | 'code_invalid' | 'passkey_required', 
 
 /** Makes a secret, which counts once a code of it was confirmed. Throws 409 if there is a second factor already. */
 export async function beginTotp(ctx: MemberCtx, member: MemberRow): Promise<{ secret: string; url: string }> {
-  if (await secretOf(ctx, member)) throw new ApiError('resource_already_exists', 'You have a second factor. Remove it first.')
+  if (await secretOf(ctx, member)) throw new ApiError('resource_already_exists', 'You already have a second factor. Remove it first.')
   const secret = ctx.secrets.random(SECRET_BYTES)
   await queries.setTotp(ctx, member, ctx.secrets.seal(secret.toString('base64'), contextOf(member)))
   return { secret: base32(secret), url: totpUrl('Carillon', member.email, secret) }
@@ -63,7 +63,7 @@ export const confirmTotp = (ctx: MemberCtx, code: string): Promise<{ recovery_co
     const secret = totp_secret === null ? null : Buffer.from(ctx.secrets.open(totp_secret, contextOf(holder)), 'base64')
     const step = secret === null ? undefined : stepOf(secret, code.replace(/\s/g, ''), ctx.clock.now())
     if (step === undefined || (await queries.confirmTotp(ctx, holder)) === 0)
-      throw fault('validation_failed', 'code', 'The code is wrong. Check that the clock of your device is right.')
+      throw fault('validation_failed', 'code', 'The code is wrong. Check that the clock of your device is correct.')
     await queries.useStep(ctx, holder, step)
     await recordAction(ctx, null, 'member.second_factor_added', ctx.memberId, {})
     return { recovery_codes: await renewRecoveryCodes(ctx, holder) }

@@ -10,7 +10,7 @@ export const SessionEnd = Exact(
     latest_expires_at: Type.Unsafe<Date>({
       type: 'string',
       format: 'date-time',
-      description: 'When the session ends in any case. Use does not move `expires_at` beyond it.',
+      description: 'The latest time at which the session ends. Use never moves `expires_at` past it.',
     }),
     remaining_seconds: Type.Integer({
       minimum: 0,

@@ -40,7 +40,7 @@ export async function createOwner(
     const { organization_id: organisationId } = await useLink(ctx, ['owner'], token)
     await queries.lockMembers(ctx, organisationId)
     if (await queries.hasOwner(ctx, organisationId))
-      throw new ApiError('resource_already_exists', 'The organisation has an owner. Ask for an invitation.')
+      throw new ApiError('resource_already_exists', 'The organisation already has an owner. Ask the owner for an invitation.')
     await deleteLinksOf(ctx, organisationId, ['owner'], null)
     const made = await queries.insertMember(ctx, {
       organisationId,
@@ -50,7 +50,7 @@ export async function createOwner(
       passwordHash,
       joinedAt: ctx.clock.now(),
     })
-    if (!made) throw new ApiError('resource_already_exists', 'A member with this email address exists already.', { param: 'email' })
+    if (!made) throw new ApiError('resource_already_exists', 'A member with this email address already exists.', { param: 'email' })
     const { id, role } = made
     const by: InTx<Ctx> = { ...ctx, actor: { kind: 'member', id, name }, origin: { via: 'console', requestId, organisationId } }
     await recordAction(by, null, 'member.created', id, { after: { email: made.email, name, role } })

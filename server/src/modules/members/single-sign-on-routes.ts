@@ -8,8 +8,8 @@ export const singleSignOnRoutes = (environmentsOf: EnvironmentsOf) => [
   route({
     method: 'POST',
     path: '/api/console/sign-in/single-sign-on/begin',
-    summary: 'Begin to sign in with the provider of single sign-on.',
-    description: 'The browser goes to the `url`, and keeps the `binding`. Both hold for ten minutes, once.',
+    summary: 'Begin single sign-on.',
+    description: 'Send the browser to `url`, and keep the `binding` in it. Both are valid for ten minutes and can be used once.',
     access: { open: 'It says nothing about members' },
     audit: { none: 'nothing changes before the provider has answered' },
     reply: SingleSignOnStart,
@@ -19,8 +19,8 @@ export const singleSignOnRoutes = (environmentsOf: EnvironmentsOf) => [
   route({
     method: 'POST',
     path: '/api/console/sign-in/single-sign-on',
-    summary: 'Sign in with the answer of the provider of single sign-on.',
-    description: 'The reply sets the session cookie. The roles are those that the groups of the member have in `OIDC_ROLES`.',
+    summary: 'Complete single sign-on with the reply of the provider.',
+    description: 'The reply sets the session cookie. `OIDC_ROLES` maps the member’s groups to roles.',
     access: { open: 'A code of the provider, for a state that holds once in the browser that began' },
     body: SingleSignOnAnswer,
     reply: ConsoleSession,

@@ -40,7 +40,7 @@ export async function beginSingleSignOn(ctx: Ctx): Promise<SingleSignOnStart> {
     ctx.log.warn({ reason: reasonOf(error) }, 'single sign-on cannot begin')
     throw new ApiError(
       'validation_failed',
-      'The provider of single sign-on cannot be reached. Try again, or tell the operator of this server.',
+      'The provider of single sign-on cannot be reached. Try again, or contact the operator of this server.',
     )
   })
   await queries.insertRedirect(ctx, {
@@ -101,7 +101,9 @@ function verifiedEmail({ config }: Ctx, { email, email_verified }: Claims): stri
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   const { OIDC_EMAIL_DOMAINS: domains } = config
   if (domains.length > 0 && !domains.some((allowed) => allowed.toLowerCase() === domain))
-    throw new ApiError('permission_denied', 'Addresses of your domain may not sign in to this server.', { reason: 'single_sign_on' })
+    throw new ApiError('permission_denied', 'This server does not accept sign-ins from your email domain. Ask its operator.', {
+      reason: 'single_sign_on',
+    })
   return email.trim().toLowerCase()
 }
 

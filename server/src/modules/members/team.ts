@@ -47,7 +47,7 @@ async function requireProjects(ctx: MemberCtx, roles: { project_id: ProjectId }[
   const at = roles.findIndex(({ project_id }) => !own.has(project_id))
   if (at !== -1) throw fault('validation_failed', `projects[${at}].project_id`, 'The organisation has no project with this id.')
   if (new Set(roles.map(({ project_id }) => project_id)).size < roles.length)
-    throw fault('validation_failed', 'projects', 'A project may be named once.')
+    throw fault('validation_failed', 'projects', 'Each project may be named only once.')
 }
 
 /** Adds a member, who joins with the link of the result. The link is sent by email too, if the server can send emails. */
@@ -59,7 +59,7 @@ export const inviteMember = (ctx: MemberCtx, { email, name, role, projects = [] 
     const { organisationId } = ctx
     await requireMemberRoom(ctx, organisationId)
     const made = await insertMember(ctx, { organisationId, email: normalEmail(email), name, role, passwordHash: null, joinedAt: null })
-    if (!made) throw new ApiError('resource_already_exists', 'A member with this email address exists already.', { param: 'email' })
+    if (!made) throw new ApiError('resource_already_exists', 'A member with this email address already exists.', { param: 'email' })
     await queries.setRoles(ctx, organisationId, made.id, projects)
     return invitationOf(ctx, made.id)
   })
@@ -70,7 +70,7 @@ export const inviteAgain = (ctx: MemberCtx, id: MemberId): Promise<Invitation> =
     const ctx = tx as unknown as InTx<MemberCtx> & MemberCtx
     const member = await getMember(ctx, id)
     requireRank(ctx, member.role)
-    if (!member.is_invited) throw new ApiError('validation_failed', 'The member has joined already.')
+    if (!member.is_invited) throw new ApiError('validation_failed', 'The member has already joined.')
     return invitationOf(ctx, id)
   })
 

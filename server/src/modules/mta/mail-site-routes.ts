@@ -62,7 +62,7 @@ export const mailSiteRoutes = [
     path: '/api/client/mail-sites/{site}',
     summary: 'Set the limits of the project for a mail site.',
     description:
-      'The limits hold for the emails of this project, beside the `limits` of the site, which hold for all. They take effect within seconds. `null` removes them.',
+      'The limits apply to the emails of this project, in addition to the `limits` of the site, which apply to all projects. They take effect within seconds. `null` removes them.',
     access: { secret: 'admin' },
     audit: mailSiteAudit('updated'),
     params,

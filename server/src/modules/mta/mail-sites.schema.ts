@@ -32,7 +32,7 @@ export const MailSite = Exact({
   state_reason: Nullable(Type.String({ description: 'The rule for replies that applied, or `unreachable`; null if the site is open.' })),
   limits: SiteLimits,
   project_limits: Nullable(ProjectLimits),
-  last_reply: Nullable(Type.String({ description: 'The last reply that did not accept an email; null without one.' })),
+  last_reply: Nullable(Type.String({ description: 'The last reply that refused or deferred an email; null if there was none.' })),
   last_replied_at: Nullable(Timestamp),
   last_24_hours: Exact({
     delivered: Type.Integer({ description: 'Attempts that delivered.' }),
@@ -61,10 +61,10 @@ export const MailSiteDays = Exact({
           bounced: Type.Integer({ description: 'Attempts of this day that failed permanently.' }),
           complained: Type.Integer({ description: 'Complaints that were reported on this day.' }),
         }),
-        { description: 'The days with any, the earliest first.' },
+        { description: 'The days with at least one, earliest first.' },
       ),
     }),
-    { description: 'The 20 sites with the most attempts, the one with the most first.' },
+    { description: 'The 20 sites with the most attempts, in descending order.' },
   ),
 })
 export type MailSiteDays = Static<typeof MailSiteDays>

@@ -36,7 +36,7 @@ function ofProcessing({ processing: { waiting_since, parked }, now }: Known): Pr
     waiting_since && now.getTime() - waiting_since.getTime() > LATE_MS
       ? [{ kind: 'processing_late', message: `Accepted events have waited since ${waiting_since.toISOString()}.`, object: null }]
       : []
-  const message = `${parked} accepted item${parked === 1 ? '' : 's'} could not be applied. Ask the operator of the server to look at the parked items.`
+  const message = `${parked} accepted item${parked === 1 ? '' : 's'} could not be applied. Ask the operator of the server to check the parked items.`
   return parked > 0 ? [...late, { kind: 'items_parked', message, object: null }] : late
 }
 

@@ -27,15 +27,18 @@ const Day = Type.String({ pattern: DAY, description: 'A day in UTC, such as `202
 const countsOf = (description: string) => Exact(COUNTED_IN_DAYS, { description })
 type Counts = Static<ReturnType<typeof countsOf>>
 
-const beside = { total: countsOf('The messages of the days.'), previous: countsOf('The messages of the days before.') }
+const beside = { total: countsOf('The messages of the period.'), previous: countsOf('The messages of the comparison period.') }
 
 export const MessageReport = Exact(
   {
     since: Day,
     until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
-    previous_since: Type.String({ pattern: DAY, description: 'The first of the days before, which end the day before `since`.' }),
+    previous_since: Type.String({
+      pattern: DAY,
+      description: 'The first day of the comparison period, which ends the day before `since`.',
+    }),
     ...beside,
-    days: Type.Array(Exact({ day: Day, ...COUNTED_IN_DAYS }), { description: 'Each day, also those without messages.' }),
+    days: Type.Array(Exact({ day: Day, ...COUNTED_IN_DAYS }), { description: 'Each day, including days without messages.' }),
     channels: Type.Array(Exact({ channel: OneOf(CHANNELS), ...beside }), { description: 'Channels with messages.' }),
     campaigns_total: Type.Integer({ description: 'The number of campaigns with messages.' }),
     campaigns: Type.Array(Exact({ campaign_id: IdOf<CampaignId>(), name: Type.String(), channel: OneOf(CHANNELS), ...beside }), {

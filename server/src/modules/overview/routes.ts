@@ -18,7 +18,7 @@ export const overviewRoutes = [
     path: '/api/client/overview',
     summary: 'Read the state of the project at a glance.',
     description:
-      'Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, beside the seven days before. It is at most five seconds old.',
+      'Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.',
     access: { secret: 'support' },
     reply: Overview,
     run: (ctx) => getOverview(ctx),
@@ -28,7 +28,7 @@ export const overviewRoutes = [
     path: '/api/client/reports/messages',
     summary: 'Report what happened to messages, by day, channel, campaign and journey.',
     description:
-      'A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The days before, as many, are beside them. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and those of messages that have been deleted by their age are included.',
+      'A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The same number of days before is included for comparison. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.',
     access: { secret: 'support' },
     query: ReportQuery,
     reply: MessageReport,
@@ -38,7 +38,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/stream',
     summary: 'Stream changes in the project.',
-    description: `Server-sent events for each topic of \`topics\`: its state as it is, and whenever it has changed, looked at every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
+    description: `Server-sent events for each topic of \`topics\`: its state at the start and after each change, checked every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
     access: { secret: 'support' },
     query: StreamQuery,
     reply: LiveOf(
@@ -51,7 +51,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/search',
     summary: 'Find users, campaigns, journeys, lists, webhook endpoints and domains by name.',
-    description: 'At most five of each kind, as `q` of their lists finds them. Users are found by their ids and addresses.',
+    description: 'At most five of each kind, found as by `q` of their lists. Users are found by their ids and addresses.',
     access: { secret: 'support' },
     query: SearchQuery,
     reply: SearchResults,
@@ -72,7 +72,7 @@ export const overviewRoutes = [
     path: '/api/client/users/{userId}/timeline',
     summary: 'List the timeline of a user, latest first.',
     description:
-      'Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys are added to the events of its time.',
+      'Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys of the same period are added.',
     access: { secret: 'support' },
     params,
     list: timelineListing,

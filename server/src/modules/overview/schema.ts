@@ -5,7 +5,7 @@ import { CHANNELS, Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../l
 const counts = {
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
   delivered: Type.Integer({ description: 'Messages that were reported as delivered.' }),
-  opened: Type.Integer({ description: 'Opens. An estimate, because mail programs load images by themselves.' }),
+  opened: Type.Integer({ description: 'Opens. An estimate, because mail programs load images automatically.' }),
   clicked: Type.Integer({ description: 'Clicks.' }),
   bounced: Type.Integer({ description: 'Messages that bounced.' }),
   complained: Type.Integer({ description: 'Messages that were reported as spam.' }),
@@ -79,9 +79,9 @@ export const Overview = Exact(
         },
         { title: 'OverviewChannel' },
       ),
-      { description: 'Channels that were used within 14 days. The numbers are of events, by the day that they occurred.' },
+      { description: 'Channels that were used within 14 days. The numbers count events, by the day on which they occurred.' },
     ),
-    read_at: Type.Unsafe<Date>({ ...Timestamp, description: 'When it was read. It is at most five seconds old.' }),
+    read_at: Type.Unsafe<Date>({ ...Timestamp, description: 'The time of the data, at most five seconds ago.' }),
   },
   { title: 'Overview' },
 )
@@ -148,8 +148,10 @@ export const UserTimelineItem = Exact(
     name: Type.String({
       description: 'The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`.',
     }),
-    data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'More, by name.' }),
-    source: OneOf(['api', 'system'], { description: '`api` for an event of a request, `system` for what Carillon did or wrote itself.' }),
+    data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'Further data, by name.' }),
+    source: OneOf(['api', 'system'], {
+      description: '`api` for an event of a request, `system` for events and actions of Carillon itself.',
+    }),
     created_at: Timestamp,
   },
   { title: 'UserTimelineItem' },

@@ -55,7 +55,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     method: 'GET',
     path: '/api/client/projects/{projectId}',
     summary: 'Read a project.',
-    description: '`role` is the role of the caller in the project. One in which a member has no role is 404.',
+    description: '`role` is the role of the caller in the project. A project in which a member has no role returns 404.',
     access: { organisation: 'member' },
     params,
     reply: Project,
@@ -81,7 +81,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     method: 'GET',
     path: '/api/client/projects/{projectId}/size',
     summary: 'Count what a project contains.',
-    description: 'The deletion of the project erases it.',
+    description: 'Deleting the project erases all of it.',
     access: { organisation: 'admin' },
     params,
     reply: ProjectSize,
@@ -92,9 +92,9 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     path: '/api/client/projects/{projectId}',
     summary: 'Delete a project with everything in it.',
     description:
-      'Its keys stop working at once, other processes know it within five seconds, and no message is begun any more. Its data is erased in the ' +
-      'background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` is the name of the ' +
-      'project, so that a mistaken id deletes nothing.',
+      'Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the ' +
+      'background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` must be the name ' +
+      'of the project, so that a wrong id deletes nothing.',
     access: { organisation: 'admin' },
     audit: audit('deleted', { details: (_, reply) => ({ size: reply as ProjectSize }) }),
     params,

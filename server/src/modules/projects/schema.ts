@@ -31,14 +31,14 @@ export type ProjectInput = Static<typeof ProjectInput>
 export const ProjectChanges = Changes({ ...required, ...optional })
 export type ProjectChanges = Static<typeof ProjectChanges>
 
-export const ProjectDeletion = Exact({ name: Type.String({ maxLength: 255, description: 'The name of the project, exactly.' }) })
+export const ProjectDeletion = Exact({ name: Type.String({ maxLength: 255, description: 'The exact name of the project.' }) })
 
 /** Users are counted up to this number. */
 export const USERS_COUNTED_MAX = 1_000_000
 
 /** What the deletion of a project erases. */
 export const ProjectSize = Exact({
-  users: Type.Integer({ description: `The number of users. It ends at ${USERS_COUNTED_MAX}.` }),
+  users: Type.Integer({ description: `The number of users. Counting stops at ${USERS_COUNTED_MAX}.` }),
   messages: Type.Integer({ description: 'The number of messages, of every state.' }),
   waiting_messages: Type.Integer({ description: 'Messages that are still to be sent.' }),
   campaigns: Type.Integer({ description: 'The number of campaigns.' }),

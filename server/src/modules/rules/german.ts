@@ -24,11 +24,11 @@ export const german: Translations = {
   [DURATION]: DAUER,
 
   Attribute: 'Attribut',
-  'Users with an attribute that compares as given. An attribute that has a type accepts only the operators for this type.':
+  'Users whose attribute passes the comparison. A typed attribute accepts only the operators for its type.':
     'Wessen Attribut den Vergleich erfüllt. Ein Attribut mit einem Typ nimmt nur die Operatoren dieses Typs an.',
   'An attribute of the user, or a path into the user’s data, such as `data.plan`.':
     'Ein Attribut der Person oder ein Pfad in ihren Daten, etwa `data.plan`.',
-  'Declares the values of the attribute as dates: a Unix timestamp counts as one too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.':
+  'Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.':
     'Erklärt die Werte des Attributs zu Zeitpunkten: auch ein Unix-Zeitstempel gilt als einer, in Sekunden oder Millisekunden, als Zahl oder als Text mit 9, 10, 12 oder 13 Ziffern.',
   'An ISO 8601 time in the years 1 to 9999.': 'Ein Zeitpunkt nach ISO 8601 in den Jahren 1 bis 9999.',
   'Random bucket': 'Zufallsgruppe',
@@ -49,7 +49,7 @@ export const german: Translations = {
   'Users with at least one device that matches.': 'Wer mindestens ein passendes Gerät hat.',
   'The field of the device.': 'Das Merkmal des Geräts.',
   Event: 'Ereignis',
-  'Users by how often an event occurred, or by when it occurred for the first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
+  'Users by how often an event occurred, or by its first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
     'Wie oft ein Ereignis eintrat, oder wann zum ersten oder letzten Mal. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
   'The name of the event.': 'Der Name des Ereignisses.',
   'The lowest number of events.': 'Die kleinste Anzahl von Ereignissen.',
@@ -67,7 +67,7 @@ export const german: Translations = {
   'The id of the journey.': 'Die ID der Journey.',
   'Where the user is.': 'Wo die Person ist.',
   'The key of a step, with `inside` only.': 'Der Schlüssel eines Schritts, nur mit `inside`.',
-  [`Counts only what happened in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
+  [`Counts only entrances, arrivals and exits in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
   List: 'Liste',
   'Users in another list. Lists must not refer to each other in a circle.':
     'Wer in einer anderen Liste ist. Listen dürfen nicht im Kreis aufeinander verweisen.',

@@ -18,7 +18,7 @@ import { type Rule, RuleSchema } from './rule.ts'
 const Label = Type.String({ description: 'The name for display.' })
 const Description = Type.String({ description: 'Which users it matches, in Markdown.' })
 const Schema = (description: string) => Type.Unsafe<object>({ type: 'object', description: `JSON Schema of ${description}.` })
-const Example = Type.Unsafe<unknown>({ description: 'An example, which is accepted as it stands. Ids in it are made up.' })
+const Example = Type.Unsafe<unknown>({ description: 'A valid example. Its ids are made up.' })
 const Sentence = Type.String({ description: 'The example in words, as in the `description` of a list.' })
 
 /** The parts of rules in API replies (D-RULE-1). */
@@ -27,12 +27,12 @@ export const RuleMeta = Exact(
     groups: Type.Record(
       Type.String(),
       Exact({ label: Label, description: Description, schema: Schema('the group'), example: Example, sentence: Sentence }),
-      { description: 'The groups by name, which is their only member.' },
+      { description: 'The groups by name. A group has its name as its only member.' },
     ),
     conditions: Type.Record(
       Type.String(),
       Exact({ label: Label, description: Description, schema: Schema('the condition'), example: Example, sentence: Sentence }),
-      { description: 'The kinds of condition by name, which is one of their members.' },
+      { description: 'The kinds of condition by name. A condition has its name as a member.' },
     ),
     attributes: Type.Record(
       Type.String(),
@@ -49,13 +49,13 @@ export const RuleMeta = Exact(
         types: Type.Array(OneOf(VALUE_KINDS), { description: 'The types of attributes that accept it.' }),
         argument: Schema('the argument'),
         example: Type.Unsafe<unknown>({ description: 'An example of the argument.' }),
-        sentence: Type.String({ description: 'The operator with the example in words, to follow the name of an attribute.' }),
+        sentence: Type.String({ description: 'The operator and the example in words, to put after the name of an attribute.' }),
       }),
-      { description: 'The operators by name, which is a member of conditions that compare.' },
+      { description: 'The operators by name. A comparison has the name of its operator as a member.' },
     ),
     limits: Exact({
-      levels: Type.Integer({ description: 'How many levels of groups a rule may have.' }),
-      conditions: Type.Integer({ description: 'How many conditions a rule may have.' }),
+      levels: Type.Integer({ description: 'The highest number of levels of groups in a rule.' }),
+      conditions: Type.Integer({ description: 'The highest number of conditions in a rule.' }),
     }),
   },
   { title: 'RuleMeta' },

@@ -5,7 +5,7 @@ export const ruleRoutes = [
   route({
     method: 'GET',
     path: '/api/client/rules/meta',
-    summary: 'Describe what rules are made of, for editors.',
+    summary: 'Describe the parts of rules, for editors.',
     description:
       'The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema where it has members or an ' +
       'argument, and an example that is also given in words. The reply is the same for all projects and changes only with the version of the ' +

@@ -19,7 +19,7 @@ const writable = {
   default_state: StateOf([0, 1], 'The state of users without a stored state. 0 requires explicit consent.'),
   is_transactional: Type.Boolean({
     description:
-      'Whether messages of this type are transactional, such as receipts. They are sent whatever the state of the user, but not to suppressed addresses unless only other messages are stopped (`stops_transactional`). Their emails have no `List-Unsubscribe`.',
+      'Whether messages of this type are transactional, such as receipts. They are sent in every state, but not to suppressed addresses, unless the suppression excludes transactional messages (`stops_transactional` is false). Their emails have no `List-Unsubscribe`.',
   }),
   requires_confirmation: Type.Boolean({
     description:
@@ -74,7 +74,7 @@ export const UserSubscription = Exact({
   suppression: Type.Optional(
     OneOf(SUPPRESSION_REASONS, {
       description:
-        'Why the user gets no messages of this type whatever the state: the address is suppressed. Absent if it is not. Users do not see it.',
+        'Why the user gets no messages of this type in any state: the address is suppressed. Absent if it is not. Users do not see it.',
     }),
   ),
 })

@@ -7,8 +7,10 @@ const Bytes = (description: string) => Type.Integer({ description })
 const QueueDepth = Exact(
   {
     name: Type.String({ description: 'The name, as in the metrics.' }),
-    waiting: Type.Integer({ description: 'How much waits: requests, messages, emails or deliveries. Of requests it is an estimate.' }),
-    oldest_at: Nullable(When('Since when the oldest is due; null if nothing is.')),
+    waiting: Type.Integer({
+      description: 'The number of waiting requests, messages, emails or deliveries. For requests it is an estimate.',
+    }),
+    oldest_at: Nullable(When('When the oldest became due; null if none is due.')),
   },
   { title: 'SystemQueue' },
 )
@@ -29,7 +31,7 @@ export const System = Exact(
   {
     version: Type.String({ description: 'The release of Carillon.' }),
     node_version: Type.String({ description: 'The version of Node.js.' }),
-    is_production: Type.Boolean({ description: 'Whether it runs with the production profile.' }),
+    is_production: Type.Boolean({ description: 'Whether the production profile is active.' }),
     database: Exact(
       {
         version: Type.String({ description: 'The version of PostgreSQL.' }),
@@ -60,12 +62,12 @@ export const System = Exact(
     ),
     queues: Type.Array(QueueDepth, { description: 'What waits for the workers.' }),
     parked: Type.Integer({ description: 'Accepted items that could not be applied, in all projects, at most 100,000.' }),
-    processes: Type.Array(Exact({ connected_at: When('Since when it is connected to the database.') }, { title: 'SystemProcess' }), {
+    processes: Type.Array(Exact({ connected_at: When('When it connected to the database.') }, { title: 'SystemProcess' }), {
       description: 'The processes of Carillon on this database.',
     }),
     disk: Nullable(
       Exact(
-        { free_bytes: Bytes('Room that is free.'), size_bytes: Bytes('Room in total.') },
+        { free_bytes: Bytes('Free disk space.'), size_bytes: Bytes('Total disk space.') },
         { title: 'SystemDisk', description: 'The disk of `DATA_DIR` of the process that replied; null if it cannot be read.' },
       ),
     ),

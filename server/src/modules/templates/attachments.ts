@@ -20,7 +20,7 @@ const content = {
   content: Type.String({ minLength: 1, maxLength: ATTACHMENT_BODY_BYTES_MAX, description: 'The content in base64.' }),
   content_id: Type.Optional(
     // No provider takes longer ones than SES.
-    Line(78, { format: 'no-control', description: 'Shows the file in the HTML where it names `cid:` and this id.' }),
+    Line(78, { format: 'no-control', description: 'Shows the file in the HTML wherever it refers to `cid:` and this id.' }),
   ),
 }
 

@@ -65,13 +65,13 @@ const SavedBy = Nullable(
       id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
       name: Nullable(Type.String()),
     },
-    { description: 'Who saved it; null if that is not known.' },
+    { description: 'Who saved it; null if unknown.' },
   ),
 )
 
 export const TemplateVersion = Exact({
   number: Type.Integer({ minimum: 1, description: 'Counts the versions of the template.' }),
-  saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was saved last.' }),
+  saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last saved.' }),
   saved_by: SavedBy,
 })
 export type TemplateVersion = Static<typeof TemplateVersion>

@@ -6,7 +6,7 @@ import { Exact, Timestamp } from '../../lib/shapes.ts'
 /** The members of an export that are arrays, with what they have. */
 export const EXPORTED: Record<string, string> = {
   profiles: 'The profile, and those of users that were merged into it.',
-  anonymous_ids: 'Anonymous ids, with when they were linked.',
+  anonymous_ids: 'Anonymous ids, with the time at which they were linked.',
   devices: 'Push devices, without their tokens.',
   subscriptions: 'Stored subscription states.',
   consents: 'The consent entries, with their proofs.',
@@ -22,7 +22,7 @@ export const EXPORTED: Record<string, string> = {
   journeys: 'How often the user was in journeys.',
   journey_entrances: 'Where the user is in journeys.',
   past_journey_entrances: 'Where the user was in journeys.',
-  journey_calls: 'Calls of webhook steps that are under way.',
+  journey_calls: 'Calls of webhook steps in progress.',
   imports: 'Changes made by imports, for 24 hours.',
   emails: 'Email that this server delivers, with its attempts; also what applications submitted to the address over SMTP.',
   suppressions: 'Suppressions of the addresses of the user.',

@@ -34,9 +34,9 @@ const AttributeInput = Exact({
   min_role: Type.Optional(Nullable(OneOf(ROLES, { description: 'The lowest role that can read it.' }))),
   hidden: Type.Optional(Type.Boolean({ description: 'No key can read it.' })),
   end_user: Type.Optional(Type.Boolean({ description: 'A user token can read it.' })),
-  label: Type.Optional(Nullable(Line(64, { description: 'What your team calls it. The console shows it beside the name.' }))),
+  label: Type.Optional(Nullable(Line(64, { description: 'The name that your team uses. The console shows it beside the attribute.' }))),
   personal_data: Type.Optional(
-    Type.Boolean({ description: 'It says who a user is. Without `min_role`, keys of the role `support` cannot read it.' }),
+    Type.Boolean({ description: 'Whether it is personal data. If so, and without `min_role`, keys of the role `support` cannot read it.' }),
   ),
 })
 const Attribute = Exact({
@@ -44,8 +44,8 @@ const Attribute = Exact({
   min_role: Nullable(Type.String()),
   hidden: Type.Boolean(),
   end_user: Type.Boolean(),
-  label: Nullable(Type.String({ description: 'What your team calls it.' })),
-  personal_data: Type.Boolean({ description: 'Whether it says who a user is.' }),
+  label: Nullable(Type.String({ description: 'The name that your team uses.' })),
+  personal_data: Type.Boolean({ description: 'Whether it is personal data.' }),
 })
 
 const attributeAudit = audits('attribute', {
@@ -113,7 +113,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     summary: 'Erase a user and all of its data.',
     description:
       'The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says ' +
-      'when it was done and what was removed. Export the user first if its data is wanted.',
+      'when it was done and what was removed. Export the user first if you need the data.',
     access: { secret: 'editor' },
     audit: { none: 'an erasure has a receipt' },
     params,
@@ -125,7 +125,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'GET',
     path: '/api/client/users/erasures/{erasureId}',
     summary: 'Read the receipt of an erasure.',
-    description: 'It has only numbers and the id of the user, and is kept.',
+    description: 'It contains only numbers and the id of the user, and is never deleted.',
     access: { secret: 'support' },
     params: { erasureId: pathId<ErasureId>() },
     reply: Erasure,
@@ -136,8 +136,8 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/users/{userId}/export',
     summary: 'Export everything about a user.',
     description:
-      'The reply is sent while it is read, and its members are in the order of the schema. It has what is stored of users that were merged into this ' +
-      'one too, and the attributes that the register hides. A connection that breaks leaves JSON that is not complete. Push tokens and secrets ' +
+      'The reply is sent while it is read, and its members are in the order of the schema. It includes the data of users that were merged into this ' +
+      'one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets ' +
       'in headers of webhook steps are left out. A project may have three exports at a time.',
     access: { secret: 'admin' },
     params,
@@ -163,7 +163,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves.',
+      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves to this user.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,
@@ -176,7 +176,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/attributes',
     summary: 'List the attribute register.',
     description:
-      'The register sets which roles can read a key of `data`, what it is called, and whether it is personal data. Every role can read a key that is not in it.',
+      'The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in it.',
     access: { secret: 'admin' },
     reply: Exact({ results: Type.Array(Attribute) }),
     run: async (ctx) => ({
@@ -225,7 +225,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/schema/attributes',
     summary: 'List the attributes that users have.',
     description:
-      'The reply has at most 1000 attributes, the most common first, and none that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.',
+      'The reply has at most 1000 attributes, the most common first, and leaves out those that the key may not read. In a project with more than 5000 users, the figures are from the last full count; `as_of` is its time. Users are counted again every hour while this endpoint is in use.',
     access: { secret: 'support' },
     reply: AttributesInUse,
     run: (ctx) => attributesInUse(ctx),

@@ -172,7 +172,7 @@ const erasure = {
   user_id: IdOf<UserId>({ description: 'The id that the user had.' }),
   state: OneOf(['requested', 'finished'], { description: '`requested` until the data was removed.' }),
   removed: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How many rows were removed, by the members of an export. Messages stay as numbers, without what is personal.',
+    description: 'How many rows were removed, by the members of an export. Messages stay as counts, without personal data.',
   }),
 }
 

@@ -152,7 +152,8 @@ export const DeliveryWhole = Exact({
       ...attempt,
       attempted_at: Timestamp,
       headers: Type.Record(Type.String(), Type.String(), {
-        description: 'The headers of the request, signed with the present secrets. After a rotation, those that were sent differ.',
+        description:
+          'The headers of the request, signed with the present secrets. After a rotation, the headers that were sent had other signatures.',
       }),
     }),
     { description: 'The newest 50 attempts, newest first.' },
@@ -162,8 +163,8 @@ export type DeliveryWhole = Static<typeof DeliveryWhole>
 
 const AttemptHour = Exact({
   hour: Timestamp,
-  succeeded: Type.Integer({ minimum: 0, description: 'How many attempts of this hour were accepted.' }),
-  failed: Type.Integer({ minimum: 0, description: 'How many attempts of this hour were not.' }),
+  succeeded: Type.Integer({ minimum: 0, description: 'How many attempts in this hour were accepted.' }),
+  failed: Type.Integer({ minimum: 0, description: 'How many attempts in this hour were not accepted.' }),
 })
 
 /** The attempts of all endpoints in the last 24 hours. */
@@ -203,7 +204,7 @@ export type ReplayInput = Static<typeof ReplayInput>
 const replay = {
   id: IdOf<ReplayId>(),
   event_types: Type.Array(EventType),
-  unaccepted_only: Type.Boolean({ description: 'Whether events that the endpoint had accepted are left out.' }),
+  unaccepted_only: Type.Boolean({ description: 'Whether events that the endpoint had accepted are skipped.' }),
   status: OneOf(['running', 'finished', 'cancelled'], {
     description: '`finished`: all deliveries are queued. `cancelled`: the endpoint was paused, suspended or deleted meanwhile.',
   }),

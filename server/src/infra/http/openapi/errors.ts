@@ -50,7 +50,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
   },
   parameter_unknown: {
     meaning:
-      'The body, the query or the form contains a parameter that this operation does not have. Unknown parameters are never ignored, so that a typing error cannot lose data.',
+      'The body, the query or the form contains a parameter that this operation does not have. Unknown parameters are never ignored, so that a misspelt name cannot lose data.',
     action:
       'Look for a typing error. If you send back a resource that you read, leave out read-only members such as `id` and `created_at`.',
     retry: NO_RETRY,
@@ -144,7 +144,7 @@ export const REASONS: Record<ErrorReason, string> = {
   link_invalid: 'The link was used, has expired or never existed.',
   key_kind: 'The operation needs another kind of key.',
   not_publishable: 'A publishable key cannot be used here.',
-  role: 'The role of the key, or of the member, is too low.',
+  role: 'The role of the key or member is too low.',
   project: 'The member has no role in the project of `Carillon-Project`, or it does not exist.',
   system_key: 'The key is managed by the system.',
   other_user: 'The user token belongs to another user.',

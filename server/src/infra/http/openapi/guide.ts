@@ -24,7 +24,7 @@ A **user token** lets an app call the API for one of its users. Your server crea
   {
     id: 'requests',
     title: 'Requests and replies',
-    text: `Bodies are JSON in UTF-8; the utilities take forms. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a typing error cannot lose data.
+    text: `Bodies are JSON in UTF-8; the utilities take forms. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a misspelt name cannot lose data.
 
 A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are ISO 8601, and in replies always UTC. Ids are integers.
 
@@ -43,7 +43,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'if-match',
     title: 'Changes by others',
-    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. Read the object again then, and repeat the change on it. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
+    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. If so, read the object again and repeat your change. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
   },
   {
     id: 'lists',
@@ -63,4 +63,4 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
 ]
 
 export const INTRODUCTION =
-  'One server for email, text, push, webhook and in-app messages. This reference is generated from the code of the server, so it is complete.'
+  'One server for email, text, push, webhook and in-app messages. This reference is generated from the server’s code, so it is complete.'

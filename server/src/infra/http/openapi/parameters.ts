@@ -32,7 +32,8 @@ export const SHARED_PARAMETERS = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'The `ETag` of the version that you read: the write is refused with 412 if there is another one. `*` stands for any.',
+    description:
+      'The `ETag` of the version that you read: the write is refused with 412 if the object has another version. `*` matches any version.',
     schema: { type: 'string', maxLength: 4096 },
   },
   IfNoneMatch: {
@@ -104,7 +105,7 @@ function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listin
       name: 'q',
       in: 'query',
       description:
-        searchedFields === 'none' ? 'It has no effect on this list.' : `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
+        searchedFields === 'none' ? 'Has no effect on this list.' : `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
       schema: { type: 'string', maxLength: Q_LENGTH_MAX },
     },
     {

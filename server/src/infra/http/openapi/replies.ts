@@ -125,10 +125,10 @@ const FAILURES = {
       },
     ),
   },
-  TooSlow: { status: 408, reply: failure('The body took too long.', tooSlow) },
+  TooSlow: { status: 408, reply: failure('The body arrived too slowly.', tooSlow) },
   Changed: {
     status: 412,
-    reply: failure('The object is not the version that `If-Match` names.', changed, { ETag: header('ETag') }),
+    reply: failure('`If-Match` names another version of the object.', changed, { ETag: header('ETag') }),
   },
   TooLarge: { status: 413, reply: failure('The body is too large.', tooLarge) },
   MediaType: { status: 415, reply: failure('The media type of the body is not supported.', wrongType) },

@@ -64,7 +64,7 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
     txt,
     async mx(domain) {
       const name = dnsName(domain)
-      if (name === null) return { is: 'no-domain', reason: 'This is not the name of a domain.' }
+      if (name === null) return { is: 'no-domain', reason: 'This is not a domain name.' }
       const found = await records.find(name, 'MX')
       if (found.is === 'failed') return { is: 'failed', reason: `The MX records could not be found: ${found.reason}.` }
       if (found.is === 'records') return mxAnswer(found.values, { ...found, isSecure: secured(found.isSecure) }, random)

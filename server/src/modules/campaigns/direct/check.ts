@@ -38,7 +38,7 @@ function sourceFaults({ campaign, campaign_id, content, subscription_id }: Messa
   if (content !== undefined && subscription_id === undefined)
     return [{ code: 'parameter_missing', param: 'subscription_id', message: 'A message with `content` needs `subscription_id`.' }]
   if (content === undefined && subscription_id !== undefined)
-    return [wrong('subscription_id', 'The campaign has a subscription type of its own. Omit `subscription_id`.')]
+    return [wrong('subscription_id', 'The campaign already has a subscription type. Omit `subscription_id`.')]
   return []
 }
 
@@ -85,7 +85,7 @@ function fileFaults({ attachments = [] }: MessageInput): Fault[] {
   const faults = attachments.flatMap((file, at) => attachmentFaults(file, `attachments[${at}].`))
   const bytes = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0)
   return bytes > ATTACHMENT_BYTES_MAX
-    ? [...faults, wrong('attachments', `The files may have at most ${ATTACHMENT_BYTES_MAX} bytes together.`)]
+    ? [...faults, wrong('attachments', `The files may have at most ${ATTACHMENT_BYTES_MAX} bytes in total.`)]
     : faults
 }
 

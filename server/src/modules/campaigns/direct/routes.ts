@@ -11,7 +11,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
     path: '/api/client/messages',
     summary: 'Send a message to a user.',
     description:
-      'Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage has its later states. Consent, suppressions, quiet hours and caps apply as they do to campaigns: transactional subscription types are sent whatever the consent, at any hour.',
+      'Sends a running trigger campaign, or the `content` of the request. The user is created or changed first. The reply says at once whether the message is `queued` or `skipped`, and why; getMessage has its later states. Consent, suppressions, quiet hours and caps apply as they do to campaigns: messages of transactional subscription types are sent regardless of consent, at any hour.',
     access: { secret: 'publisher', smtpproxy: true },
     audit: { none: 'a message is not configuration' },
     body: MessageInput,
@@ -26,7 +26,7 @@ export const directRoutes = (onUsersSaved: OnUsersSaved) => [
     method: 'POST',
     path: '/api/client/messages/batch',
     summary: 'Send up to 100 messages.',
-    description: 'Each item is a message as createMessage takes it, and has its own result: an invalid item does not stop the others.',
+    description: 'Each item is a body of createMessage and has its own result: an invalid item does not stop the others.',
     access: { secret: 'publisher', smtpproxy: true },
     audit: { none: 'messages are not configuration' },
     body: MessageBatch,

@@ -42,15 +42,15 @@ export const MessageInput = Exact(
     }),
     data: Type.Optional(Data),
     key: Type.Optional(
-      Key('Repeating a request with the same key sends no second message. With a key that stood for something else, the reply is 409.'),
+      Key('Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.'),
     ),
-    send_at: Type.Optional(Line(40, { format: 'time', description: 'When it is sent. By default at once.' })),
+    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. By default at once.' })),
     expires_after_minutes: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: EXPIRY_MAX_MIN,
         description:
-          'A message that was not sent this many minutes after `send_at` is skipped. By default what the campaign says, and with `content` an hour for transactional subscription types and 72 hours for others.',
+          'A message that was not sent this many minutes after `send_at` is skipped. By default the deadline of the campaign applies; with `content`, an hour for transactional subscription types and 72 hours for others.',
       }),
     ),
     locale: Type.Optional(
@@ -67,7 +67,7 @@ export const MessageInput = Exact(
       Type.Array(MessageAttachment, {
         maxItems: ATTACHMENTS_MAX,
         description:
-          'Files of an email, together at most 10 MB, and with those of the template no more than the provider accepts. Deleted once it is sent.',
+          'Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent.',
       }),
     ),
     headers: Type.Optional(
@@ -102,7 +102,9 @@ export const MessageBatch = Type.Array(MessageInput, { minItems: 1, maxItems: BA
 export const SentMessage = Exact(
   {
     id: IdOf<MessageId>({ description: 'The id of the message, which getMessage reads.' }),
-    state: OneOf(MESSAGE_STATES, { description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the state now.' }),
+    state: OneOf(MESSAGE_STATES, {
+      description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the present state.',
+    }),
     reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
     detail: Nullable(Type.String({ description: 'More about the reason: of `suppressed`, the kind of suppression.' })),
     user: Exact({
@@ -110,7 +112,7 @@ export const SentMessage = Exact(
       external_id: Nullable(Type.String()),
       anonymous_id: Nullable(Type.String()),
     }),
-    duplicate: Type.Boolean({ description: 'Whether the `key` stood for this message already, so that nothing was sent now.' }),
+    duplicate: Type.Boolean({ description: 'Whether an earlier request with this `key` made the message, so that nothing was sent now.' }),
   },
   { title: 'SentMessage' },
 )

@@ -50,7 +50,11 @@ const NO_CAMPAIGN: Fault = { code: 'resource_missing', message: 'No campaign wit
 
 function againstSending({ type, state }: CampaignRow, param: string): Fault | null {
   if (type === 'blast')
-    return { code: 'validation_failed', param, message: 'A campaign of the type `blast` is sent to lists. Name one of the type `trigger`.' }
+    return {
+      code: 'validation_failed',
+      param,
+      message: 'A campaign of the type `blast` is sent to lists. Name a campaign of the type `trigger`.',
+    }
   if (state === 'running') return null
   return { code: 'validation_failed', param, message: `The campaign is \`${state}\`. Set its \`state\` to \`running\` first.` }
 }

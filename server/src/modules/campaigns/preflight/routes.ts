@@ -12,7 +12,7 @@ export const preflightRoutes = [
     path: '/api/client/campaigns/{campaignId}/preflights',
     summary: 'Start a preflight of a blast.',
     description:
-      'The message of every user in the audience is rendered in the background; nothing is sent. While a preflight is running, that one is returned. The newest five are kept.',
+      'The message of every user in the audience is rendered in the background; nothing is sent. If a preflight is already running, it is returned. The newest five are kept.',
     access: { secret: 'editor' },
     audit: { none: 'it only counts' },
     params,
@@ -25,7 +25,7 @@ export const preflightRoutes = [
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/preflights/{preflightId}',
     summary: 'Read the progress and the findings of a preflight.',
-    description: 'Empty variables are reported if they are printed outside blocks and without `default`.',
+    description: 'An empty variable is reported if it is printed outside a block and without a `default` filter.',
     access: { secret: 'support' },
     params: { ...params, preflightId: pathId<PreflightId>() },
     reply: Preflight,

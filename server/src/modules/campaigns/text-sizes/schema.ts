@@ -3,7 +3,7 @@ import { Exact, Line, Nullable } from '../../../lib/shapes.ts'
 import { Content, VariantName } from '../../templates/index.ts'
 
 export const TextSizesInput = Exact({
-  locale: Type.Optional(Line(255, { format: 'locale', description: 'The locale of `template`; the default is that of the project.' })),
+  locale: Type.Optional(Line(255, { format: 'locale', description: 'The locale of `template`; by default the project’s locale.' })),
   variant: Type.Optional(VariantName),
   template: Type.Optional(Content),
 })
@@ -16,15 +16,15 @@ const Spread = (description: string) =>
 export const TextSizes = Exact(
   {
     users: Type.Integer({ description: 'The users of the sample whose message was measured.' }),
-    failed: Type.Integer({ description: 'The users of the sample whose message cannot be rendered, or takes too long.' }),
-    unicode: Type.Integer({ description: 'The users whose message needs UCS-2, with 70 characters in a segment instead of 160.' }),
+    failed: Type.Integer({ description: 'The users of the sample whose message cannot be rendered, or takes too long to render.' }),
+    unicode: Type.Integer({ description: 'The users whose message needs UCS-2, which has 70 characters in a segment instead of 160.' }),
     characters: Spread('Characters'),
     segments: Spread('SMS segments'),
     shares: Type.Array(
       Exact({
         segments: Type.Integer(),
         users: Type.Integer(),
-        share: Type.Number({ description: 'Of the measured users, from 0 to 1.' }),
+        share: Type.Number({ description: 'The share of the measured users, from 0 to 1.' }),
       }),
       { description: 'How many users need how many segments, fewest first.' },
     ),
@@ -35,12 +35,12 @@ export const TextSizes = Exact(
           characters: Type.Integer(),
           segments: Type.Integer(),
         },
-        { description: 'The user whose message has the most segments, and of those the most characters.' },
+        { description: 'The user whose message has the most segments; among several, the one with the most characters.' },
       ),
     ),
     recipients: Nullable(
       Type.Integer({
-        description: 'About how many users of the lists of a blast get it: their number, by the share in the sample that does.',
+        description: 'An estimate of how many users in the lists of a blast get it, from their share in the sample.',
       }),
     ),
     cost: Nullable(

@@ -17,7 +17,7 @@ const state = (status: RecordState['status'], found: readonly string[], note: st
   note,
 })
 
-const NO_RESPONSE = 'The DNS did not respond. It is asked again within the hour.'
+const NO_RESPONSE = 'The DNS did not respond. The check is repeated within an hour.'
 
 /** The tags of a record such as `v=DKIM1; p=…`, by name. White space does not count. */
 function tagsOf(text: string): Map<string, string> {
@@ -51,7 +51,7 @@ export function assessDmarc(domain: string, own: Answer, ofOrganisation: Answer,
     return { record: null, state: state('unknown', [], NO_RESPONSE), value: null }
   if (!record) return { record: null, state: state('missing', own), value: null }
   if (found.length > 1) {
-    const note = 'There are several DMARC records, so that receivers use none. Remove all but one.'
+    const note = 'There are several DMARC records, so receivers use none of them. Remove all but one.'
     return {
       record: null,
       state: state(
@@ -74,9 +74,9 @@ export function assessDmarc(domain: string, own: Answer, ofOrganisation: Answer,
 }
 
 function noteOf(domain: string, isInherited: boolean, policy: string, next: string | null): string | null {
-  if (isInherited) return `The policy is that of ${organisationalDomain(domain)}.`
+  if (isInherited) return `The policy comes from ${organisationalDomain(domain)}.`
   if (next) return `Emails have been signed long enough. Check the reports of receivers, and change the policy to \`p=${next}\`.`
-  return policy === 'none' ? 'Receivers only report. Later, the policy can be `quarantine` and then `reject`.' : null
+  return policy === 'none' ? 'Receivers only report. Later, set the policy to `quarantine` and then to `reject`.' : null
 }
 
 const recordsOf = (texts: Answer): DmarcRecord[] => (texts ?? []).flatMap((text) => readDmarc(text) ?? [])

@@ -10,15 +10,15 @@ const members = {
     minItems: 1,
     maxItems: STEPS_MAX,
     description:
-      'The highest number of emails that a destination gets in a day (UTC), step by step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling.',
+      'The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling.',
   }),
   bounce_percent_max: Type.Number({
     minimum: 0,
     maximum: 100,
-    description: 'If more of the emails of a day bounce, the destination goes back a step, and gets no more that day.',
+    description: 'If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day.',
   }),
   deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the destination deferred.' }),
-  is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up by itself.' }),
+  is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up separately.' }),
 }
 
 export const WarmUpInput = Type.Partial(Exact(members), { additionalProperties: false })

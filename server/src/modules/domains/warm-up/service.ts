@@ -24,7 +24,7 @@ export async function setWarmUp(ctx: ProjectCtx, id: DomainId, input: WarmUpInpu
   if (domain.sending_domain === null) throw fault('validation_failed', 'sending_domain', 'The domain is for links only. It sends no email.')
   const plan = { ...DEFAULTS, ...input }
   if (plan.steps.some((ceiling, at) => ceiling < (plan.steps[at - 1] ?? 0))) {
-    throw fault('validation_failed', 'steps', 'The values of `steps` must not fall.')
+    throw fault('validation_failed', 'steps', 'The values of `steps` must not decrease.')
   }
   await inTx(ctx, (ctx) => queries.saveWarmUp(ctx, id, plan))
   afterCommit(ctx, forgetPlans)

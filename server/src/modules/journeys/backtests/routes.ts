@@ -15,7 +15,7 @@ export const backtestRoutes = [
     summary: 'Start a backtest of a journey.',
     description:
       'Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. ' +
-      'A project runs one backtest at a time and starts at most 10 in 24 hours; then the reply is 429.',
+      'A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.',
     access: { secret: 'editor' },
     audit: { none: 'it only computes' },
     params,
@@ -39,7 +39,7 @@ export const backtestRoutes = [
     method: 'DELETE',
     path: '/api/client/journeys/{journeyId}/backtests/{backtestId}',
     summary: 'Cancel a backtest of a journey.',
-    description: 'A finished backtest loses its result.',
+    description: 'Cancelling a finished backtest discards its result.',
     access: { secret: 'editor' },
     audit: { none: 'it ends a computation' },
     params: one,

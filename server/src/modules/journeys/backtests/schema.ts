@@ -12,12 +12,12 @@ export const BacktestInput = Exact({
   ),
   steps: Type.Optional({
     ...StepsInput,
-    description: 'Steps that are not stored, as they are written with setJourneySteps, instead of a version.',
+    description: 'Steps as in the body of setJourneySteps, instead of a stored version.',
   }),
   since: Type.String({ format: 'time', description: 'The start of the window, at most 90 days ago.' }),
   until: Type.Optional(Type.String({ format: 'time', description: 'The end of the window. By default now.' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all who may have entered.' }),
+    Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all candidates.' }),
   ),
 })
 export type BacktestInput = Static<typeof BacktestInput>
@@ -34,13 +34,13 @@ const Visit = Exact({
 
 /** What a backtest found. */
 export const BacktestResult = Exact({
-  users: Type.Integer({ description: 'How many users were simulated: those who may have entered.' }),
+  users: Type.Integer({ description: 'How many users were simulated.' }),
   entrants: Type.Integer({ description: 'How often users entered.' }),
   completed: Type.Integer(),
   exited: Type.Integer(),
   active: Type.Integer({ description: 'How many were inside at the end of the window.' }),
   sends: Type.Integer({ description: 'How many messages would have been sent.' }),
-  skips: Counts('Messages that users would not have got, by reason.'),
+  skips: Counts('Messages that would have been skipped, by reason.'),
   refused: Counts('How often users did not enter, by reason.'),
   steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
   edges: Type.Array(Exact({ from: Type.String(), path: Type.String(), to: Type.String(), users: Type.Integer() })),
@@ -53,7 +53,7 @@ export const BacktestResult = Exact({
   }),
   approximate: Type.Array(Type.String(), {
     description:
-      'Parts that are not exact: `attributes` that were too long to be kept, so that today’s were used; `balancer`, whose times hold as a set; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
+      'Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right as a set only; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
   }),
   examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), { description: 'Some users with their visits.' }),
 })

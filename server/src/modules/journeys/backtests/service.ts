@@ -42,8 +42,8 @@ function windowOf({ since: start, until: end }: BacktestInput, now: Date): { sin
   const until = end === undefined ? now : (parseTime(end) as Date)
   if (since.getTime() < now.getTime() - DAYS_MAX * DAY_MS)
     throw fault('validation_failed', 'since', `The time in \`since\` is more than ${DAYS_MAX} days ago.`)
-  if (until <= since) throw fault('validation_failed', 'until', 'The time in `until` is not after that in `since`.')
-  if (until > now) throw fault('validation_failed', 'until', 'The time in `until` is in the future.')
+  if (until <= since) throw fault('validation_failed', 'until', '`until` must be later than `since`.')
+  if (until > now) throw fault('validation_failed', 'until', '`until` must not be in the future.')
   return { since, until }
 }
 

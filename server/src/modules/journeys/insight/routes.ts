@@ -40,7 +40,7 @@ export const insightRoutes = [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/users/{userId}',
     summary: 'Show what happened to a user in a journey.',
-    description: 'Every decision with its reason, in a word and in a sentence. Empty for a user who never entered.',
+    description: 'Every decision with its reason, as a code and as a sentence. Empty for a user who never entered.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: Timeline,
@@ -49,8 +49,8 @@ export const insightRoutes = [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/journeys',
-    summary: 'List the journeys in which a user is.',
-    description: 'Archived journeys, which the user is about to leave, are left out.',
+    summary: 'List the journeys that a user is in.',
+    description: 'Archived journeys are left out.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     reply: JourneysOfUser,
@@ -61,7 +61,7 @@ export const insightRoutes = [
     path: '/api/client/journeys/{journeyId}/users/{userId}/explain',
     summary: 'Explain why a user entered a journey, or did not.',
     description:
-      'The last 20 events and list changes of the user that an entrance of the live version is for, each with the checks in their order. The first check that did not pass is why the user did not enter.',
+      'The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is why the user did not enter.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: EntryExplanation,

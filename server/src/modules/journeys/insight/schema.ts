@@ -21,7 +21,7 @@ export const Statistics = Exact(
       Exact({
         from: Type.String({ description: 'The key of the step that users left.' }),
         path: Type.String(),
-        to: Type.String({ description: 'The key of the step that they came to.' }),
+        to: Type.String({ description: 'The key of the step that they reached.' }),
         users: Type.Integer(),
       }),
       { description: 'How many users went from step to step.' },
@@ -32,7 +32,7 @@ export const Statistics = Exact(
         arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
         users: Type.Integer({ description: 'How many reached the goal.' }),
         rate: Type.Number({ description: 'Their share of those who entered with this arm.' }),
-        holdout_rate: Type.Optional(Type.Number({ description: 'The share of the users who were held out that reached the goal.' })),
+        holdout_rate: Type.Optional(Type.Number({ description: 'The share of held-out users who reached the goal.' })),
       }),
       { description: 'The goals of the live version, by arm.' },
     ),
@@ -48,7 +48,7 @@ export const UsersQuery = Exact({
   state: Type.Optional(
     OneOf(STATES, {
       description:
-        '`inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended so. `held_out`: users who were held out.',
+        '`inside` (default): entrances that have not ended. `parked`: those whose decision failed. `completed`, `exited`: users whose last entrance ended that way. `held_out`: users who were held out.',
     }),
   ),
 })
@@ -65,11 +65,11 @@ export const JourneyUser = Exact({
   step: Type.Optional(Type.String({ description: 'The key of the step at which the user is.' })),
   visit: Type.Optional(Type.Integer({ description: 'The number of the visit in the entrance.' })),
   key: Type.Optional(Type.String({ description: 'The entry key.' })),
-  held: Type.Optional(Type.Boolean({ description: 'True when the held journey stops the user here.' })),
-  parked: Type.Optional(Type.String({ description: 'Why the decision failed, which is retried.' })),
+  held: Type.Optional(Type.Boolean({ description: 'True if the user waits here because the journey is on hold.' })),
+  parked: Type.Optional(Type.String({ description: 'Why the decision failed. It is retried.' })),
   entered_at: Type.Optional(Timestamp),
-  arrived_at: Type.Optional({ ...Timestamp, description: 'When the user came to the step.' }),
-  due_at: Type.Optional({ ...Timestamp, description: 'When the wait ends at the latest.' }),
+  arrived_at: Type.Optional({ ...Timestamp, description: 'When the user reached the step.' }),
+  due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
   ended_at: Type.Optional(Timestamp),
 })
 export type JourneyUser = Static<typeof JourneyUser>
@@ -84,18 +84,18 @@ export const JourneysOfUser = Exact({
       version: Type.Integer(),
       step: Type.String({ description: 'The key of the step at which the user is.' }),
       key: Type.Optional(Type.String({ description: 'The entry key.' })),
-      held: Type.Optional(Type.Boolean({ description: 'True when the held journey stops the user here.' })),
-      parked: Type.Optional(Type.String({ description: 'Why the decision failed, which is retried.' })),
+      held: Type.Optional(Type.Boolean({ description: 'True if the user waits here because the journey is on hold.' })),
+      parked: Type.Optional(Type.String({ description: 'Why the decision failed. It is retried.' })),
       entered_at: Timestamp,
-      arrived_at: { ...Timestamp, description: 'When the user came to the step.' },
-      due_at: Type.Optional({ ...Timestamp, description: 'When the wait ends at the latest.' }),
+      arrived_at: { ...Timestamp, description: 'When the user reached the step.' },
+      due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
     }),
     { description: 'An item for each entrance that has not ended, the newest first; at most 100.' },
   ),
 })
 export type JourneysOfUser = Static<typeof JourneysOfUser>
 
-const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision depended on.' })
+const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that decided.' })
 
 const TimelineVisit = Exact({
   visit: Type.Integer(),
@@ -103,7 +103,7 @@ const TimelineVisit = Exact({
   arrived_at: Timestamp,
   left_at: Nullable(Timestamp),
   path: Nullable(Type.String()),
-  reason: Nullable(Type.String({ description: 'The reason in a word, such as `rule`, `elapsed`.' })),
+  reason: Nullable(Type.String({ description: 'The reason as a stable code, such as `rule` or `elapsed`.' })),
   seen: Seen,
   sentence: Type.String({ description: 'The decision in words.' }),
 })
@@ -138,7 +138,7 @@ export const Timeline = Exact(
     active: Type.Integer(),
     held_out_at: Type.Optional(Timestamp),
     arm: Type.Optional(Type.String({ description: 'The path of the last experiment.' })),
-    entrances: Type.Array(TimelineEntrance, { description: 'The newest first. Ended ones are kept for `JOURNEY_HISTORY_DAYS`.' }),
+    entrances: Type.Array(TimelineEntrance, { description: 'Newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`.' }),
   },
   { title: 'JourneyTimeline' },
 )
@@ -160,14 +160,14 @@ export const EntryExplanation = Exact(
         event: Type.Optional(Type.String({ description: 'The name of the event.' })),
         list: Type.Optional(Type.Integer({ description: 'The list that the user entered or left.' })),
         at: Timestamp,
-        entrance: Type.String({ description: 'The key of the entrance that it is for.' }),
+        entrance: Type.String({ description: 'The key of the entrance.' }),
         checks: Type.Array(Check, {
           description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
         }),
       }),
-      { description: 'The last 20 facts about the user that an entrance is for, the newest first.' },
+      { description: 'The last 20 events and list changes that an entrance listens for, newest first.' },
     ),
-    now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that no fact is needed for, as of now.' }),
+    now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that depend on no event or list change, as of now.' }),
   },
   { title: 'JourneyEntryExplanation' },
 )

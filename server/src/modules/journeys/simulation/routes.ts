@@ -13,8 +13,8 @@ export const simulationRoutes = [
     path: '/api/client/journeys/{journeyId}/simulate',
     summary: 'Show what would happen to a user in a journey.',
     description:
-      'The graph runs with the decisions of live journeys, and time jumps from one thing that happens to the next. Nothing is written, sent or called. ' +
-      'Earlier entrances of the user, other journeys, caps and quiet hours are left out.',
+      'The graph makes the same decisions as a live journey, and time jumps from one occurrence to the next. Nothing is written, sent or called. ' +
+      'Earlier entrances of the user, other journeys, caps and quiet hours are ignored.',
     access: { secret: 'editor' },
     audit: { none: 'nothing is saved' },
     params,

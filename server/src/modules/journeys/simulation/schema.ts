@@ -16,9 +16,9 @@ const Input = Exact(
   {
     at: Type.String({ format: 'time' }),
     event: Type.Optional(
-      Exact({ name: Line(255), data: Type.Optional(FreeForm(DATA_BYTES_MAX)) }, { description: 'The user does something.' }),
+      Exact({ name: Line(255), data: Type.Optional(FreeForm(DATA_BYTES_MAX)) }, { description: 'An event of the user.' }),
     ),
-    profile: Type.Optional(Exact(profile, { description: 'Attributes change. Null removes one.' })),
+    profile: Type.Optional(Exact(profile, { description: 'Changes attributes. Null removes one.' })),
     list_entered: Type.Optional(IdOf<ListId>({ description: 'The user enters the list with this id.' })),
     list_left: Type.Optional(IdOf<ListId>({ description: 'The user leaves the list with this id.' })),
   },
@@ -35,14 +35,14 @@ export const SimulationInput = Exact({
   ),
   steps: Type.Optional({
     ...StepsInput,
-    description: 'Steps that are not stored, as they are written with setJourneySteps, instead of a version.',
+    description: 'Steps as in the body of setJourneySteps, instead of a stored version.',
   }),
   user: Exact(
     {
       external_id: Type.Optional(Identifier),
-      profile: Type.Optional(Exact(profile, { description: 'The attributes of a user who is made up.' })),
+      profile: Type.Optional(Exact(profile, { description: 'The attributes of a made-up user.' })),
     },
-    { description: 'A user of the project by `external_id`, as it is now, or one who is made up, with a `profile`.' },
+    { description: 'A user of the project by `external_id`, as it is now, or a made-up user with a `profile`.' },
   ),
   entrance: Type.Optional(
     Line(KEY_LENGTH_MAX, {
@@ -69,7 +69,7 @@ export const SimulationInput = Exact({
     }),
   ),
   until: Type.Optional(
-    Type.String({ format: 'time', description: 'When the simulation ends, at most five years after `at`. That is the default.' }),
+    Type.String({ format: 'time', description: 'When the simulation ends. Default, and at most: five years after `at`.' }),
   ),
 })
 export type SimulationInput = Static<typeof SimulationInput>
@@ -81,8 +81,8 @@ const SimulatedVisit = Exact({
   arrived_at: Timestamp,
   left_at: Nullable(Timestamp),
   path: Nullable(Type.String({ description: 'The path by which the user left.' })),
-  reason: Nullable(Type.String({ description: 'Why, in a word.' })),
-  seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision depended on.' }),
+  reason: Nullable(Type.String({ description: 'The reason, as a stable code.' })),
+  seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that decided.' }),
   sentence: Type.String({ description: 'The visit in words.' }),
 })
 
@@ -91,7 +91,7 @@ const SimulatedMessage = Exact({
   visit: Type.Integer(),
   campaign_id: IdOf<CampaignId>(),
   at: Timestamp,
-  eligible: Type.Boolean({ description: 'Whether the user would get it. Caps and quiet hours are left out.' }),
+  eligible: Type.Boolean({ description: 'Whether the user would get it. Caps and quiet hours are ignored.' }),
   reason: Nullable(Type.String({ description: 'Why the user would get nothing: a skip reason, or `campaign_stopped`.' })),
   rendered: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The content for this user, of the first 50 messages.' }),
@@ -104,7 +104,7 @@ export const SimulationResult = Exact({
   messages: Type.Array(SimulatedMessage),
   refused: Type.Array(Exact({ at: Timestamp, reason: Type.String() }), { description: 'When the user did not enter, and why.' }),
   outcome: Nullable(Exact({ as: OneOf(['completed', 'exited']), reason: Type.String(), at: Timestamp })),
-  next_due: Nullable({ ...Timestamp, description: 'When the user would be decided about next; null if the user is not inside.' }),
+  next_due: Nullable({ ...Timestamp, description: 'The time of the next decision about the user; null if the user is not inside.' }),
   stopped: Type.Optional(
     OneOf(['visits', 'time'], { description: 'The limit at which the simulation stopped: 500 visits or two seconds.' }),
   ),

@@ -54,8 +54,8 @@ function periodOf({ at: given, until: end }: SimulationInput, now: Date): { at: 
   const at = given === undefined ? now : (parseTime(given) as Date)
   const latest = new Date(at.getTime() + YEARS_MS)
   const until = end === undefined ? latest : (parseTime(end) as Date)
-  if (until < at) throw fault('validation_failed', 'until', 'The time in `until` is before that in `at`.')
-  if (until > latest) throw fault('validation_failed', 'until', 'The time in `until` is more than five years after that in `at`.')
+  if (until < at) throw fault('validation_failed', 'until', '`until` must not be before `at`.')
+  if (until > latest) throw fault('validation_failed', 'until', '`until` must be at most five years after `at`.')
   return { at, until }
 }
 
@@ -65,7 +65,7 @@ async function userOf(ctx: ProjectCtx, { user }: SimulationInput, at: Date): Pro
       {
         code: 'validation_failed',
         param: 'user',
-        message: 'Give `external_id` for a user of the project, or `profile` for one who is made up.',
+        message: 'Give `external_id` for a user of the project, or `profile` for a made-up user.',
       },
     ])
   return user.external_id === undefined ? madeUpUser(ctx, user.profile ?? {}, at) : requireUser(ctx, user.external_id)

@@ -18,7 +18,7 @@ const Settings = Exact({
     Type.Integer({
       minimum: 1,
       maximum: 720,
-      description: `How long to wait for the delivery of a sent message before going on as sent. Default ${WAIT_HOURS}.`,
+      description: `Hours to wait for the delivery of a sent message before continuing without it. Default ${WAIT_HOURS}.`,
     }),
   ),
 })
@@ -113,20 +113,20 @@ const CASES: Case<Settings>[] = [
   },
   { title: 'no message when the timer is due', settings: seven, given: { input: { is: 'timer' } }, decides: go('unknown', 'no_outcome') },
   {
-    title: '`wait: delivered` waits on when it is sent',
+    title: '`wait: delivered`: sent, still waiting',
     settings: { ...delivered, wait_hours: 2 },
     given: { input: outcome('sent') },
     decides: { is: 'wait', until: at('2026-11-23T11:00:00Z'), on: [], note: 'sent', seen: SENT },
   },
   {
-    title: '`wait: delivered` is delivered',
+    title: '`wait: delivered`: delivered',
     settings: delivered,
     given: { input: outcome('delivered') },
     decides: go('delivered', 'delivered'),
   },
   { title: '`wait: delivered` bounces', settings: delivered, given: { input: outcome('bounced') }, decides: go('bounced', 'bounced') },
   {
-    title: '`wait_hours` over: goes on as sent',
+    title: '`wait_hours` have passed: continues as sent',
     settings: { ...delivered, wait_hours: 2 },
     given: { now: at('2026-11-23T11:00:00Z'), noted: SENT, input: outcome('sent') },
     decides: go('sent', 'wait_over'),

@@ -107,7 +107,7 @@ export const balancer = step({
   decide,
   tell: (_, { path, left_at }) => {
     if (left_at === null) return 'Waiting because of the rate limit.'
-    return path === 'over_limit' ? 'Would have had to wait too long for the rate limit.' : 'Passed the rate limit.'
+    return path === 'over_limit' ? 'The wait for the rate limit would have been too long.' : 'Passed the rate limit.'
   },
   cases: CASES,
 })

@@ -21,7 +21,7 @@ const Settings = Exact({
       minimum: 0,
       maximum: 3650,
       description:
-        'The days of a duration, of 24 hours each; for a time of day, the calendar days to wait at least; for a date, the days of the offset.',
+        'For a duration, days of 24 hours; for a time of day, the lowest number of calendar days to wait; for a date, the days of the offset.',
     }),
   ),
   hours: Type.Optional(
@@ -41,7 +41,7 @@ const Settings = Exact({
     Type.Array(OneOf(WEEKDAYS), {
       minItems: 1,
       maxItems: 7,
-      description: 'For a time of day, the weekdays on which it may be: `mo` to `su`.',
+      description: 'For a time of day, the permitted weekdays: `mo` to `su`.',
     }),
   ),
   date: Type.Optional(Line(255, { description: 'An ISO 8601 date, or Liquid that renders one.' })),
@@ -55,7 +55,7 @@ function publishedFaults(settings: Settings): Fault[] {
   return [
     ...(format === 'duration' && isEmpty ? [needed('days', 'The step needs `hours`, `minutes` or')] : []),
     ...(format === 'duration' ? [] : missingOf(settings, format)),
-    ...(weekdays !== undefined && format !== 'time' ? [broken('weekdays', 'Only a time of day can be on `weekdays`. Omit it.')] : []),
+    ...(weekdays !== undefined && format !== 'time' ? [broken('weekdays', 'Only a time of day can have `weekdays`. Omit it.')] : []),
     ...(direction !== undefined && format !== 'date' ? [broken('direction', 'Only a date has a `direction`. Omit it.')] : []),
     ...(format === 'date' ? dateFaults(date) : []),
   ]

@@ -29,7 +29,7 @@ const Settings = Exact({
   where: Type.Optional(Tests('Tests of the event’s data, or of the data of the request.')),
   list_id: Type.Optional(IdOf<ListId>({ description: 'The list whose new users enter, or whose users enter on schedule.' })),
   change: Type.Optional(
-    OneOf(['entered', 'left'], { description: 'Whether users enter who entered the list, or who left it. Default `entered`.' }),
+    OneOf(['entered', 'left'], { description: 'Whether users enter when they enter the list, or when they leave it. Default `entered`.' }),
   ),
   schedule: Type.Optional(
     Line(1000, {
@@ -47,15 +47,15 @@ const Settings = Exact({
   entry_key: Type.Optional(
     Line(1000, {
       description:
-        'A path in event data, such as `data.cart_id`. Once and at a time are then counted for each value, and later events with another ' +
-        'value do not end waits. A value that no event has had for `JOURNEY_KEY_RETENTION_DAYS` counts as new.',
+        'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later ' +
+        'events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new.',
     }),
   ),
   on_repeat: Type.Optional(
     OneOf(['ignore', 'restart', 'update'], {
       description:
-        'What a repetition does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry ' +
-        'event (`update`).',
+        'What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the ' +
+        'entry event (`update`).',
     }),
   ),
   reenter_after: Type.Optional(Duration('How long after an entry a user may enter again.')),
@@ -85,9 +85,9 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
     ...(problem === null ? [] : [broken('schedule', `The value of \`schedule\` ${problem}.`)]),
     ...(entry_key === undefined || pathOf(entry_key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]),
     ...durationFaults(reenter_after, 'reenter_after', { mostMs: REENTER_AFTER_MAX_MS }),
-    ...(on_repeat === 'restart' && !multiple ? [broken('on_repeat', 'Set `multiple`, so that users can begin again.')] : []),
+    ...(on_repeat === 'restart' && !multiple ? [broken('on_repeat', 'Set `multiple`, so that users can enter again.')] : []),
     ...(on_repeat !== undefined && on_repeat !== 'ignore' && multiple && concurrent
-      ? [broken('on_repeat', 'Every entry is its own with `concurrent`. Omit `on_repeat`, or set `concurrent` to false.')]
+      ? [broken('on_repeat', 'With `concurrent`, every entry is separate. Omit `on_repeat`, or set `concurrent` to false.')]
       : []),
   ]
 }

@@ -15,7 +15,7 @@ const Settings = Exact({
         event_name: Type.Optional(EventName('Users who do this leave.')),
         where: Type.Optional(Tests('Tests of the event’s data.')),
         list_id: Type.Optional(IdOf<ListId>({ description: 'Users who enter this list leave, or users who leave it.' })),
-        change: Type.Optional(OneOf(['entered', 'left'], { description: 'Which change of the list it is. Default `entered`.' })),
+        change: Type.Optional(OneOf(['entered', 'left'], { description: 'Which change of the list counts. Default `entered`.' })),
         rule: Type.Optional(RuleSetting('Users who match leave.')),
       }),
       {

@@ -58,7 +58,7 @@ const CASES: Case<Settings>[] = [
 
 export const link = step({
   label: 'Go to another journey',
-  description: 'Makes the user enter another journey. Without a next step, this journey ends; with one, the user is in both.',
+  description: 'Makes the user enter another journey. Without a next step, the user completes this journey; with one, the user is in both.',
   also: ['go to journey', 'start another journey', 'send to campaign', 'enter journey', 'jump'],
   settings: Settings,
   example: { journey_id: 5 as JourneyId },

@@ -61,7 +61,7 @@ export const list = step({
   },
   tell: ({ list_id, change = 'add' }, { path, reason }) => {
     if (path === 'failed') return `The list ${list_id} could not be changed (${reason}).`
-    if (reason === 'unchanged') return change === 'add' ? `Was in the list ${list_id} already.` : `Was not in the list ${list_id}.`
+    if (reason === 'unchanged') return change === 'add' ? `Was already in the list ${list_id}.` : `Was not in the list ${list_id}.`
     return change === 'add' ? `Was added to the list ${list_id}.` : `Was removed from the list ${list_id}.`
   },
   cases: CASES,

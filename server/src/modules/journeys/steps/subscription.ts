@@ -76,8 +76,8 @@ export const subscription = step({
   },
   tell: ({ subscription_id, state }, { path, reason }) => {
     if (path === 'failed') return `The subscription ${subscription_id} could not be changed (${reason}).`
-    if (reason === 'consent_kept') return `The subscription ${subscription_id} was kept as the user chose it.`
-    if (reason === 'unchanged') return `The subscription ${subscription_id} was in this state already.`
+    if (reason === 'consent_kept') return `The user’s own choice for the subscription ${subscription_id} was kept.`
+    if (reason === 'unchanged') return `The subscription ${subscription_id} was already in this state.`
     return state === 0 ? `Was unsubscribed from ${subscription_id}.` : `Was subscribed to ${subscription_id}.`
   },
   cases: CASES,

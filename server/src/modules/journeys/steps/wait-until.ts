@@ -36,13 +36,13 @@ const Settings = Exact({
         where: Type.Optional(Tests('Tests of the event’s data.')),
         since: Type.Optional(
           OneOf(['entrance', 'arrival'], {
-            description: 'From when on events and list changes count: since the user entered the journey (default), or came to the step.',
+            description: 'When events and list changes begin to count: when the user entered the journey (default), or reached the step.',
           }),
         ),
         list_id: Type.Optional(IdOf<ListId>({ description: 'The list to wait for.' })),
         is: Type.Optional(
           OneOf(['in', 'not_in', 'entered', 'left'], {
-            description: 'Whether the user has to be in the list or not, or to enter or leave it. Default `in`.',
+            description: 'Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.',
           }),
         ),
         rule: Type.Optional(RuleSetting('The rule that the user has to match.')),
@@ -53,7 +53,7 @@ const Settings = Exact({
       },
     ),
   ),
-  timeout: Type.Optional(Duration('How long to wait at most, from 1 minute to 400 days; then users take the path `timeout`.')),
+  timeout: Type.Optional(Duration('The longest wait, at least 1 minute; then users take the path `timeout`.', '400 days')),
 })
 /** The settings of a wait. */
 type WaitSettings = Static<typeof Settings>

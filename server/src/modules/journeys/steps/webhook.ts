@@ -55,7 +55,7 @@ const Settings = Exact({
     Type.Integer({
       minimum: 0,
       maximum: 8,
-      description: `How often to call again after no answer, or one of 408, 409, 429 and 5xx. Default ${RETRIES}.`,
+      description: `How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default ${RETRIES}.`,
     }),
   ),
 })

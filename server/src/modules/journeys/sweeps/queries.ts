@@ -45,7 +45,7 @@ export const deleteSweeps = (ctx: InTx, journeyId: JourneyId, kinds: SweepWork['
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = any(${kinds}::text[])`,
   )
 
-/** Ends the exits that were planned when a journey was switched off. Users who were inside when it was archived exit all the same. */
+/** Ends the exits that were planned when a journey was switched off. Users who were inside when it was archived do not return. */
 export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
   ctx.db.run(
     sql`delete from journey_sweeps

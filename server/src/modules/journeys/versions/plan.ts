@@ -56,7 +56,7 @@ export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: rea
     const target = targets.get(to)
     if (entry === 'move' && target?.type !== type) {
       const what = target ? `has another type now` : `does not exist any more`
-      const message = `${users} users are at \`${key}\`, which ${what}. Set \`plan.steps.${key}\` to what happens to them.`
+      const message = `${users} users are at \`${key}\`, which ${what}. Set \`plan.steps.${key}\` to decide what happens to them.`
       faults.push(broken(`plan.steps.${key}`, message))
     }
     return { ...group, plan: { move: to }, in_place: to === key && target?.type === type }

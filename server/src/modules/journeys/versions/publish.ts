@@ -63,7 +63,7 @@ async function refuseWhileMoving(ctx: ProjectCtx, id: JourneyId): Promise<void> 
 
 async function movingFaults(ctx: ProjectCtx, id: JourneyId): Promise<Fault[]> {
   if ((await sweepsOf(ctx, id, ['publish'])).length === 0) return []
-  const message = 'Users are still moving to the version that was published last. Wait until `moving` in the list of versions is 0.'
+  const message = 'Users are still moving to the last published version. Wait until `moving` in the list of versions is 0.'
   return [{ code: 'validation_failed', param: 'version', message }]
 }
 

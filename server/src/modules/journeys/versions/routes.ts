@@ -20,7 +20,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     path: '/api/client/journeys/{journeyId}/steps',
     summary: 'Read the steps of a journey.',
     description:
-      'An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are those of all versions.',
+      'An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.',
     access: { secret: 'support' },
     versioned: versionedSteps,
     params,
@@ -33,8 +33,8 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     path: '/api/client/journeys/{journeyId}/steps',
     summary: 'Replace all steps of the draft of a journey.',
     description:
-      'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, also those in rules, must be of this project. ' +
-      'Users see the steps when the journey is published; only a live journey that was never published goes live with them at once, or the request is refused with its faults. Changing a journey that is not a draft needs `publisher`.',
+      'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. ' +
+      'Users see the steps when the journey is published. A live journey that was never published goes live with them at once; if they have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
     versioned: versionedSteps,
@@ -48,7 +48,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     path: '/api/client/journeys/{journeyId}/publish',
     summary: 'Publish the draft of a journey, or an earlier version again.',
     description:
-      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. While they do, another publication is refused.',
+      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. Until all have moved, another publication is refused.',
     access: { secret: 'publisher' },
     audit: journeyAudit('published', { always: true, details: ({ body }) => body as object }),
     params,
@@ -61,7 +61,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/publish/preview',
     summary: 'Show what a publication would do.',
-    description: 'The reply is that of publishJourney, with all faults in `faults`. Nothing changes.',
+    description: 'The same reply as publishJourney, with all faults in `faults`. Nothing changes.',
     access: { secret: 'publisher' },
     audit: { none: 'nothing is saved' },
     params,
@@ -74,7 +74,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/versions',
     summary: 'List the versions of a journey.',
-    description: 'The newest first. `moving` is 0 when all users have followed the plan of the last publication.',
+    description: 'Newest first. `moving` is 0 once all users have followed the plan of the last publication.',
     access: { secret: 'support' },
     params,
     list: versionListing,

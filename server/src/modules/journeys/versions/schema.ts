@@ -29,7 +29,7 @@ const Entry = Type.Unsafe<PlanEntry>({
 
 const Plan = Exact(
   {
-    default: Type.Optional(OneOf(['stay', 'exit', 'move'], { description: 'For steps that are not named. Default: `stay`.' })),
+    default: Type.Optional(OneOf(['stay', 'exit', 'move'], { description: 'For all other steps. Default: `stay`.' })),
     steps: Type.Optional(
       Type.Unsafe<Record<string, PlanEntry>>({
         type: 'object',
@@ -65,17 +65,17 @@ export const Publication = Exact(
   {
     version: Type.Integer({ description: 'The number of the new version.' }),
     published_at: Type.Optional(Timestamp),
-    moving: Type.Integer({ description: 'How many users move or exit. They do so in the background.' }),
+    moving: Type.Integer({ description: 'How many users move or exit, in the background.' }),
     faults: Type.Array(Problem, { description: 'Faults that prevent publication. Empty after a publication.' }),
     warnings: Type.Array(Problem, { description: 'Warnings.' }),
     steps: Type.Array(
       Exact({
         external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
         version: Type.Integer({ description: 'The version that the users are on.' }),
-        users: Type.Integer({ description: 'How many are at the step.' }),
+        users: Type.Integer({ description: 'How many users are at the step now.' }),
         plan: Entry,
-        in_place: Type.Boolean({ description: 'Whether they keep what they wait for, because the step has the same key and type.' }),
-        due_now: Type.Integer({ description: 'The number of these users who pass the new step at once.' }),
+        in_place: Type.Boolean({ description: 'Whether their wait continues, because the step has the same key and type.' }),
+        due_now: Type.Integer({ description: 'How many of these users continue past the new step at once.' }),
       }),
       { description: 'The steps at which users are on earlier versions.' },
     ),
@@ -86,13 +86,13 @@ export type Publication = Static<typeof Publication>
 
 const shown = {
   version: Type.Integer(),
-  status: OneOf(['draft', 'live', 'past'], { description: 'Users enter the `live` version, and finish on a `past` one.' }),
+  status: OneOf(['draft', 'live', 'past'], { description: 'Users enter the `live` version; users on a `past` version finish on it.' }),
 }
 
 export const Version = Exact({
   ...shown,
   users: Type.Integer({ description: 'How many users are inside on this version.' }),
-  moving: Type.Integer({ description: 'How many of them are about to move to the live version, or to exit.' }),
+  moving: Type.Integer({ description: 'How many of them still have to move to the live version, or to exit.' }),
   note: Type.Optional(Type.String()),
   created_at: Timestamp,
   published_at: Type.Optional(Timestamp),

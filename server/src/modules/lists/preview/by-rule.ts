@@ -65,6 +65,6 @@ async function readInTime<T>(
 }
 
 const tooMany = () =>
-  new ApiError('rate_limited', `Too many rules of this project are being counted or searched by. Retry after ${RETRY_S} seconds.`, {
+  new ApiError('rate_limited', `Too many previews and rule searches of this project are running. Retry after ${RETRY_S} seconds.`, {
     headers: { 'retry-after': String(RETRY_S) },
   })

@@ -7,7 +7,7 @@ export const sizeRoutes = [
     method: 'GET',
     path: '/api/client/lists/sizes',
     summary: 'Read how many users lists had in the last 30 days.',
-    description: 'One number for each day, stored early on that day in UTC. A list that is new or archived has none.',
+    description: 'One number for each day, stored early on that day in UTC. A new or archived list has none.',
     access: { secret: 'support' },
     query: SizesQuery,
     reply: ListSizes,

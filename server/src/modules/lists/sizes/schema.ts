@@ -8,7 +8,7 @@ export const SizesQuery = Exact({
   list_ids: Type.String({
     pattern: '^[0-9]{1,15}(?:,[0-9]{1,15}){0,99}$',
     problem: 'is not a list of at most 100 ids',
-    description: 'Up to 100 ids of lists, with commas between them.',
+    description: 'Up to 100 list ids, separated by commas.',
   }),
 })
 export type SizesQuery = Static<typeof SizesQuery>
@@ -18,8 +18,8 @@ export const ListSizes = Exact({
   results: Type.Array(
     Exact({
       list_id: IdOf<ListId>(),
-      days: Type.Array(Exact({ day: Day, users: Type.Integer({ description: 'Number of users in the list, early on that day.' }) }), {
-        description: 'The earliest is first. A day on which no server ran is left out.',
+      days: Type.Array(Exact({ day: Day, users: Type.Integer({ description: 'Number of users in the list at the start of that day.' }) }), {
+        description: 'Earliest first. Days on which no server ran are left out.',
       }),
     }),
   ),
@@ -28,7 +28,7 @@ export type ListSizes = Static<typeof ListSizes>
 
 export const ListTags = Exact({
   results: Type.Array(Exact({ tag: Type.String(), lists: Type.Integer({ description: 'Number of lists that have the tag.' }) }), {
-    description: 'At most 200. Those of most lists are first.',
+    description: 'At most 200, those of the most lists first.',
   }),
 })
 export type ListTags = Static<typeof ListTags>

@@ -15,7 +15,7 @@ export type Counts = {
   opens: number
   clicks: number
   bounced: number
-  /** Messages by which their user unsubscribed. */
+  /** Messages through which the user unsubscribed. */
   unsubscribed: number
   states: Omit<CountRow, 'campaign_id' | 'unsubscribes'>[]
 }

@@ -7,16 +7,16 @@ import { CHANNELS, IdOf, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { SENT_STATES } from '../schema.ts'
 
 const counts = {
-  messages: Type.Integer({ description: 'All messages, among them those that were skipped or wait.' }),
+  messages: Type.Integer({ description: 'All messages, including skipped and waiting ones.' }),
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
   delivered: Type.Integer({ description: 'Messages that were reported as delivered or, after that, as spam.' }),
-  opened: Type.Integer({ description: 'Messages that were opened. An estimate, because mail programs load images by themselves.' }),
+  opened: Type.Integer({ description: 'Messages that were opened. An estimate, because mail programs load images automatically.' }),
   clicked: Type.Integer({ description: 'Messages with a click.' }),
   bounced: Type.Integer({ description: 'Messages that bounced.' }),
   complained: Type.Integer({ description: 'Messages that were reported as spam.' }),
   failed: Type.Integer({ description: 'Messages that failed.' }),
   unsubscribed: Type.Integer({
-    description: 'Messages by which their user unsubscribed: on a hosted page, in a mail program or by a report as spam.',
+    description: 'Messages through which the user unsubscribed: on a hosted page, in a mail program or by reporting spam.',
   }),
 }
 

@@ -100,7 +100,7 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
   }
 }
 
-const NOT_SAVED = 'What the host replied could not be saved.'
+const NOT_SAVED = 'The reply of the host could not be saved.'
 
 /** Of a recipient that was delivered to. */
 export const UNSAVED: Outcome = { is: 'unsaved', reason: NOT_SAVED }

@@ -17,7 +17,7 @@ export const mailQueueRoutes = [
     path,
     summary: 'List the recipients in the mail queue, newest first.',
     description:
-      'The email that the provider `mta` delivers, one item for each recipient: its site, its attempts, and when the next one is. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.',
+      'The email that the provider `mta` delivers, one item per recipient, with its site, its attempts and the time of the next one. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.',
     access: { secret: 'support', smtpproxy: true },
     query: MailQueueQuery,
     list: mailListing,
@@ -28,7 +28,7 @@ export const mailQueueRoutes = [
     method: 'GET',
     path: `${path}/pauses`,
     summary: 'List what is paused in the mail queue.',
-    description: 'Campaigns that are paused themselves are not listed; their email is held too.',
+    description: 'Paused campaigns are not listed; their email is held too.',
     access: { secret: 'support' },
     reply: PausedTargets,
     run: (ctx) => listPauses(ctx),

@@ -23,7 +23,7 @@ export const DeliveryAttempt = Exact({
   attempt: Type.Integer({ description: 'The number of the attempt.' }),
   at: Type.String({ format: 'date-time' }),
   outcome: OneOf(['delivered', 'failed', 'deferred', 'uncertain', 'expired', 'cancelled'], {
-    description: '`uncertain`: the host did not reply to the email, so it may have it; it is delivered again.',
+    description: '`uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.',
   }),
   host: Type.Optional(Type.String({ description: 'The mail host.' })),
   ip: Type.Optional(Type.String({ description: 'The address of the mail host.' })),
@@ -45,9 +45,9 @@ export const QueuedRecipient = Exact(
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
     domain: Type.String(),
-    site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
+    site: Nullable(Type.String({ description: 'The group of mail hosts, once it is known.' })),
     state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'The result for the recipient. `expired`: the time of the email ran out.',
+      description: 'The result for the recipient. `expired`: the email’s lifetime ended.',
     }),
     attempts: Type.Integer(),
     next_attempt_at: Nullable(Timestamp),
@@ -85,4 +85,4 @@ export const PausedTargets = Exact({
   results: Type.Array(PauseTarget, { description: 'The pauses. An empty item pauses all email of the project.' }),
 })
 
-export const ChangedRecipients = Exact({ recipients: Type.Integer({ description: 'How many recipients it concerned.' }) })
+export const ChangedRecipients = Exact({ recipients: Type.Integer({ description: 'How many recipients were affected.' }) })

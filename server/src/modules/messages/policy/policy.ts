@@ -19,8 +19,8 @@ export type Cap = Static<typeof Cap>
 
 export const QuietHours = Exact({
   channels: Channels,
-  from: TimeOfDay('When they start, in the user’s time zone, such as `21:00`.'),
-  to: TimeOfDay('When they end. A time earlier than `from` is on the next day.'),
+  from: TimeOfDay('The start of the quiet hours, in the user’s time zone, such as `21:00`.'),
+  to: TimeOfDay('The end of the quiet hours. A time earlier than `from` is on the next day.'),
 })
 export type QuietHours = Static<typeof QuietHours>
 

@@ -12,7 +12,7 @@ const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', 
 
 /** What messages can be filtered by. */
 export const MessageQuery = Exact({
-  user: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The `external_id` of a user, or the anonymous id of one without.' })),
+  user: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The `external_id` of a user, or the anonymous id of a user without one.' })),
   campaign_id: Type.Optional(IdText('The id of a campaign.')),
   journey_id: Type.Optional(IdText('The id of a journey.')),
   state: Type.Optional(OneOf(MESSAGE_STATES, { description: 'The state.' })),
@@ -20,9 +20,7 @@ export const MessageQuery = Exact({
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
   provider: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The kind of the provider that had the last attempt, such as `smtp`.' })),
   domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of the recipient of emails.' })),
-  site: Type.Optional(
-    Line(NAME_LENGTH_MAX, { description: 'The mail site that an email was delivered to, or is to be; for the provider `mta`.' }),
-  ),
+  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The mail site of an email that the provider `mta` delivers.' })),
   since: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created at this time or later.' })),
   until: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created before this time.' })),
 })
@@ -43,8 +41,8 @@ const columns = {
 const times = <T extends typeof Timestamp>(time: T) => ({
   created_at: time,
   due_at: Type.Unsafe<Date>({ ...time, description: 'When it is sent, or tried again.' }),
-  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which it is skipped if it was not sent.' })),
-  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it came to an end: sent, skipped or failed.' })),
+  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which it is skipped if it has not been sent.' })),
+  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was sent, skipped or failed.' })),
   opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was first opened.' })),
   clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in it was first clicked.' })),
 })
@@ -78,7 +76,7 @@ export type MessageSummary = Static<typeof MessageSummary>
 
 const Moment = Exact({
   at: Timestamp,
-  what: OneOf([...MESSAGE_STATES, 'opened', 'clicked'], { description: 'The state that the message came to, or what its user did.' }),
+  what: OneOf([...MESSAGE_STATES, 'opened', 'clicked'], { description: 'The state that the message entered, or the action of its user.' }),
   reason: Nullable(Type.String({ description: 'Why, as a stable code.' })),
   detail: Nullable(Type.String({ description: 'More about the reason.' })),
 })
@@ -86,7 +84,7 @@ export type Moment = Static<typeof Moment>
 
 const Delivery = Exact({
   recipient: Type.String({ description: 'Empty if the user was erased.' }),
-  site: Nullable(Type.String({ description: 'The group of mail hosts, once they were looked up.' })),
+  site: Nullable(Type.String({ description: 'The group of mail hosts, once it is known.' })),
   state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled'], {
     description: 'The state of the recipient. `claimed`: it is being delivered.',
   }),

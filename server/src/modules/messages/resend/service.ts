@@ -48,8 +48,8 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
 function checked(found: FinishedMessage, campaign: SendingCampaign | undefined): SendingCampaign {
   if (!ATTEMPTED_STATES.includes(found.state))
     throw refusal(`The message is \`${found.state}\`. Only a message that was attempted and has ended can be sent again.`)
-  if (found.has_redacted) throw refusal('The values that the request of this message redacted are deleted. Send it with a new request.')
-  if (found.has_files) throw refusal('The attachments that came with the request of this message are deleted. Send it with a new request.')
+  if (found.has_redacted) throw refusal('The redacted values of this message were deleted. Send it with a new request.')
+  if (found.has_files) throw refusal('The attachments of this message were deleted. Send it with a new request.')
   if (!campaign) throw refusal('The campaign of this message is archived.')
   if (!isSending({ ...campaign, is_paused: false }, true)) throw refusal(`The campaign of this message is \`${campaign.state}\`.`)
   return campaign

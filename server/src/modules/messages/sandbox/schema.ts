@@ -27,7 +27,9 @@ export const SandboxQuery = Exact({
   campaign_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', problem: 'is not an id', description: 'The id of a campaign.' })),
   tag: Type.Optional(Line(64, { minLength: 1, description: 'A tag of the campaign or of the journey that sent the message.' })),
   has_link: Type.Optional(
-    OneOf(['true', 'false'], { description: 'Whether there is a link to press: in HTML, a text, or the URL of a push or in-app message.' }),
+    OneOf(['true', 'false'], {
+      description: 'Whether the message has a link: in the HTML or the text, or as the URL of a push or in-app message.',
+    }),
   ),
   has_attachment: Type.Optional(OneOf(['true', 'false'], { description: 'Whether an email has attachments or inline images.' })),
 })
@@ -60,16 +62,16 @@ export const SandboxMessageWhole = Exact({
     Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'Of an email: the headers beside those that `content` has, such as `List-Unsubscribe`.',
+      description: 'Of an email: the headers that are not in `content`, such as `List-Unsubscribe`.',
     }),
   ),
   view_url: Type.Optional(
     Type.String({
-      description: 'Of an email to a user: the page that shows it in the browser, as it would be now. Nothing there is counted.',
+      description: 'Of an email to a user: the page that shows it in the browser, as of now. Opening it counts nothing.',
     }),
   ),
   preferences_url: Type.Optional(
-    Type.String({ description: 'Of a message to a user: their preference page, as they would see it. Nothing there is saved.' }),
+    Type.String({ description: 'Of a message to a user: the preference page as the user would see it. It saves nothing.' }),
   ),
   source: Type.Optional(Type.String({ description: 'Of an email: the source, as an SMTP relay would have got it.' })),
   created_at: Timestamp,

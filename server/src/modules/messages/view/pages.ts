@@ -21,7 +21,7 @@ const page = (status: number, title: string, text: string): PublicReply => ({
 })
 
 const NOT_FOUND = page(404, 'Not found', 'This message is no longer available.')
-const TEST_SEND = page(200, 'Test message', 'This is the link of a test message. In a campaign, it shows the message in the browser.')
+const TEST_SEND = page(200, 'Test message', 'This link comes from a test message. In a campaign, it shows the message in the browser.')
 
 /** The pages of messages. */
 export const viewPages = (findSendingCampaigns: FindSendingCampaigns): PublicPage[] => [

@@ -44,7 +44,7 @@ function labelOf(hosts: readonly string[]): string {
   return shared?.includes('.') ? shared : first
 }
 
-/** Limits by the key of a site; `*` stands for all sites of no known provider. */
+/** Limits by the key of a site; `*` applies to all sites without a known provider. */
 export type LimitOverrides = Readonly<Record<string, SomeLimits>>
 
 /** The limits of a site: those of its provider, with what the operator set instead. */

@@ -8,10 +8,10 @@ export const TlsResultCount = Exact(
   {
     id: IdOf<TlsCountId>(),
     day: Type.Unsafe<Date>({ ...Timestamp, description: 'The start of the day, in UTC.' }),
-    domain: Nullable(Type.String({ description: 'The domain of the recipients; null for what is counted together.' })),
+    domain: Nullable(Type.String({ description: 'The domain of the recipients; null for the total of several domains.' })),
     policy: OneOf(TLS_POLICIES, { description: '`tlsa`: the host asks for TLS by DANE. `sts`: the domain asks for it by MTA-STS.' }),
     result: OneOf(TLS_RESULTS, { description: '`success`, or the failure type of RFC 8460.' }),
-    count: Type.Integer({ minimum: 1, description: 'How often that happened on that day.' }),
+    count: Type.Integer({ minimum: 1, description: 'The number of deliveries with this result on that day.' }),
   },
   { title: 'TlsResult' },
 )

@@ -11,7 +11,7 @@ import { PATH_LENGTH_MAX } from './path.ts'
 
 export const attribute = condition<AttributeCondition>({
   label: 'Attribute',
-  description: 'Users with an attribute that compares as given. An attribute that has a type accepts only the operators for this type.',
+  description: 'Users whose attribute passes the comparison. A typed attribute accepts only the operators for its type.',
   shape: Comparing(
     {
       attribute: Type.String({

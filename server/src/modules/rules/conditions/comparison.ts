@@ -31,7 +31,7 @@ const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
 export const As = Type.Optional(
   OneOf(['date'], {
     description:
-      'Declares the values of the attribute as dates: a Unix timestamp counts as one too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.',
+      'Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.',
   }),
 )
 

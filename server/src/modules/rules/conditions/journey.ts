@@ -46,13 +46,13 @@ export const journey = condition<JourneyCondition>({
     journey: IdOf<JourneyId>({ description: 'The id of the journey.' }),
     is: OneOf(JOURNEY_STATES, { description: 'Where the user is.' }),
     step: Type.Optional(Line(64, { description: 'The key of a step, with `inside` only.' })),
-    within: Type.Optional(duration('Counts only what happened in this period up to now.')),
+    within: Type.Optional(duration('Counts only entrances, arrivals and exits in this period up to now.')),
   }),
   example: { journey: 5, is: 'completed', within: '30d' },
   faults: ({ is, step, within }) => {
     const problem = within === undefined ? null : durationProblem(within)
     return [
-      ...(step !== undefined && is !== 'inside' ? [broken('step', 'Only users who are `inside` are at a step. Leave out `step`.')] : []),
+      ...(step !== undefined && is !== 'inside' ? [broken('step', 'Only users who are `inside` are at a step. Omit `step`.')] : []),
       ...(problem ? [broken('within', `The value of \`within\` ${problem}.`)] : []),
     ]
   },

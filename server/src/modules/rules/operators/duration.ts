@@ -7,14 +7,14 @@ const MS: Record<string, number> = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 *
 const WORDS: Record<string, string> = { m: 'minute', h: 'hour', d: 'day', w: 'week', y: 'year' }
 const YEARS_MAX = 200
 
-const FORM = `Minutes, hours, days, weeks or years of 365.25 days, such as \`90m\`, \`12h\`, \`30d\`, \`2w\` or \`18y\`. At most ${YEARS_MAX} years.`
+const FORM = 'Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`.'
 
-/** A duration, with a sentence that says what it means if the name does not. */
-export const duration = (means = '') =>
+/** A duration, with a sentence about its meaning if the name does not tell it. The caller checks a lower limit than the default one. */
+export const duration = (means = '', most = `${YEARS_MAX} years`) =>
   Type.String({
     pattern: '^[1-9]\\d{0,8}[mhdwy]$',
     problem: 'must be a number of minutes, hours, days, weeks or years, such as `90m`, `12h`, `30d`, `2w` or `18y`',
-    description: `${means} ${FORM}`.trimStart(),
+    description: `${means} ${FORM} At most ${most}.`.trimStart(),
   })
 
 /** In milliseconds. */

@@ -35,7 +35,7 @@ export type Evidence = {
 }
 
 const SameAddress = Type.Optional(
-  Type.Integer({ description: 'The id of the user whose message it was, of an entry of another user with the same address.' }),
+  Type.Integer({ description: 'The id of the user who got the message. Present in the entries of other users with the same address.' }),
 )
 const Everything = Type.Optional(Type.Boolean({ description: 'Whether the user unsubscribed from everything.' }))
 const MessageId = Type.Integer({ description: 'The id of the message that was answered.' })
@@ -54,7 +54,7 @@ const PROOFS = [
     },
     { description: 'An import.' },
   ),
-  Exact({ undone: Type.Literal(true, { description: 'Always true.' }) }, { description: 'An import that was undone.' }),
+  Exact({ undone: Type.Literal(true, { description: 'Always true.' }) }, { description: 'The undoing of an import.' }),
   Exact(
     {
       ip: Type.String({ description: 'The IP address of the request.' }),

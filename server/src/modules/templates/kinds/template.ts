@@ -11,7 +11,7 @@ export const common = {
     Type.Array(Line(255), {
       maxItems: REQUIRED_MAX,
       description:
-        'Variables that must not be empty, such as `user.data.first_name`. If one is, the message fails. Other missing variables render as nothing.',
+        'Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing.',
     }),
   ),
 }

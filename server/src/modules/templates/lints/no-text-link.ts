@@ -8,9 +8,7 @@ export const noTextLink = lint({
     const { text } = written
     if (typeof text !== 'string' || text.trim() === '' || /https?:\/\/|\{\{[^{}]*url/i.test(text)) return []
     const hasLinks = elementsOf(written).some(({ name, attribute }) => LINKS.has(name) && attribute('href'))
-    return hasLinks
-      ? [{ param: 'text', message: 'The plain text has none of the links. Add them, or omit `text` to have it generated.' }]
-      : []
+    return hasLinks ? [{ param: 'text', message: 'The plain text contains no links. Add them, or omit `text` to generate it.' }] : []
   },
   examples: [
     { content: { subject: 's', html: '<a href="https://example.com">x</a>', text: 'Come by' }, finds: ['text'] },

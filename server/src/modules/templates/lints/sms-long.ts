@@ -10,7 +10,7 @@ export const smsLong = lint({
   find({ written: { body }, about: { sample } }) {
     const { segments } = segmentsOf(rendered(String(body), sample))
     if (segments <= SEGMENTS_MAX) return []
-    return [{ param: 'body', message: `The text is sent in ${segments} segments, and each is charged. Shorten it.` }]
+    return [{ param: 'body', message: `The text needs ${segments} segments, each of which is charged. Shorten it.` }]
   },
   examples: [
     { channel: 'text', content: { body: 'x'.repeat(460) }, finds: ['body'] },

@@ -64,5 +64,5 @@ function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'pa
   if (member !== 'data' || root !== 'user' || key === undefined) return null
   // A project without users has no attributes yet, so every key is accepted.
   if (about.attributes.size === 0 || about.attributes.has(key)) return null
-  return `No user has ${name}, so it is always empty. Correct the name, or set the attribute on users first.`
+  return `No user has ${name}, so it is always empty. Correct the name, or set the attribute first.`
 }

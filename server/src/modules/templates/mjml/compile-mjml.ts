@@ -78,7 +78,7 @@ function lostTags(masked: MaskedText, structural: number[], html: string): Fault
   const lost = masked.pieces.flatMap((_, number) => (survived.has(number) ? [] : [number]))
   return (lost.length > 0 ? lost : moved.slice(0, 1)).slice(0, MISTAKES_MAX).map((number) => {
     const { text, line } = masked.pieces[number] as (typeof masked.pieces)[number]
-    const message = `The tag \`${text.slice(0, 100)}\` on line ${line} of \`mjml\` would be lost. Put it into text, into an attribute that appears in the HTML, or between sections, columns or their elements.`
+    const message = `The tag \`${text.slice(0, 100)}\` on line ${line} of \`mjml\` would be lost. Move it into text, into an attribute that appears in the HTML, or between sections, columns or their elements.`
     return { code: 'validation_failed', param: 'mjml', message }
   })
 }

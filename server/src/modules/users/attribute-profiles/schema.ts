@@ -7,7 +7,7 @@ export const Samples = Type.Array(Type.Unsafe<string | number | boolean>({ type:
 })
 
 /** The share of the profiled users or events that have an attribute. */
-export const Coverage = Type.Number({ minimum: 0, maximum: 1, description: 'The share that has it, from 0 to 1.' })
+export const Coverage = Type.Number({ minimum: 0, maximum: 1, description: 'The share of users with the attribute, from 0 to 1.' })
 
 const AttributeInUse = Exact({
   key: Type.String({
@@ -18,14 +18,14 @@ const AttributeInUse = Exact({
   coverage: Coverage,
   samples: Samples,
   last_seen: Timestamp,
-  label: Type.Optional(Type.String({ description: 'What your team calls it; absent without a label.' })),
-  personal_data: Type.Optional(Type.Boolean({ description: 'True if it says who a user is; otherwise absent.' })),
+  label: Type.Optional(Type.String({ description: 'The name that your team uses; absent without a label.' })),
+  personal_data: Type.Optional(Type.Boolean({ description: 'True if it is personal data; otherwise absent.' })),
 })
 
 /** The attributes in use. Those that most users have come first. */
 export const AttributesInUse = Exact({
   results: Type.Array(AttributeInUse),
-  people: Type.Integer({ description: 'How many users were read.' }),
+  people: Type.Integer({ description: 'How many users were counted.' }),
   as_of: Timestamp,
 })
 export type AttributesInUse = Static<typeof AttributesInUse>

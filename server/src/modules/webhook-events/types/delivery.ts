@@ -110,7 +110,7 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'A message was given up: the provider refused it, its attempts or its time ran out, or it could not be rendered.',
+  summary: 'A message failed for good: the provider refused it, its retries or its time ran out, or it could not be rendered.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
