@@ -9,7 +9,7 @@ export type Paging = { cursor?: string; page?: 'prev' }
 /** What a list is searched for, and which page is open; members of the address and of the request. */
 export type ListSearch = Paging & { q?: string }
 
-/** Reads the paging of an address. */
+/** Reads the paging from a URL. */
 export const pagingOf = ({ cursor, page }: Record<string, unknown>): Paging => ({
   ...(typeof cursor === 'string' && { cursor }),
   ...(page === 'prev' && { page }),
@@ -21,7 +21,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
-/** A rule of an address. It may be anything that was typed there: the API checks it. */
+/** The rule in a URL. It may be anything that was typed there: the API checks it. */
 export const ruleOf = (value: unknown): Draft | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Draft) : undefined
 

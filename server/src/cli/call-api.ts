@@ -44,7 +44,7 @@ export async function openApi(
   return { call: callApi(fetch, base, value), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() }
 }
 
-/** An object in JSON; an empty one if the text is no JSON. */
+/** An object in JSON; an empty one if the text is not JSON. */
 export function parsed(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text)

@@ -29,11 +29,11 @@ export async function putBackFiles(folder: string, dataDir: string): Promise<voi
   for (const name of await readdir(join(folder, FILES))) await copyFile(join(folder, FILES, name), join(dataDir, name))
 }
 
-/** Written last: a folder without it is no whole backup. */
+/** Written last: a folder without it is not a complete backup. */
 export const writeManifest = (folder: string, manifest: object): Promise<void> =>
   writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true })
 
-/** Throws `CommandError` if the folder is no whole backup. */
+/** Throws `CommandError` if the folder is not a complete backup. */
 export async function readManifest(folder: string): Promise<Record<string, unknown>> {
   try {
     return JSON.parse(await readFile(join(folder, MANIFEST), 'utf8'))

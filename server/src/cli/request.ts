@@ -15,7 +15,7 @@ export const run: Command['run'] = async (args, env) => {
   if (Object.keys(reply).length > 0) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`)
 }
 
-/** Reads the arguments of the command. Throws `UsageError` if they are no request. */
+/** Reads the arguments of the command. Throws `UsageError` if they do not form a request. */
 export function requestOf(args: string[], env: Record<string, string | undefined>) {
   const { values, operands } = readArguments(args, OPTIONS.request, 2)
   const [name = '', path = ''] = operands

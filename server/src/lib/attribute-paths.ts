@@ -49,8 +49,8 @@ export function valueAt([first = '', ...rest]: readonly string[]): (data: Record
 }
 
 /**
- * The data with a value at a path, whose keys are given; null removes it. Objects on the way are created, and replace values that are
- * no objects.
+ * The data with a value at a path, whose keys are given; null removes it. Objects on the path are created, and replace values that
+ * are not objects.
  */
 export function withValueAt(
   data: Record<string, unknown>,

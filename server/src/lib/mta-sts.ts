@@ -43,7 +43,7 @@ function patternOf(text: string): string | null {
   return name === null ? null : wildcard + name
 }
 
-/** Does one of the patterns mean the host? `*` stands for exactly one label (RFC 8461 §4.1). */
+/** Whether one of the patterns matches the host. `*` matches exactly one label (RFC 8461 §4.1). */
 export function matchesMx(patterns: readonly string[], host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   const parent = name.slice(name.indexOf('.'))

@@ -11,7 +11,7 @@ export type NatsServers = {
 
 const NATS_URL = /^(nats|tls):\/\/(?:([^@/]*)@)?([^@/?#]+)\/?$/
 
-/** Reads `nats://user:password@host1:4222,host2:4222`; with `tls:` the connection must be encrypted. Null if it is no such URL. */
+/** Reads `nats://user:password@host1:4222,host2:4222`; with `tls:` the connection must be encrypted. Null if the URL has another form. */
 export function natsServers(url: string): NatsServers | null {
   const [, scheme, signIn = '', hosts = ''] = NATS_URL.exec(url) ?? []
   const servers = hosts.split(',')

@@ -7,7 +7,7 @@ const SIMULATOR_DOMAIN = 'simulator.carillon.example'
 const SIMULATED = ['bounce', 'complaint', 'deferred', 'slow'] as const
 export type Simulated = (typeof SIMULATED)[number] | 'delivered'
 
-/** The outcome that an address of the simulator stands for. Null for any other address. */
+/** The outcome that an address of the simulator requests. Null for any other address. */
 export function simulatedBy(address: string): Simulated | null {
   const at = address.lastIndexOf('@')
   if (address.slice(at + 1).toLowerCase() !== SIMULATOR_DOMAIN) return null

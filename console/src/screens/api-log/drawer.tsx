@@ -8,7 +8,7 @@ import { useProject } from '../../session/project.tsx'
 import { Result } from './result.tsx'
 import { againOf, hasGaps, type Logged, pathOf } from './shown.ts'
 
-/** A request beside the log: what it asked for, what became of it, and the code to run it again. */
+/** A request beside the log: its parameters, its result, and the code to run it again. */
 export function RequestDrawer({ request, onClose }: { request: Logged; onClose: () => void }) {
   const { t } = useTranslation('api-log')
   const { method, query, body } = request

@@ -8,7 +8,7 @@ const WEEK_DAYS = 7
 /** The month of an address. */
 export const monthOf = (value: unknown): string | undefined => (typeof value === 'string' && MONTH.test(value) ? value : undefined)
 
-/** The month that is so many months later. */
+/** The month that is this many months later. */
 export function laterMonth(month: string, by: number): string {
   const date = new Date(`${month}-01T00:00:00Z`)
   date.setUTCMonth(date.getUTCMonth() + by)

@@ -5,7 +5,7 @@ import { Card } from '../../parts/page.tsx'
 import type { Campaign } from './search.ts'
 import { sumsByVariant } from './variants.ts'
 
-/** An A/B test: what became of each variant, and which has won. */
+/** An A/B test: the results of each variant, and the winner. */
 export function VariantResults({ campaign: { id, variants } }: { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
   const { data } = useRead('/api/client/campaigns/{campaignId}/delivery', { path: { campaignId: id } })

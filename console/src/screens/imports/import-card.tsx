@@ -46,7 +46,7 @@ export function useImport(listId: number, importId: number) {
   })
 }
 
-/** What became of an import: its progress, its rows by outcome, what was refused and why. */
+/** The result of an import: its progress, its rows by outcome, and refused rows with their reasons. */
 export function ImportCard({ listId, importId }: { listId: number; importId: number }) {
   const { t } = useTranslation('imports')
   const { data, error, refetch } = useImport(listId, importId)

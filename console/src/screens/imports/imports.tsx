@@ -22,7 +22,7 @@ type ListImport = components['schemas']['ListImport']
 const route = getRouteApi('/member/p/$project/imports')
 const PATH = '/api/client/lists/{listId}/imports'
 
-/** The imports of a list, with what became of their rows. */
+/** The imports of a list, with the results of their rows. */
 export function Imports() {
   const { t } = useTranslation('imports')
   const project = String(useProject().id)

@@ -12,7 +12,7 @@ type Visit = {
   seen: object
 }
 
-/** The steps that a user came to, each with what was decided there, why, and when. */
+/** The steps that a user reached, each with its decision, the reason, and the time. */
 export function Visits({ visits, editing: { graph, words, numbers } }: { visits: readonly Visit[]; editing: Editing }) {
   const { t, i18n } = useTranslation('journeys')
   if (visits.length === 0) return <p className="pad quiet sm">{t('visits.none')}</p>

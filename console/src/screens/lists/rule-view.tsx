@@ -21,7 +21,7 @@ type Changed = { rule: Draft; version: string | null }
 /** Any version: the member has seen that there is another one. */
 const ANY = '*'
 
-/** The rule of the list, which is saved by a button: the list is built again. Nobody overwrites what another member has saved meanwhile. */
+/** The rule of the list, which is saved by a button: the list is built again. No member overwrites what another has saved meanwhile. */
 export function RuleView({ list, mayChange }: { list: List; mayChange: boolean }) {
   const { t } = useTranslation('lists')
   const stored = (list.rule ?? {}) as Draft

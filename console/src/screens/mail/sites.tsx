@@ -15,7 +15,7 @@ import { SiteLimits } from './limits.tsx'
 import { useIsHeld, usePauseWrite } from './pauses.tsx'
 import { SITES, type Site } from './search.ts'
 
-/** The sites that email goes to, with what became of the attempts of the last 24 hours. */
+/** The sites that email goes to, with the results of the attempts of the last 24 hours. */
 export function Sites({ search: { q, cursor, page } }: { search: ListSearch }) {
   const { t } = useTranslation('mail')
   const navigate = useNavigate({ from: '/p/$project/mail-queue' })

@@ -22,7 +22,7 @@ type Message = components['schemas']['MessageWhole']
 const PATH = '/api/client/messages/{messageId}'
 const VIEWS = ['timeline', 'content', 'explain'] as const
 
-/** One message beside the log: what became of it, what it says, and why. */
+/** One message beside the log: its timeline, its content, and the explanation. */
 export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void }) {
   const { t } = useTranslation('messages')
   const { data: message, error, refetch } = useRead(PATH, { path: { messageId: id } })

@@ -38,7 +38,7 @@ const MARKS: Record<What, [string, Icon]> = {
   unknown: ['act', IconQuestionMark],
 }
 
-/** What became of a message, oldest first, in words with the codes of the API. */
+/** The timeline of a message, oldest first, in words with the codes of the API. */
 export function Timeline({ message: { timeline, deliveries, due_at, state } }: { message: Message }) {
   const { t, i18n } = useTranslation('messages')
   const { timezone: zone } = useProject()

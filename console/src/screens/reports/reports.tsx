@@ -20,7 +20,7 @@ import { Totals } from './totals.tsx'
 
 const route = getRouteApi('/member/p/$project/reports')
 
-/** What became of the messages of some days, beside the days before. */
+/** The results of messages in a period, compared with the period before. */
 export function Reports() {
   const { t } = useTranslation('reports')
   const search = route.useSearch()

@@ -8,7 +8,7 @@ import { Events } from './events.tsx'
 
 const route = getRouteApi('/member/p/$project/schema')
 
-/** What is known of users and events: the names that were sent, with types and samples. */
+/** Attributes of users and events: the names that were sent, with types and samples. */
 export function Schema() {
   const { t } = useTranslation('schema')
   const { view, ...search } = route.useSearch()

@@ -17,7 +17,7 @@ const isField = (id: string) => FIELDS.some((field) => field === id)
 
 const isObject = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads what was stored; what is no column is left out, and without a list the first columns are shown. */
+/** Reads what was stored; values that are not columns are left out, and without a list the default columns are shown. */
 export function columnsOf(stored: string | null): readonly string[] {
   try {
     const ids: unknown = JSON.parse(stored ?? '')

@@ -12,7 +12,7 @@ const PATH = '/api/client/users/{userId}/consents'
 
 type Entry = components['schemas']['UserConsent']
 
-/** How the states of the subscriptions came to be: each change with its source and its evidence, the latest first. */
+/** The history of subscription states: each change with its source and its evidence, latest first. */
 export function Consents({ userId, types }: { userId: string; types: Subscription[] }) {
   const { t } = useTranslation('users')
   const [isOpen, setOpen] = useState(false)

@@ -13,7 +13,7 @@ type InboxMessage = components['schemas']['OwnUserMessage']
 const PATH = '/api/client/users/{userId}/messages'
 const PAGE = 10
 
-/** The in-app messages as the user has them, and what became of each. */
+/** The in-app messages as the user sees them, with their states. */
 export function Inbox({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
   const [cursor, setCursor] = useState<string>()

@@ -51,7 +51,7 @@ export const snakeCase = (header: string): string =>
 export const attributesOf = (row: Row, others: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(row).filter(([name, value]) => !others.includes(name) && value !== '' && value !== null))
 
-/** An object in a cell; an empty one if it is no JSON. */
+/** An object in a cell; an empty one if it is not JSON. */
 export function objectIn(value: unknown): Record<string, unknown> {
   if (typeof value !== 'string') return isObject(value) ? value : {}
   try {

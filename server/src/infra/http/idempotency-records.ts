@@ -69,7 +69,7 @@ export const keepRecord = async (ctx: Ctx | InTx<Ctx>, record: NewRecord): Promi
         where r.expires_at <= ${ctx.clock.now()} or r.request_id = excluded.request_id`,
   )) === 1
 
-/** Deletes the record of a request that is not running any more. */
+/** Deletes the record of a request that is no longer running. */
 export const dropRecord = (ctx: Ctx, { keyId, key, requestId }: RecordKey) =>
   ctx.db.run(sql`delete from idempotency_records where key_id = ${keyId} and idempotency_key = ${key} and request_id = ${requestId}`)
 

@@ -21,7 +21,7 @@ export function memoryBytes(): number {
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** The settings of a PostgreSQL on a machine with so much memory. */
+/** The settings of PostgreSQL for a machine with this much memory. */
 export const memorySettings = (bytes: number) => ({
   shared_buffers: mebibytes(bytes * BUFFERS_SHARE, BUFFERS_MIB_MIN, BUFFERS_MIB_MAX),
   work_mem: mebibytes(bytes * WORK_SHARE, WORK_MIB_MIN, WORK_MIB_MAX),

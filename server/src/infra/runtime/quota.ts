@@ -40,7 +40,7 @@ const dailyQuotas = {
   submissions_day: { limit: (config: Config) => config.QUOTA_SUBMISSIONS_DAY },
 }
 
-/** Takes so many uses of today. Returns the limit and what is used of it if there is no room for all of them; then none is taken. */
+/** Takes this many uses from today’s quota. If they exceed it, takes none and returns the limit and its present use. */
 export async function takeQuota(
   ctx: Pick<Ctx, 'config' | 'clock' | 'db'> & { projectId: ProjectId },
   name: keyof typeof dailyQuotas,

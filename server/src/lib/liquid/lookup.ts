@@ -2,7 +2,7 @@
 import { Drop } from 'liquidjs'
 import type { BudgetedContext } from './budget.ts'
 
-/** The value of a variable. Its names are looked up one in another. */
+/** The value of a variable. Each of its names is looked up in the value of the one before. */
 export function valueAt(context: BudgetedContext, names: readonly [string, ...unknown[]]): unknown {
   let value = scopeOf(context, names[0])
   for (const name of names) value = property(value, name)

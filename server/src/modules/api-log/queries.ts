@@ -21,7 +21,7 @@ export const insertRequests = (ctx: Ctx, requests: NewRequest[]) =>
                   created_at timestamptz)`,
   )
 
-/** Deletes the requests of some projects before the newest so many of each. */
+/** Deletes the requests of some projects, except the newest of each, up to a number. */
 export const trimRequests = (ctx: Ctx, projectIds: ProjectId[], keep: number) =>
   ctx.db.run(
     sql`delete from api_requests r

@@ -120,7 +120,7 @@ export const insertCampaign = (ctx: ProjectCtx, { type, channel }: Pick<Campaign
         returning ${campaignColumns}`,
   )
 
-/** Saves a locked campaign. One that stops is not paused any more. A pending action replaces the one before. */
+/** Saves a locked campaign. One that stops is no longer paused. A pending action replaces the one before. */
 export const saveCampaign = (ctx: InTx, id: CampaignId, fields: CampaignFields, pendingAction: PendingAction | null) =>
   ctx.db.one(
     CampaignRow,

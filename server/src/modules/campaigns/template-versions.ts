@@ -26,7 +26,7 @@ export async function getTemplateVersion(ctx: ProjectCtx, place: TemplatePlace, 
   return { ...present(version), data }
 }
 
-/** Prepares the content of a version to be saved again. Throws 403, 404, and 422 if the channel does not send it any more. */
+/** Prepares the content of a version to be saved again. Throws 403, 404, and 422 if the channel can no longer send it. */
 export async function prepareVersion(ctx: ProjectCtx, place: TemplatePlace, number: number): Promise<PreparedTemplate> {
   const { data } = await getTemplateVersion(ctx, place, number)
   return prepareTemplate(ctx, place, data)

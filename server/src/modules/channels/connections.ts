@@ -171,7 +171,7 @@ const decrypted = new LRUCache<string, Settings>({
   sizeCalculation: (_, sealed) => 2 * sealed.length,
 })
 
-/** Decrypts the secrets of a provider. Null if the encryption key is not configured any more. */
+/** Decrypts the secrets of a provider. Null if the encryption key is no longer configured. */
 export function openSecrets(ctx: Ctx, { id, sealed }: Pick<ProviderRow, 'id' | 'sealed'>): Settings | null {
   if (sealed === null) return {}
   const known = decrypted.get(sealed)

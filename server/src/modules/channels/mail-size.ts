@@ -11,7 +11,7 @@ const megabytes = (bytes: number) => String(Math.round(bytes / 100_000) / 10)
 
 type Limit = Pick<Provider, 'label' | 'mailBytesMax'>
 
-/** Why the provider would refuse an email with files of this size, decoded, and so much text; null if it would not. */
+/** Why the provider would refuse an email with files of this decoded size and this much text; null if it would not. */
 export function sizeProblem({ label, mailBytesMax }: Limit, fileBytes: number, textBytes = 0): string | null {
   const bytes = encodedBytes(fileBytes) + textBytes
   if (mailBytesMax === undefined || bytes <= mailBytesMax) return null

@@ -5,7 +5,7 @@ import type { Outgoing, ProviderResponse } from './provider.ts'
 
 const SLOW_MS = 10_000
 
-/** The outcome that the recipient of a message stands for. Null unless it is an address of the simulator. */
+/** The outcome that the recipient of a message requests. Null unless it is an address of the simulator. */
 export const simulatedFor = ({ channel, recipient }: Pick<Outgoing, 'channel' | 'recipient'>): Simulated | null =>
   channel === 'email' ? simulatedBy(recipient) : null
 

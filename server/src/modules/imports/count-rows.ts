@@ -3,8 +3,8 @@
 const [LF, CR, QUOTE] = [10, 13, 34]
 
 /**
- * Returns a function that takes the bytes of a file after its header line, piece by piece, and returns the number of rows so far. Lines
- * without anything are no rows; line breaks between quotation marks are part of a cell.
+ * Returns a function that takes the bytes of a file after its header line, piece by piece, and returns the number of rows so far. Empty
+ * lines are not rows; line breaks between quotation marks are part of a cell.
  */
 export function rowCounter(delimiter: string): (bytes: Buffer) => number {
   const separator = delimiter.charCodeAt(0)

@@ -128,14 +128,14 @@ const oldestImports = firstOfEach('oldest', {
 export const importsDue = (ctx: Ctx) =>
   ctx.db.many(DueRow, sql`with recursive ${oldestImports} select id, project_id from oldest order by id`)
 
-/** When the next batch is due: now, if an import is not over, because the batch may have to wait for the ingest queue. */
+/** When the next batch is due: now, if an import is unfinished, because the batch may have to wait for the ingest queue. */
 export const nextImportAt = async (ctx: Ctx): Promise<Date | null> => ((await importsDue(ctx)).length > 0 ? ctx.clock.now() : null)
 
-/** Where the oldest import that is not over was accepted; null without one. */
+/** The queue position at which the oldest unfinished import was accepted; null without one. */
 export const oldestImportPosition = (ctx: Ctx): Promise<number | null> =>
   ctx.db.value(Nullable(Type.Integer()), sql`select min(accepted_position) as position from imports where state in ('queued', 'running')`)
 
-/** An import that is not over, without a lock. */
+/** An unfinished import, without a lock. */
 export const findUnfinished = (ctx: ProjectCtx, id: ImportId) =>
   ctx.db.first(
     ClaimedImport,

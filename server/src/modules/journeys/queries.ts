@@ -103,7 +103,7 @@ export const setHeld = (ctx: InTx, id: JourneyId, isHeld: boolean) =>
 export const touchJourney = (ctx: InTx, id: JourneyId) =>
   ctx.db.run(sql`update journeys set updated_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id}`)
 
-/** Saves a locked journey. One that is switched on is not drained any more. */
+/** Saves a locked journey. One that is switched on is no longer drained. */
 export const saveJourney = (ctx: InTx, id: JourneyId, { name, status, description, tags }: JourneyFields) =>
   ctx.db.one(
     JourneyRow,

@@ -100,7 +100,7 @@ export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string
 
 /**
  * Restores an archived list: a static one with its members, a dynamic one by building it again. A list that is not archived stays as it is.
- * Throws 404, 422 for references that do not exist any more, and 429 when there are too many lists.
+ * Throws 404, 422 for references that no longer exist, and 429 when there are too many lists.
  */
 export const unarchiveList = (ctx: ProjectCtx, id: ListId, findCampaigns: (rule: Rule) => Promise<NamedCampaign[]>): Promise<ListRow> =>
   inTx(ctx, async (ctx) => {

@@ -4,7 +4,7 @@ import type { MemberCtx } from '../../infra/runtime/ctx.ts'
 import type { MemberId } from '../../lib/ids.ts'
 import { Flag, IdOf, Instant } from '../../lib/shapes.ts'
 
-/** Notes that the session has an object open, or not any more. What was last noted before `notedAfter` is forgotten. */
+/** Records that the session has opened or closed an object. Deletes records from before `notedAfter`. */
 export const noteEditing = (ctx: MemberCtx, key: string, isHere: boolean, notedAfter: Date) =>
   ctx.db.run(
     sql`update member_sessions s

@@ -29,7 +29,7 @@ export async function getProfile(ctx: MemberCtx): Promise<Profile> {
   return { id, email, name, role, has_password: password_hash !== null, ...(await secondFactorOf(ctx, member)) }
 }
 
-/** Changes the own name. */
+/** Changes the member’s own name. */
 export async function updateProfile(ctx: MemberCtx, changes: ProfileChanges): Promise<Profile> {
   await updateMember(ctx, ctx.organisationId, ctx.memberId, changes)
   return getProfile(ctx)
@@ -76,7 +76,7 @@ export async function changePassword(ctx: MemberCtx, { current_password, passwor
 /** Begins to set up one-time codes. */
 export const beginOwnTotp = async (ctx: MemberCtx, password: string | undefined) => beginTotp(ctx, await requireProof(ctx, password))
 
-/** Removes the own one-time codes. */
+/** Removes the member’s own one-time codes. */
 export async function removeOwnTotp(ctx: MemberCtx, password: string | undefined): Promise<void> {
   const member = await requireProof(ctx, password)
   await inTx(ctx, async (ctx) => {

@@ -77,7 +77,7 @@ export async function renewRecoveryCodes(ctx: InTx<Ctx>, holder: queries.Holder)
   return codes.map((code) => code.replace(/(.{4})(?!$)/g, '$1-'))
 }
 
-/** Deletes the recovery codes of a member who has no second factor any more, because nothing asks for them. */
+/** Deletes the recovery codes of a member who no longer has a second factor, because nothing uses them. */
 export async function dropRecoveryCodes(ctx: InTx<Ctx>, holder: queries.Holder): Promise<void> {
   const { has_totp, has_passkey } = await secondFactorOf(ctx, holder)
   if (!has_totp && !has_passkey) await queries.deleteRecoveryCodes(ctx, holder)

@@ -25,7 +25,7 @@ const after = (ctx: Ctx, ms: number) => new Date(ctx.clock.now().getTime() + ms)
 /** A session that was last used before this has ended. */
 const usedAfter = (ctx: Ctx): Date => before(ctx, ctx.config.CONSOLE_IDLE_H * HOUR_MS)
 
-/** When a session ends if it is not used any more. */
+/** When a session ends if it is not used again. */
 export const endOf = (ctx: Ctx, { used_at, expires_at }: { used_at: Date; expires_at: Date }): Date =>
   new Date(Math.min(expires_at.getTime(), used_at.getTime() + ctx.config.CONSOLE_IDLE_H * HOUR_MS))
 

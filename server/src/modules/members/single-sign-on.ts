@@ -107,7 +107,7 @@ function verifiedEmail({ config }: Ctx, { email, email_verified }: Claims): stri
   return email.trim().toLowerCase()
 }
 
-/** Where the session of a request ends at the provider too; null for other sessions, and when the provider cannot say. */
+/** The URL that also ends the session of a request at the provider; null for other sessions, and when the provider cannot say. */
 export async function providerSignOutUrl(ctx: MemberCtx): Promise<string | null> {
   const sealed = hasProvider(ctx) ? await queries.findIdToken(ctx) : null
   if (sealed === null) return null

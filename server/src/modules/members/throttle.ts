@@ -14,7 +14,7 @@ const WAIT_MAX_MS = 15 * 60 * SECOND_MS
 /** Failures are forgotten after this time without another one. */
 const KEPT_MS = 24 * HOUR_MS
 
-/** How long to wait after so many failures. */
+/** How long to wait after this many failures. */
 export const waitAfter = (failures: number): number =>
   failures < FREE_FAILURES ? 0 : Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** (failures - FREE_FAILURES))
 

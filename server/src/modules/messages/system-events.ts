@@ -11,7 +11,7 @@ type About = { id: MessageId; campaign_id: CampaignId; channel: Channel } & Part
 export type FromJourney = { journey_id: JourneyId | null; entrance_id: number | null; step: string | null }
 
 /**
- * The event that a message came to a state, or that its user opened it or clicked in it. It triggers no campaign, so that a message cannot
+ * The event for a state that a message entered, or for an open or a click by its user. It triggers no campaign, so that a message cannot
  * cause itself, and starts journeys only for what the user did.
  */
 export const messageEvent = (

@@ -10,7 +10,7 @@ const SITES_MAX = 20
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 
-/** The days in UTC, up to today, of the sites that the project sends the most to. */
+/** The days (UTC), up to today, of the sites to which the project sends the most. */
 export async function listMailSiteDays(ctx: ProjectCtx): Promise<MailSiteDays> {
   const now = ctx.clock.now().getTime()
   const first = dayOf(now - (SHOWN_DAYS - 1) * DAY_MS)
@@ -27,7 +27,7 @@ export async function listMailSiteDays(ctx: ProjectCtx): Promise<MailSiteDays> {
   }
 }
 
-/** Counts a complaint for the site that the email went to. Null: it is not known any more. */
+/** Counts a complaint for the site that the email went to. Null: it is no longer known. */
 export async function recordSiteComplaint(ctx: InTx, site: string | null): Promise<void> {
   if (site !== null) await addComplaint(ctx, site)
 }

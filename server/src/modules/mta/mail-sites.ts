@@ -17,7 +17,7 @@ const KEPT_DAYS = 30
 const PURGED_AT_ONCE = 100
 const REPLY_LENGTH_MAX = 500
 
-/** Counts what became of attempts at sites, in the transaction that saves them. Each site at most once. */
+/** Counts the results of attempts at sites, in the transaction that saves them. Each site at most once. */
 export async function recordSiteResults(ctx: InTx, results: queries.SiteResults[]): Promise<void> {
   if (results.length === 0) return
   const shortened = results.map((result) => ({ ...result, last_reply: result.last_reply?.slice(0, REPLY_LENGTH_MAX) ?? null }))
@@ -34,7 +34,7 @@ export async function listMailSites(ctx: ProjectCtx, page: PageRequest) {
   return mapPage(rows, (row) => present(ctx, row, states))
 }
 
-/** Throws 404 for a site that is no provider and that the project has sent nothing to. */
+/** Throws 404 for a site that is not a provider and to which the project has sent nothing. */
 export async function setMailSite(ctx: ProjectCtx, site: string, { limits }: MailSiteInput): Promise<MailSite> {
   const provider = PROVIDERS.find(({ key }) => key === site)
   const isSet = limits !== null && Object.keys(limits).length > 0

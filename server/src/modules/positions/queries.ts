@@ -28,7 +28,7 @@ const findEntrances = jointMany(
         ) e`,
 )
 
-/** What is known of these users in these journeys. */
+/** The stored history of these users in these journeys. */
 export const journeyUsersOf = (ctx: ProjectCtx | InTx, userIds: UserId[], journeyIds: JourneyId[]): Promise<JourneyUserRow[]> =>
   ctx.db.many(
     JourneyUserRow,
@@ -38,7 +38,7 @@ export const journeyUsersOf = (ctx: ProjectCtx | InTx, userIds: UserId[], journe
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[]) and journey_id = any(${journeyIds}::bigint[])`,
   )
 
-/** What is known of these users in all journeys, those that they entered last first. */
+/** The stored history of these users in all journeys, last entered first. */
 export const journeysOfUsers = (ctx: ProjectCtx, userIds: UserId[], limit: number): Promise<JourneyUserRow[]> =>
   ctx.db.many(
     JourneyUserRow,
@@ -114,7 +114,7 @@ export const deleteTimers = (ctx: InTx, timers: Omit<TimerRow, 'visit'>[]) => {
   )
 }
 
-/** Adds to what is known of users and journeys. */
+/** Adds to the stored history of users in journeys. */
 export const saveJourneyUsers = (ctx: InTx, changes: JourneyUserChange[]) =>
   ctx.db.run(
     sql`insert into journey_users as u (project_id, user_id, journey_id, entered, completed, exited, active, first_entered_at, last_entered_at,

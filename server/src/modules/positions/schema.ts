@@ -79,7 +79,7 @@ export const TimerRow = Type.Object({
 })
 export type TimerRow = Static<typeof TimerRow>
 
-/** What is known of a user and a journey for ever. */
+/** The stored history of a user in a journey, which is never deleted. */
 export const JourneyUserRow = Type.Object({
   user_id: IdOf<UserId>(),
   journey_id: IdOf<JourneyId>(),

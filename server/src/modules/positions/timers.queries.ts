@@ -36,7 +36,7 @@ export const nextTimers = (ctx: Ctx, held: HeldJourney[]) =>
 
 type Wanted = { journeyIds: JourneyId[]; to: Date; each: number }
 
-/** The oldest timers of these journeys that are due, at most so many of each. */
+/** The oldest due timers of these journeys, up to a number of each. */
 export const dueTimers = (ctx: ProjectCtx | InTx, wanted: Wanted): Promise<TimerRow[]> =>
   wanted.journeyIds.length === 0 ? Promise.resolve([]) : findDue(ctx, ctx.projectId, wanted)
 

@@ -22,7 +22,7 @@ export const trailOf = (stored: readonly (StoredVisit | TrailVisit)[]): TrailVis
     return { step, visit, arrived_at: new Date(startMs).toISOString(), left_at, path, reason, seen }
   })
 
-/** A row as it is read, with the trail that it stands for. */
+/** A row as it is read, with its trail. */
 export const withTrail = <R extends { trail: StoredTrail }>(row: R): Omit<R, 'trail'> & { trail: TrailVisit[] } => ({
   ...row,
   trail: trailOf(row.trail),

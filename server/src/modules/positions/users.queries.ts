@@ -131,7 +131,7 @@ export type KnownRow = Static<typeof KnownRow>
 const knownColumns = sql`user_id, entered, completed, exited, active, first_entered_at, last_entered_at, last_ended_at, held_out_at,
   last_outcome, arm`
 
-/** What is known of a user and a journey for ever. */
+/** The stored history of a user in a journey, which is never deleted. */
 export const journeyUserOf = (ctx: ProjectCtx, journeyId: JourneyId, userId: UserId): Promise<KnownRow | undefined> =>
   ctx.db.first(
     KnownRow,

@@ -77,7 +77,7 @@ export async function subscribeNew(
 export type JourneyState = { user_id: UserId; subscription_id: SubscriptionId; state: 0 | 1; proof: Record<string, unknown> }
 
 /**
- * Saves states for journeys. A user who unsubscribed stays so (`consent_kept`), and a confirmed user stays confirmed. Returns what became
+ * Saves states for journeys. A user who unsubscribed stays so (`consent_kept`), and a confirmed user stays confirmed. Returns the result
  * of each, in order.
  */
 export async function writeByJourney(

@@ -16,7 +16,7 @@ import * as queries from './replays.queries.ts'
 import type { ReplayInput, ReplayRow } from './schema.ts'
 import { getEndpoint, KEPT_DAYS, lockActive } from './service.ts'
 
-/** Throws 422 while another replay of the endpoint is running, or if the time is not one of the past 30 days. */
+/** Throws 422 while another replay of the endpoint is running, or if the period is not within the past 30 days. */
 export function startReplay(ctx: ProjectCtx, id: EndpointId, input: ReplayInput): Promise<ReplayRow> {
   const { since, until } = timeOf(input, ctx.clock.now())
   return inTx(ctx, async (ctx) => {

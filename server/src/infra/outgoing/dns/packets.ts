@@ -75,7 +75,7 @@ export function encodeQuestion({ name, type, id }: Question): Buffer {
   })
 }
 
-/** Reads a message. Null if it is no answer to the question: a forged or damaged one must not end the wait for the right one. */
+/** Reads a message. Null if it does not answer the question: a forged or damaged one must not end the wait for the right one. */
 export function readAnswer<T extends RecordType>(message: Buffer, question: Question & { type: T }): Said<T> | null {
   const packet = decoded(message)
   if (!packet?.flag_qr || packet.id !== question.id || !repeats(packet, question)) return null

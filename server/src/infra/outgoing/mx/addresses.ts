@@ -34,7 +34,7 @@ const ownAddresses = (): Set<string> =>
 
 let connections = 0
 
-/** One of the own addresses of the same family, each in its turn. */
+/** One of this server’s addresses of the same family, in turn. */
 export function sourceFor(sources: readonly string[], address: string): string | undefined {
   const fitting = sources.filter((source) => isIPv6(source) === isIPv6(address))
   return fitting[connections++ % fitting.length]

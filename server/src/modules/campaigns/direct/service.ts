@@ -27,7 +27,7 @@ export type OnUsersSaved = (ctx: InTx, changes: UserChanges) => Promise<void>
 
 type Sent = { message: SentMessage } | { faults: Fault[] }
 
-/** Sends a message. Throws 404 for an unknown campaign, 409 if its key stands for something else, 400 and 422. */
+/** Sends a message. Throws 404 for an unknown campaign, 409 if its key belongs to another message, 400 and 422. */
 export async function sendMessage(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, input: MessageInput): Promise<SentMessage> {
   const faults = messageFaults(input, ctx.clock.now())
   if (faults.length > 0) throw faultsError(faults)

@@ -111,7 +111,7 @@ export function arrive(entrance: Entrance, step: CompiledStep, at: Date): boolea
   return true
 }
 
-/** Ends a visit. After a long wait a chain of causes begins anew. */
+/** Ends a visit. After a long wait a new chain of causes begins. */
 export function leave(entrance: Entrance, path: string | null, reason: string, at: Date): void {
   const visit = visitOf(entrance)
   visit.left_at = at.toISOString()

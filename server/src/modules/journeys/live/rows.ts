@@ -3,7 +3,7 @@ import type { EntranceChange, EntranceRow, PastEntrance } from '../../positions/
 import type { Entrance } from '../engine/entrance.ts'
 import type { Graph } from '../engine/graph.ts'
 
-/** Undefined if the step is in no version any more, which a published version never forgets. */
+/** Undefined if no version has the step any longer, which cannot happen to a step of a published version. */
 export function entranceOf(row: EntranceRow, graph: Graph): Entrance | undefined {
   const step = graph.steps.get(graph.keyOf.get(row.step_id) ?? '')
   if (!step) return undefined

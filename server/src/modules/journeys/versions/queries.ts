@@ -148,7 +148,7 @@ export const nextVersion = (ctx: ProjectCtx, journeyId: JourneyId): Promise<numb
 
 export type Publishing = Graph & { version: number; plan: Plan; note: string | null; keyId: number | null }
 
-/** Ends the live version of a locked journey, and puts another in its place: the draft if `takesDraft`, which then is no more. */
+/** Ends the live version of a locked journey, and puts another in its place: the draft if `takesDraft`, which then ceases to exist. */
 export async function publishVersion(ctx: InTx, journeyId: JourneyId, given: Publishing, takesDraft: boolean) {
   const { version, steps, settings, plan, note, keyId } = given
   const now = ctx.clock.now()

@@ -138,7 +138,7 @@ export const saveBounds = (ctx: InTx, id: ListVersionId): Promise<UserId> =>
         returning ids_from`,
   )
 
-/** Whether the project has so many users. */
+/** Whether the project has at least this many users. */
 export const hasUsers = (ctx: InTx, number: number): Promise<boolean> =>
   ctx.db.value(
     Flag,

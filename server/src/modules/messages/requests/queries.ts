@@ -9,7 +9,7 @@ import { type AskedMessage, KeyedMessage, MessageContent, type RequestedMessage 
 
 const IdRow = Type.Object({ id: IdOf<MessageId>() })
 
-/** So many new ids of messages. */
+/** New ids of messages, as many as asked for. */
 export const reserveIds = (ctx: InTx, count: number) =>
   ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id from generate_series(1, ${count})`)
 

@@ -60,7 +60,7 @@ const OWN_PAGES: [string, LinkKind][] = [
   ['/v/', 'view'],
 ]
 
-/** Judges a link. Links of this server are taken for what they are; of a tracked link, its target is judged. */
+/** Judges a link. Links of this server are recognised by their kind; a tracked link is judged by its target. */
 export function judgeLink(url: string, own: OwnLinks): JudgedLink {
   const page = OWN_PAGES.find(([path]) => url.startsWith(own.base + path))
   if (page) return { kind: page[1], target: null, problem: null }

@@ -12,7 +12,7 @@ export type Head = { headers: Header[]; body: Buffer }
 const HEAD_BYTES_MAX = 262_144
 const END = '\r\n\r\n'
 
-/** Reads the headers. Null if they do not end, or are no headers. */
+/** Reads the headers. Null if they do not end, or are not headers. */
 export function readHead(content: Buffer): Head | null {
   const starts = content.subarray(0, 2).equals(Buffer.from('\r\n'))
   const end = starts ? 0 : content.indexOf(END)

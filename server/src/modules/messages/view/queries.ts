@@ -17,7 +17,7 @@ const ViewedMessage = Type.Object({
 
 const RecipientRow = Type.Object({ recipient: Nullable(Type.String()) })
 
-/** The address that a message went to; null if it is not known any more. */
+/** The address that a message went to; null if it is no longer known. */
 export const findRecipient = async (ctx: ProjectCtx, id: MessageId): Promise<string | null> =>
   (await ctx.db.first(RecipientRow, sql`select recipient from messages where project_id = ${ctx.projectId} and id = ${id}`))?.recipient ??
   null

@@ -43,7 +43,7 @@ const wordOf = (value: string): string => value.toLowerCase().split(/[ ;(]/, 1)[
 /** The status code in a text. */
 export const statusIn = (text: string): string | null => /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text)?.[1] ?? null
 
-/** The worst of deliveries, or that of the address if it is among them. */
+/** The delivery to the address if there is one, or else the worst delivery. */
 export function deliveryFor(deliveries: readonly ReportedDelivery[], address: string | null): ReportedDelivery | undefined {
   const own = deliveries.filter((delivery) => delivery.address === address?.toLowerCase())
   const candidates = own.length > 0 ? own : deliveries

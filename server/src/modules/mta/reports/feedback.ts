@@ -7,7 +7,7 @@ const VALUES_MAX = 20
 const VALUE_LENGTH_MAX = 500
 const INCIDENTS_MAX = 1_000_000
 
-/** A complaint, or null for other kinds of feedback: failures of authentication (RFC 6591), and that a message is no spam. */
+/** A complaint, or null for other kinds of feedback: failures of authentication (RFC 6591), and reports that a message is not spam. */
 export function feedbackIn(text: string): Feedback | null {
   // Some reporters separate the fields with empty lines.
   const fields: Fields = new Map(blocksOf(text).flatMap((block) => [...block]))

@@ -3,7 +3,7 @@
 /** The values of a block by name. A field may come several times. */
 export type Fields = Map<string, string[]>
 
-/** The blocks of a report. Lines end with CR LF or LF; those that are no fields are left out. */
+/** The blocks of a report. Lines end with CR LF or LF; lines that are not fields are left out. */
 export function blocksOf(text: string): Fields[] {
   const blocks: Fields[] = []
   let fields: Fields = new Map()

@@ -69,7 +69,7 @@ const EFFECTS: Record<Label, Pick<Classification, 'bounce' | 'suppresses'>> = {
   other: { bounce: 'soft', suppresses: after(3) },
 }
 
-/** The effects of a label. A temporary failure is tried again, so it is no bounce and suppresses nothing. */
+/** The effects of a label. A temporary failure is retried, so it is not a bounce and suppresses nothing. */
 export function classificationOf(label: Label, isPermanent: boolean): Classification {
   const { bounce, suppresses } = EFFECTS[label]
   if (!isPermanent) return { label, bounce: 'none', isBounce: false, suppresses: NEVER, isPermanent }

@@ -29,7 +29,7 @@ export async function pageUserOf(ctx: Ctx, call: PublicRequest, projectId: Proje
   return { ctx: inProject, shell: shellOf(call, { name: project.name, locale: project.locale, theme }, user?.locale ?? null), user }
 }
 
-/** The address that a message went to; null if it is not known any more. */
+/** The address that a message went to; null if it is no longer known. */
 export type FindRecipient = (ctx: ProjectCtx, messageId: MessageId) => Promise<string | null>
 
 /** The address that the message of a link went to, if the type of the link is of a channel with addresses. */

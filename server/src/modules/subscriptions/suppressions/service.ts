@@ -83,7 +83,7 @@ export async function suppressedAmong(
   )
 }
 
-/** Those of these addresses that get no such messages, with since when. What was suppressed before and is not any more is not known. */
+/** Those of these addresses that get no such messages, with since when. Suppressions that were lifted are not known. */
 export async function suppressedSince(
   ctx: ProjectCtx,
   channel: Channel,
@@ -156,7 +156,7 @@ export const addressesOf = (contact: Contact): Address[] =>
 const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
   addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
 
-/** Suppresses the addresses of erased users for ever. Only hashes of them are kept. */
+/** Suppresses the addresses of erased users permanently. Only hashes of them are kept. */
 export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void> {
   const addresses = users.flatMap(addressesOf)
   if (addresses.length === 0) return

@@ -7,7 +7,7 @@ const PLAIN: PageTheme = { brand_name: null, logo_url: null, accent_color: null,
 /** The page theme of the project. */
 export const getTheme = async (ctx: ProjectCtx): Promise<PageTheme> => (await queries.findTheme(ctx)) ?? PLAIN
 
-/** The theme that an input stands for: members that are left out and empty texts are null. */
+/** The theme of an input: omitted members and empty texts are null. */
 export const withDefaults = (input: PageThemeInput): PageTheme => ({ ...PLAIN, ...input, footer_text: input.footer_text || null })
 
 /** Replaces the page theme. Members that are left out and empty texts are removed. */
