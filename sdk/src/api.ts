@@ -15614,7 +15614,7 @@ export interface components {
             /** @description Whether messages of at least one subscription type reach the user. */
             is_reachable: boolean;
             /**
-             * @description Why not, by the codes that messages have; null if the channel reaches the user.
+             * @description The reason code, as of a skipped message; null if the channel reaches the user.
              * @enum {string|null}
              */
             reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;

@@ -84,7 +84,7 @@ export const sendEmail =
     return 'is' in email ? email : send(settings, email, message, outside)
   }
 
-/** The sender of an email: that of its template, or else the default one, at `fromDomain` if it is set. Undefined if it is not an address. */
+/** The sender of an email: that of its template, or else the default one, at `fromDomain` if that is set. Undefined if it is invalid. */
 export function senderOf(
   { from }: Pick<EmailContent, 'from'> | Record<string, unknown>,
   defaultFrom: string,

@@ -45,8 +45,8 @@ const NO_TAG = Buffer.alloc(TAG_BYTES)
 const NO_SALT = Buffer.alloc(SALT_BYTES)
 
 /**
- * Whether this is the password of the hash. Without a hash it takes the same time and returns false, so that an unknown address cannot be told from a
- * wrong password.
+ * Whether this is the password of the hash. Without a hash it takes the same time and returns false, so that an unknown address cannot be told
+ * from a wrong password.
  */
 export async function isPassword(ctx: Ctx, password: string, hash: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, nonce, tag] = (hash === null ? null : HASH.exec(hash)) ?? []

@@ -123,7 +123,7 @@ export const Reachability = Exact(
           is_reachable: Type.Boolean({ description: 'Whether messages of at least one subscription type reach the user.' }),
           reason: Nullable(
             OneOf(['no_address', 'no_push_device', 'suppressed', 'not_subscribed'], {
-              description: 'Why not, by the codes that messages have; null if the channel reaches the user.',
+              description: 'The reason code, as of a skipped message; null if the channel reaches the user.',
             }),
           ),
           detail: Nullable(Type.String({ description: 'The reason of the suppression.' })),
