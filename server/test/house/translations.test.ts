@@ -40,7 +40,8 @@ describe.each([
 
   test('are all in German', () => {
     expect(found.length).toBeGreaterThan(30)
-    expect(found.filter((text) => text.english === text.german && !SAME.has(text.english)).map(({ english }) => english)).toEqual([])
+    const isSame = ({ english }: Found) => SAME.has(english) || (table as Record<string, string>)[english] === english
+    expect(found.filter((text) => text.english === text.german && !isSame(text)).map(({ english }) => english)).toEqual([])
   })
 
   test('have no German for what is not said', () => {

@@ -1,7 +1,8 @@
 /** The fields of providers in German, by their English texts. Names that providers have for them stay. */
 import type { Translations } from '../../lib/translated.ts'
+import { providers } from './registry.ts'
 
-export const german: Translations = {
+const shared: Translations = {
   'Apple push (APNs)': 'Apple-Push (APNs)',
   'Private key': 'Privater Schlüssel',
   'The content of the .p8 file.': 'Der Inhalt der .p8-Datei.',
@@ -92,3 +93,6 @@ export const german: Translations = {
   'The key with which the website subscribes, in URL-safe Base64.': 'Der Schlüssel, mit dem die Website abonniert, in URL-sicherem Base64.',
   'Private VAPID key': 'Privater VAPID-Schlüssel',
 }
+
+/** The texts above, and those that providers have in their own files. */
+export const german: Translations = Object.assign({}, shared, ...Object.values(providers).map((provider) => provider.german))

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { MessageId } from '../../lib/ids.ts'
 import type { Attachment } from '../../lib/mime/compose.ts'
 import type { Channel } from '../../lib/shapes.ts'
+import type { Translations } from '../../lib/translated.ts'
 import type { SendingDomain } from '../domains/index.ts'
 
 /** How an email is taken that was composed in advance: as it is, or with the hash of its body, to be signed. */
@@ -152,6 +153,8 @@ export type CallbackReading =
 /** A kind of provider. */
 export type Provider<S extends TSchema = TSchema> = {
   label: string
+  /** German for the texts of its settings that `german.ts` does not have, and for its label. A name stays as it is. */
+  german?: Translations
   channels: readonly Channel[]
   /**
    * For push services: the format of their device tokens, and the operating systems that they serve if no service knows the format.
