@@ -94,7 +94,7 @@ function pathsBy(data: Step['data'], { member, others, none }: NamedPaths): stri
   return named.length > 0 ? [...named, ...others] : none
 }
 
-/** The ways that are shown: all of a step that decides; of any other those that lead somewhere, or the first. */
+/** The visible paths: all of a step that decides; of other steps, those that lead somewhere, or the first. */
 export function shownPaths(step: Step, kinds: Kinds): string[] {
   const paths = pathsOf(step, kinds)
   if (paths.includes(DEFAULT_PATH)) {

@@ -156,8 +156,8 @@ export const REASONS: Record<ErrorReason, string> = {
   media_type: 'The media type, charset or encoding of the body is not supported.',
   overloaded: 'The server is overloaded, and the request is one that can wait.',
   origin: 'The publishable key, or the session of the console, cannot be used from this origin.',
-  new_event_names: 'Publishable keys have introduced as many event names in the project today as they may.',
-  new_event_data_keys: 'Publishable keys have introduced as many keys of event data in the project today as they may.',
-  new_attributes: 'Publishable keys have introduced as many user attributes in the project today as they may.',
+  new_event_names: 'Publishable keys have reached today’s limit of new event names in the project.',
+  new_event_data_keys: 'Publishable keys have reached today’s limit of new keys of event data in the project.',
+  new_attributes: 'Publishable keys have reached today’s limit of new user attributes in the project.',
   policy: 'The server is not allowed to connect to this address.',
 }

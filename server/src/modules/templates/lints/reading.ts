@@ -4,7 +4,7 @@ import { type HtmlTag, readHtml } from '../../../lib/markup/html-reader.ts'
 import { type MaskedText, maskLiquid } from '../../../lib/markup/liquid-mask.ts'
 import { lineCounter } from '../../../lib/text.ts'
 
-/** Every string of a template, with where it stands. */
+/** Every string of a template, with its position. */
 export function textsOf(value: unknown, param = ''): { param: string; text: string }[] {
   if (typeof value === 'string') return [{ param, text: value }]
   if (typeof value !== 'object' || value === null) return []
