@@ -153,8 +153,10 @@ async function tryFile(tools: Tools, { source: file, tests: paths }: Target, unt
     else failures.push(`${own.join('; ')} ${is} without a change.`)
   }
   const testSeconds = passing.reduce((sum, { seconds }) => sum + seconds, 0)
+  // Otherwise every mutant would look invalid, as if there were nothing to test.
+  if (!tools.types.compiles(file)) failures.push('It does not compile without a change.')
   const result = { file, possible: all.length, testSeconds, results: [], failure: failures.length === 0 ? null : failures.join(' ') }
-  if (passing.length === 0) return result
+  if (passing.length === 0 || !tools.types.compiles(file)) return result
   // The fastest are first, because most mutants are noticed by several files.
   const tests = passing.toSorted((a, b) => a.seconds - b.seconds).map(({ test }) => test)
   const timeoutMs = Math.max(TIMEOUT_MS_MIN, TIMEOUT_FACTOR * 1000 * testSeconds)

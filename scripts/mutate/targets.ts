@@ -21,7 +21,9 @@ const JOURNEYS = [
   ...['by-hand', 'insight', 'versions', 'sweeps'].map((name) => `${MODULES}/journeys/${name}`),
 ]
 const DIRECT = [`${MODULES}/campaigns/direct`, `${MODULES}/campaigns/triggers.test.ts`, `${MODULES}/messages/reading`]
-const DELIVERY = ['mail-queue', 'mail-events', 'own-delivery', 'mail-sites'].map((name) => `server/test/flows/${name}.test.ts`)
+const DELIVERY = ['mail-queue', 'mail-queue-choice', 'mail-events', 'own-delivery', 'mail-sites'].map(
+  (name) => `server/test/flows/${name}.test.ts`,
+)
 const RULES = [`${MODULES}/rules`, `${MODULES}/rules/operators`, `${MODULES}/rules/conditions`]
 
 /** The most valuable are first. */
