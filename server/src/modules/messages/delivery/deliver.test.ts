@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest'
 import { BULK, queueMail } from '../../../../test/queued-mail.ts'
 import { select } from '../../../../test/select.ts'
-import { world } from '../../../../test/world.ts'
+import { type World, world } from '../../../../test/world.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimMail, findMails, type MailRow } from '../../mta/index.ts'
 import { attemptOf } from './attempt.ts'
-import { deliverDue, nextReleaseAt } from './deliver.ts'
+import { deliverDue, nextReleaseAt, releaseMail } from './deliver.ts'
 import { finishAttempts } from './finish.ts'
 import { createMailer, type Mailer } from './mailer.ts'
 
 const GONE = 7 as CampaignId
+
+/** Ends the email of other tests, for what is asked of all projects. */
+const endOthers = (w: World) => select(w, `update mail_recipients set state = 'delivered' where project_id <> $1`, [w.projectId])
 
 test('email that is given up or put aside without an attempt makes room for other email', async () => {
   await using w = await world()
@@ -52,6 +55,21 @@ test('email is released when a lease or the lifetime of held email ends, whateve
   expect(await nextReleaseAt(w.ctx)).toEqual(new Date('1999-05-01'))
 })
 
+test('nothing is released before that time, which the job is told; then the email is queued again', async () => {
+  await using w = await world()
+  await endOthers(w)
+  const [id] = (await queueMail(w, {})) as [MessageId]
+  const until = new Date(w.clock.now().getTime() + MINUTE_MS)
+  await claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 1 }], until)
+  const stateNow = async () =>
+    (await select(w, 'select state from mail_recipients where mail_id = $1 and project_id = $2', [id, w.projectId]))[0]
+  expect(await releaseMail(w.ctx)).toMatchObject({ done: 0, nextAt: until })
+  expect(await stateNow()).toEqual({ state: 'claimed' })
+  w.advance('1 minute')
+  expect(await releaseMail(w.ctx)).toBe(1)
+  expect(await stateNow()).toEqual({ state: 'queued' })
+})
+
 test('of an attempt, what another process has the lease of by now is not reported', async () => {
   await using w = await world()
   const { url } = await w.receiver()
@@ -84,4 +102,14 @@ test('processes that deliver share the limits of sites', async () => {
   w.advance('1 minute')
   await deliver(one)
   expect(connectionsOf(one)).toBe(10)
+})
+
+test('a job with nothing to deliver is told when the next email is due', async () => {
+  await using w = await world()
+  await endOthers(w)
+  const mailer = createMailer(async () => [])
+  const dueAt = new Date(w.clock.now().getTime() + MINUTE_MS)
+  await queueMail(w, {})
+  await select(w, 'update mail_recipients set due_at = $2 where project_id = $1', [w.projectId, dueAt])
+  expect(await deliverDue(w.ctx, mailer, BULK, AbortSignal.any([]))).toMatchObject({ done: 0, nextAt: dueAt })
 })

@@ -49,3 +49,17 @@ test('email for which there is no room is postponed as fast as the site takes it
   expect(inMs[0]).toBe(100)
   expect(inMs.map((ms) => Math.round((ms - 100) / 1000))).toEqual([0, 4, 8])
 })
+
+test('email beyond the rate of a site is postponed to when the site takes more, each a little later than the one before', async () => {
+  const clock = createTestClock()
+  const now = () => clock.now().getTime()
+  const limits = { connections: 10, mails_per_connection: 100, connections_per_minute: 100, mails_per_second: 0.1 }
+  const queues = createSiteQueues(createScheduler({ now, processes: () => 1, overrides: { 'mx-1': limits } }), clock)
+  expect(await queues.enter(SITE, 1)).toEqual({ is: 'admitted' })
+  const entries = [await queues.enter(SITE, 1), await queues.enter(SITE, 1)]
+  const until = (seconds: number) => new Date(now() + seconds * 1000)
+  expect(entries).toEqual([
+    { is: 'postponed', limit: 'rate', until: until(10) },
+    { is: 'postponed', limit: 'rate', until: until(20) },
+  ])
+})

@@ -1,0 +1,68 @@
+/** Which claimed email is delivered now, whatever process claimed it. */
+import { describe, expect, test } from 'vitest'
+import { BULK, queueMail } from '../../../../test/queued-mail.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import { MINUTE_MS } from '../../../lib/times.ts'
+import { claimMail, findMails, type MailRow, type NewMail } from '../../mta/index.ts'
+import { suppress } from '../../subscriptions/index.ts'
+import type { SendingCampaign } from '../eligibility.ts'
+import { checkGate } from './gate.ts'
+
+const ID = 7 as CampaignId
+
+/** What the gate says of an email: that it is open, why it is not, or nothing if it was put aside. */
+async function gateOf(w: World, given: Partial<NewMail>, campaign?: { state: string; is_paused: boolean }) {
+  const [id] = await queueMail(w, given)
+  const leaseUntil = new Date(w.clock.now().getTime() + MINUTE_MS)
+  const claimed = await claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 10 }], leaseUntil)
+  const [mail] = (await findMails(w.ctx, id === undefined ? [] : [id])) as [MailRow]
+  const findSendingCampaigns = async () => (campaign ? [{ id: ID, ...campaign } as SendingCampaign] : [])
+  const known = { findSendingCampaigns, isUnsavable: () => false }
+  const { open, done } = await checkGate(
+    w.ctx,
+    known,
+    claimed.map((recipient) => ({ mail, recipient })),
+  )
+  return [...open.map(() => 'open'), ...done.map(({ outcome }) => outcome)]
+}
+
+const STOPPED = { is: 'cancelled', reason: 'campaign_stopped' }
+const LATER = { is: 'postponed', until: expect.any(Date), limit: null }
+
+describe('email of a campaign', () => {
+  test.each([
+    ['that loads its audience is delivered', 'loading', false, ['open']],
+    ['that runs is delivered', 'running', false, ['open']],
+    ['that has queued its last email is delivered', 'finished', false, ['open']],
+    ['that was aborted is cancelled', 'aborted', false, [STOPPED]],
+    ['that is being aborted waits, because it may be sent at another time', 'aborting', false, [LATER]],
+    ['that is scheduled anew waits', 'scheduled', false, [LATER]],
+    ['that is paused is put aside', 'running', true, []],
+  ])('%s', async (_, state, is_paused, expected) => {
+    await using w = await world()
+    expect(await gateOf(w, { campaign_id: ID }, { state, is_paused })).toEqual(expected)
+  })
+
+  test('that is no more is cancelled', async () => {
+    await using w = await world()
+    expect(await gateOf(w, { campaign_id: ID })).toEqual([STOPPED])
+  })
+})
+
+test.each([
+  ['who is suppressed for all email gets none', 'hard_bounce', true, [{ is: 'suppressed', reason: 'hard_bounce' }]],
+  ['who unsubscribed gets what an application submits', 'unsubscribed_all', false, ['open']],
+] as const)('an address %s', async (_, reason, stopsTransactional, expected) => {
+  await using w = await world()
+  const address = 'kim@example.org'
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address, reason, stopsTransactional, source: {} }]))
+  expect(await gateOf(w, { to: [address] })).toEqual(expected)
+})
+
+test('email is given up at the end of its lifetime, and not before', async () => {
+  await using w = await world()
+  expect(await gateOf(w, { expires_at: w.clock.now() })).toEqual([{ is: 'expired' }])
+  expect(await gateOf(w, { expires_at: new Date(w.clock.now().getTime() + 1) })).toEqual(['open'])
+})

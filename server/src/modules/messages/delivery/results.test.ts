@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import type { MessageId, ProjectId } from '../../../lib/ids.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
+import type { ClaimedRecipient, MailRow } from '../../mta/index.ts'
+import { decide, type Outcome, reduced, UNSAVED } from './results.ts'
+
+const AT = new Date('2026-11-23T09:00:00Z')
+const after = (ms: number) => new Date(AT.getTime() + ms)
+const mail: MailRow = {
+  ...{ id: 7 as MessageId, source: 'message', priority: 0, campaign_id: null, journey_id: null, rfc_message_id: '<m-7@shop.example>' },
+  ...{ mail_from: 'hello@shop.example', return_domain: null, size: 900, recipients: 1, needs_smtp_utf8: false, needs_8bit: false },
+  ...{ envelope_id: null, returns: null, created_at: AT, retry_minutes: null, expires_at: after(48 * HOUR_MS), completed_at: null },
+}
+const recipient: ClaimedRecipient = {
+  ...{ project_id: 1 as ProjectId, mail_id: mail.id, no: 0, address: 'kim@example.org', domain: 'example.org', site: null },
+  ...{ campaign_id: null, size: 900, attempts: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
+  ...{ original_recipient: null, lease_token: 'a lease' },
+}
+const decided = (outcome: Outcome, over: Partial<MailRow> = {}, random = 0.5) =>
+  decide({ ...mail, ...over }, recipient, outcome, 'mx-1', { at: AT, random })
+
+const host = 'mx.example.org'
+const later = { code: 451, enhancedCode: '4.3.0', response: '451 4.3.0 Later' }
+const tls = { protocol: 'TLSv1.3', cipher: 'AES', verified: true }
+
+describe('the history of a recipient has', () => {
+  const base = { attempt: 2, at: AT.toISOString() }
+  test.each<[string, Outcome, object | null]>([
+    [
+      'what the host replied, over which connection',
+      { is: 'delivered', host, peer: { ip: '192.0.2.1', tls }, reply: { code: 250, response: '250 OK' } },
+      { ...base, outcome: 'delivered', host, ip: '192.0.2.1', tls: 'TLSv1.3 AES', code: 250, response: '250 OK' },
+    ],
+    [
+      'the reply and not the reason',
+      { is: 'temporary', reason: 'refused', host, reply: later, scope: 'recipient' },
+      { ...base, outcome: 'deferred', host, code: 451, enhanced_code: '4.3.0', response: '451 4.3.0 Later' },
+    ],
+    [
+      'the reason without a reply',
+      { is: 'temporary', reason: 'timeout', host, scope: 'site' },
+      { ...base, outcome: 'deferred', host, detail: 'timeout' },
+    ],
+    ['the reason without a host', { is: 'permanent', reason: 'no such domain' }, { ...base, outcome: 'failed', detail: 'no such domain' }],
+    ['a suppression', { is: 'suppressed', reason: 'bounce' }, { ...base, outcome: 'failed', detail: 'bounce' }],
+    ['the end of the lifetime', { is: 'expired' }, { ...base, outcome: 'expired' }],
+    [
+      'up to 500 characters of a reply',
+      { is: 'permanent', reason: '', host, reply: { code: 550, response: 'n'.repeat(501) } },
+      { ...base, outcome: 'failed', host, code: 550, response: 'n'.repeat(500) },
+    ],
+    [
+      'up to 500 characters of a reason',
+      { is: 'uncertain', reason: 'n'.repeat(501), host },
+      { ...base, outcome: 'uncertain', host, detail: 'n'.repeat(500) },
+    ],
+    ['no wait', { is: 'postponed', until: after(MINUTE_MS), limit: null }, null],
+    ['no pause', { is: 'held' }, null],
+  ])('%s', (_, outcome, expected) => {
+    expect(decided(outcome).result.history).toEqual(expected)
+  })
+})
+
+describe('a recipient', () => {
+  const open = { state: 'queued', is_held: false }
+  test.each<[string, Outcome, object, boolean]>([
+    [
+      'whom the host refuses for now is tried again',
+      { is: 'temporary', reason: '', scope: 'site' },
+      { ...open, due_at: after(5 * MINUTE_MS) },
+      true,
+    ],
+    [
+      'who waits has had no attempt',
+      { is: 'postponed', until: after(MINUTE_MS), limit: 'rate' },
+      { ...open, is_untried: true, due_at: after(MINUTE_MS) },
+      false,
+    ],
+    [
+      'whose email is held is looked at when its time is over',
+      { is: 'held' },
+      { ...open, is_held: true, is_untried: true, due_at: mail.expires_at },
+      false,
+    ],
+    [
+      'whose address is suppressed has had no attempt',
+      { is: 'suppressed', reason: 'bounce' },
+      { state: 'failed', is_untried: true },
+      false,
+    ],
+    [
+      'whose campaign stopped has had no attempt',
+      { is: 'cancelled', reason: 'campaign_stopped' },
+      { state: 'cancelled', is_untried: true },
+      false,
+    ],
+    ['of a refused email has had an attempt', { is: 'permanent', reason: 'no' }, { state: 'failed', is_untried: false }, true],
+    ['who may have the email gets it no more', UNSAVED, { state: 'failed', is_untried: false }, true],
+  ])('%s', (_, outcome, result, isAttempt) => {
+    const { result: found, isAttempt: counts } = decided(outcome)
+    expect([found, counts]).toEqual([expect.objectContaining({ is_untried: false, ...result }), isAttempt])
+  })
+
+  test('is tried again at the times of its campaign, and at last when its time is over', () => {
+    const outcome: Outcome = { is: 'temporary', reason: '', scope: 'site' }
+    expect(decided(outcome, { retry_minutes: [1, 7] }).result.due_at).toEqual(after(7 * MINUTE_MS))
+    expect(decided(outcome, { expires_at: after(MINUTE_MS) }).result.due_at).toEqual(after(MINUTE_MS))
+  })
+})
+
+test('a failure without a code is temporary while the email is tried again, and for good at the end', () => {
+  const { classification: waits } = decided({ is: 'temporary', reason: 'something', scope: 'site' })
+  const { classification: failed } = decided({ is: 'permanent', reason: 'something' })
+  expect([waits?.isPermanent, failed?.isPermanent]).toEqual([false, true])
+})
+
+test.each<[Outcome, Outcome['is']]>([
+  [{ is: 'delivered', host, peer: {}, reply: later }, 'unsaved'],
+  [{ is: 'uncertain', reason: '', host }, 'unsaved'],
+  [{ is: 'permanent', reason: '', host, reply: later }, 'permanent'],
+  [{ is: 'temporary', reason: '', host, reply: later, scope: 'site' }, 'temporary'],
+  [{ is: 'expired' }, 'expired'],
+])('a result that the database refuses is saved without what the host said: %o is %s', (outcome, is) => {
+  const less = reduced(outcome)
+  expect([less.is, 'reply' in less]).toEqual([is, false])
+})
