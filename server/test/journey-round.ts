@@ -2,14 +2,16 @@
 import type { JourneyId, UserId } from '../src/lib/ids.ts'
 import { advance, type Round } from '../src/modules/journeys/engine/advance.ts'
 import { type Entrance, enter } from '../src/modules/journeys/engine/entrance.ts'
+import type { Fact, Occasion } from '../src/modules/journeys/engine/facts.ts'
 import { compileGraph, type Graph } from '../src/modules/journeys/engine/graph.ts'
+import { openRun, type Run } from '../src/modules/journeys/engine/run.ts'
 import type { Step } from '../src/modules/journeys/schema.ts'
 import type { Input } from '../src/modules/journeys/steps/step.ts'
 import { caseContext } from './journey-context.ts'
 
 const { user, now, zone } = caseContext({})
 
-export { now, user }
+export { now }
 export const USER = user.id as UserId
 export const JOURNEY = 11 as JourneyId
 
@@ -56,4 +58,25 @@ export function enterWith(round: Round, ...steps: Step[]): Entrance {
   const entrance = enter(graph, USER, { entrance: first, id: 1, slot: '', key: null, cause: 'api:1', depth: 0 }, null, now)
   for (let tasks = [{ entrance, inputs: [{ is: 'arrived' } as Input], at: now }]; tasks.length > 0; ) tasks = advance(round, tasks).next
   return entrance
+}
+
+/** An event of the user. */
+export const event = (name: string, over: Partial<Extract<Fact, { is: 'event' }>> = {}): Fact => ({
+  ...{ is: 'event', key: '1-0', name, data: {}, createdAt: now, isSystem: false, ofJourney: null, ofEntrance: null },
+  ...{ isImport: false, isInherited: false, starts: true },
+  ...over,
+})
+
+/** What one item means for the user. */
+export const occasion = (...facts: Fact[]): Occasion => ({ userId: USER, at: now, depth: 0, facts, timers: [], items: [] })
+
+const noWork = { load: async () => undefined, apply: async () => ({ results: new Map(), followed: [] }) }
+const nobody = { journeyUser: () => ({ entered: 0, lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} }), enteredToday: () => 0 }
+
+/** A run with users who are inside, or may enter. */
+export function runOf(live: Graph[], ...entrances: Parameters<typeof openRun>[1]): Run {
+  const { loaded } = openRound()
+  const world = { ...noWork, loaded: { ...loaded, ...nobody, user: () => user, hasEnded: () => false, hasKey: () => false } }
+  const graphs = { live, isHeld: () => false, version: () => undefined, planFor: () => 'stay' as const }
+  return openRun({ world, graphs, now, onFailure: (_, error) => Promise.reject(error) }, entrances)
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { enterWith, now, openRound, step } from '../../../../test/journey-round.ts'
 import type { Input } from '../steps/step.ts'
-import { advance, type Round } from './advance.ts'
+import { advance, jump, type Round } from './advance.ts'
 import type { Entrance } from './entrance.ts'
+import type { CompiledStep } from './graph.ts'
 
 /** What was counted as leaving a step: its path and the reason. */
 const leftBy = ({ counts }: Round, { graph }: Entrance, key: string) =>
@@ -68,4 +69,13 @@ test('a user who is led in a circle exits after 100 visits, and has left each st
   expect(entrance.visit).toBe(100)
   const left = [...leftBy(round, entrance, 'start'), ...leftBy(round, entrance, 'a'), ...leftBy(round, entrance, 'b')]
   expect(left.reduce((sum, [, , users]) => sum + Number(users), 0)).toBe(entrance.visit)
+})
+
+test('a user who is moved has left the step, with the reason', () => {
+  const round = openRound()
+  const wait = { format: 'duration', minutes: 5 }
+  const entrance = enterWith(round, step('a', 'delay', wait, ['default', 'b']), step('b', 'delay', wait))
+  const next = jump(round, entrance, entrance.graph.steps.get('b') as CompiledStep, 'moved', now)
+  expect(leftBy(round, entrance, 'a')).toEqual([[null, 'moved', 1]])
+  expect([entrance.step.key, next]).toEqual(['b', [{ entrance, inputs: [{ is: 'arrived' }], at: now }]])
 })

@@ -1,34 +1,14 @@
 /** What facts do to users who are inside, and who may enter by them. */
 import { describe, expect, test } from 'vitest'
-import { enterWith, graphWith, JOURNEY, now, openRound, step, USER, user } from '../../../../test/journey-round.ts'
+import { enterWith, event, graphWith, JOURNEY, occasion, openRound, runOf, step, USER } from '../../../../test/journey-round.ts'
 import type { Step } from '../schema.ts'
 import { attemptsOf, neededBy } from './entries.ts'
-import type { Fact, Occasion } from './facts.ts'
-import type { Graph } from './graph.ts'
-import { checkExits, noteMatches, wake } from './react.ts'
-import { openRun, type Run } from './run.ts'
-
-const event = (name: string, over: Partial<Extract<Fact, { is: 'event' }>> = {}): Fact => ({
-  ...{ is: 'event', key: '1-0', name, data: {}, createdAt: now, isSystem: false, ofJourney: null, ofEntrance: null },
-  ...{ isImport: false, isInherited: false, starts: true },
-  ...over,
-})
-const occasion = (...facts: Fact[]): Occasion => ({ userId: USER, at: now, depth: 0, facts, timers: [], items: [] })
+import type { Fact } from './facts.ts'
+import { applyItems, checkExits, noteMatches, wake } from './react.ts'
 
 const waitFor = (key: string, event_name: string, to: string): Step =>
   step(key, 'wait_until', { conditions: [{ path: 'came', event_name }], timeout: '3d' }, ['came', to], ['timeout', to])
 const out = step('out', 'exit', {})
-
-const noWork = { load: async () => undefined, apply: async () => ({ results: new Map(), followed: [] }) }
-const nobody = { journeyUser: () => ({ entered: 0, lastEnteredAt: null, heldOutAt: null, arm: null, goals: {} }), enteredToday: () => 0 }
-
-/** A run with users who are inside, or may enter. */
-function runOf(live: Graph[], ...entrances: Parameters<typeof openRun>[1]): Run {
-  const { loaded } = openRound()
-  const world = { ...noWork, loaded: { ...loaded, ...nobody, user: () => user, hasEnded: () => false, hasKey: () => false } }
-  const graphs = { live, isHeld: () => false, version: () => undefined, planFor: () => 'stay' as const }
-  return openRun({ world, graphs, now, onFailure: (_, error) => Promise.reject(error) }, entrances)
-}
 
 describe('a user who waits', () => {
   const isWokenBy = (...facts: Fact[]) => {
@@ -77,6 +57,19 @@ describe('what came to a user by a merge', () => {
   })
 })
 
+test.each([
+  ['is for the visit that it is about', 2, false, 1, []],
+  ['counts as stale after that visit', 1, false, 0, ['stale']],
+  ['counts as stale while the journey is held', 2, true, 0, ['stale']],
+])('what became of a message %s', (_, visit, isHeld, tasks, counted) => {
+  const entrance = enterWith(openRound(), waitFor('wait', 'opened', 'out'), out)
+  entrance.isHeld = isHeld
+  const run = runOf([], entrance)
+  const item = { do: 'outcome' as const, journey_id: JOURNEY, visit, state: 'delivered', reason: null }
+  expect(applyItems(run, { ...occasion(), items: [item] as never })).toHaveLength(tasks)
+  expect([...run.counts.values()].map(({ what }) => what).filter((what) => what === 'stale')).toEqual(counted)
+})
+
 describe('a user may enter', () => {
   const graph = graphWith({ trigger: 'event', event_name: 'cart' }, out)
 
@@ -89,7 +82,9 @@ describe('a user may enter', () => {
     const api = graphWith({ trigger: 'api' }, out)
     const run = runOf([api])
     const item = { do: 'enter' as const, journey_id: JOURNEY, cause: 'api:1', entrance: null }
-    const asked = neededBy(attemptsOf(run, { ...occasion(), items: [item] as never }))
+    const attempts = attemptsOf(run, { ...occasion(), items: [item] as never })
+    const asked = neededBy(attempts)
+    expect(attempts).toMatchObject([{ fact: { is: 'api', depth: 0, data: {} } }])
     const reading = neededBy(attemptsOf(runOf([graph]), occasion(event('cart'))))
     expect(asked.candidates).toMatchObject([{ userId: USER, entranceId: expect.any(Number) }])
     expect(reading.candidates).toMatchObject([{ userId: USER, entranceId: null }])
