@@ -87,12 +87,13 @@ test('a winner is chosen once, while the blast runs', async () => {
   const { ids } = await store(w, [
     { ...RUNNING, winner },
     { ...RUNNING, winner, state: 'finished' },
+    { ...RUNNING, winner },
   ])
-  const [running, finished] = ids as [CampaignId, CampaignId]
+  const [running, finished, other] = ids as [CampaignId, CampaignId, CampaignId]
   const numbers = [{ variant: 1, sent: 9, opens: 3, clicks: 1 }]
   const save = (id: CampaignId, variant: number) => queries.saveWinner(w.ctx, id, variant, variant === 1 ? numbers : [])
   expect([await save(running, 1), await save(running, 0), await save(finished, 0)]).toEqual([1, 0, 0])
-  expect([await queries.findWinnerNumbers(w.ctx, running), await queries.findWinnerNumbers(w.ctx, finished)]).toEqual([numbers, null])
+  expect(await Promise.all([running, finished, other].map((id) => queries.findWinnerNumbers(w.ctx, id)))).toEqual([numbers, null, null])
 })
 
 test('finished, aborted and archived blasts are over, unless an action is pending; only one that runs is finished', async () => {
@@ -119,4 +120,48 @@ test('finished, aborted and archived blasts are over, unless an action is pendin
   ])
   expect([await queries.finish(elsewhere, ids), await queries.finish(w.ctx, ids)]).toEqual([0, 1])
   expect(await select(w, `select id::int from campaigns where finished_at is not null`)).toEqual([{ id: ids[0] }])
+})
+
+test('a pending action ends for its campaign only; one that was aborted to be sent at another time is scheduled, as new', async () => {
+  await using w = await world()
+  const decided = { winner, winner_variant: 1, pending_action: 'withdraw' }
+  const { ids } = await store(w, [
+    { ...RUNNING, ...decided, state: 'aborting' },
+    { ...RUNNING, ...decided, state: 'aborted' },
+    { ...RUNNING, ...decided, state: 'aborting' },
+  ])
+  const [aborting, aborted, other] = ids as [CampaignId, CampaignId, CampaignId]
+  const elsewhere = { ...w.ctx, projectId: (await w.other()).projectId }
+  w.clock.set(new Date('2026-11-25T09:00:00Z'))
+  for (const id of [aborting, aborted]) await inTx(w.ctx, (ctx) => queries.endPendingAction(ctx, id))
+  await inTx(elsewhere, (ctx) => queries.endPendingAction(ctx, other))
+  const rows = await select(
+    w,
+    'select state, pending_action, started_at, winner_variant, updated_at from campaigns where project_id = $1 order by id',
+    [w.projectId],
+  )
+  const started = { started_at: new Date(START), winner_variant: 1 }
+  expect(rows).toEqual([
+    { state: 'scheduled', pending_action: null, started_at: null, winner_variant: null, updated_at: w.clock.now() },
+    { state: 'aborted', pending_action: null, ...started, updated_at: new Date(Date.parse(START) + 1) },
+    { state: 'aborting', pending_action: 'withdraw', ...started, updated_at: new Date(Date.parse(START) + 2) },
+  ])
+})
+
+test('a pending action is locked by several senders, or alone, and not waited for', async () => {
+  await using w = await world()
+  const { ids } = await store(w, [{ ...RUNNING, pending_action: 'release' }, RUNNING])
+  const [pending, none] = ids as [CampaignId, CampaignId]
+  const lock = (id: CampaignId, hold: 'share' | 'update') => inTx(w.ctx, (ctx) => queries.lockPendingAction(ctx, id, hold))
+  const beside = (hold: 'share' | 'update', other: 'share' | 'update') =>
+    inTx(w.ctx, async (ctx) => {
+      await queries.lockPendingAction(ctx, pending, hold)
+      return (await lock(pending, other))?.pending_action
+    })
+  expect(await lock(none, 'share')).toBeUndefined()
+  expect([await beside('share', 'share'), await beside('share', 'update'), await beside('update', 'share')]).toEqual([
+    'release',
+    undefined,
+    undefined,
+  ])
 })

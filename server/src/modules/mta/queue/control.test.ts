@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../../lib/times.ts'
 import { deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './control.queries.ts'
 import { eraseSubmittedMail } from './erase-submitted.ts'
 import { findPauses } from './pauses.queries.ts'
-import { claimMail, completeMails } from './queries.ts'
+import { claimMail, completeMails, nextHeldExpiry, releaseExpired, releaseMailLeases, saveMailResults } from './queries.ts'
 import { attemptsOf, mailDepth, untriedBulk } from './reading.queries.ts'
 import { deleteMail } from './retention.queries.ts'
 import { mailStore } from './retention.ts'
@@ -217,4 +217,89 @@ test('an address is erased from the only email that was submitted to it', async 
   expect(await select(w, 'select mail_id::int as id, address from mail_recipients where project_id = $1', [w.projectId])).toEqual([
     { id, address: '' },
   ])
+})
+
+test('each recipient gets its own result, also when results of several emails are saved at once', async () => {
+  await using w = await world()
+  w.clock.set(new Date(NOW))
+  const to = ['kim@example.org', 'bo@example.org']
+  const [first, second] = (await queueMail(w, { to }, { to })) as [MessageId, MessageId]
+  const claimed = await claim(w)
+  const none = { site: null, due_at: null, is_untried: false, is_held: false, history: null }
+  const own = new Map<string, object>([
+    [`${first}.0`, { state: 'delivered', site: 'mx-1', history: { attempt: 1, at: NOW, outcome: 'delivered' } }],
+    [`${first}.1`, { state: 'failed', site: 'mx-2' }],
+    [`${second}.0`, { state: 'queued', due_at: new Date(ENDED), is_untried: true }],
+    [`${second}.1`, { state: 'queued', is_held: true }],
+  ])
+  const results = claimed.map(({ mail_id, no, lease_token }) => ({ ...none, mail_id, no, lease_token, ...own.get(`${mail_id}.${no}`) }))
+  await inW(w, (ctx) => saveMailResults(ctx, results as never))
+  const rows = await select(
+    w,
+    `select state, site, is_held, attempts, jsonb_array_length(history) as history, finished_at, due_at, lease_token from mail_recipients
+     where project_id = $1 order by mail_id, no`,
+    [w.projectId],
+  )
+  const saved = { site: null, is_held: false, attempts: 1, history: 0, finished_at: null, due_at: new Date(NOW), lease_token: null }
+  expect(rows).toEqual([
+    { ...saved, state: 'delivered', site: 'mx-1', history: 1, finished_at: new Date(NOW) },
+    { ...saved, state: 'failed', site: 'mx-2', finished_at: new Date(NOW) },
+    { ...saved, state: 'queued', due_at: new Date(ENDED), attempts: 0 },
+    { ...saved, state: 'queued', is_held: true },
+  ])
+})
+
+test('cancelled email that is sent again begins anew, and email that waits stays as it is', async () => {
+  await using w = await world()
+  w.clock.set(new Date(ENDED))
+  const [again, waits] = (await queueMail(w, { to: ['kim@example.org'] }, {})) as [MessageId, MessageId]
+  await set(w, `state = 'cancelled', site = 'mx-1', is_held = true, due_at = '1999-01-01', finished_at = '${ENDED}'`, again)
+  await inW(w, (ctx) => completeMails(ctx, [again]))
+  w.clock.set(new Date(NOW))
+  await queueMail(w, { id: again, to: ['kim@Elsewhere.example'], retry_minutes: [1] }, { id: waits, retry_minutes: [1] })
+  const rows = await select(
+    w,
+    `select r.state, r.address, r.domain, r.site, r.is_held, r.due_at, r.finished_at, m.created_at, m.completed_at, m.retry_minutes
+     from mail_recipients r join mail_messages m on m.id = r.mail_id where r.project_id = $1 order by r.mail_id`,
+    [w.projectId],
+  )
+  const open = { state: 'queued', site: null, is_held: false, finished_at: null, completed_at: null }
+  const anew = {
+    address: 'kim@Elsewhere.example',
+    domain: 'elsewhere.example',
+    due_at: new Date(NOW),
+    created_at: new Date(NOW),
+    retry_minutes: [1],
+  }
+  const before = {
+    address: `user-${waits}@example.org`,
+    domain: 'example.org',
+    due_at: new Date(ENDED),
+    created_at: new Date(ENDED),
+    retry_minutes: null,
+  }
+  expect(rows).toEqual([
+    { ...open, ...anew },
+    { ...open, ...before },
+  ])
+})
+
+test('what is over is released up to a limit, the longest over first: leases, and the lifetimes of held email', async () => {
+  await using w = await world()
+  // It is asked of all projects.
+  await select(w, `update mail_recipients set state = 'delivered' where project_id <> $1`, [w.projectId])
+  const ids = (await queueMail(w, {}, {}, {}, {})) as MessageId[]
+  const [late, early, held, longHeld] = ids as [MessageId, MessageId, MessageId, MessageId]
+  await set(w, `state = 'claimed', lease_token = gen_random_uuid(), lease_until = '1999-02-01'`, late, early)
+  await set(w, `lease_until = '1999-01-01'`, early)
+  await set(w, `is_held = true, due_at = '1999-02-01'`, held, longHeld)
+  await set(w, `due_at = '1999-01-01'`, longHeld)
+  expect(await nextHeldExpiry(w.ctx)).toEqual(new Date('1999-01-01'))
+  expect([await releaseMailLeases(w.ctx, 1), await releaseExpired(w.ctx, 1)]).toEqual([1, 1])
+  const stopped = await select(
+    w,
+    `select mail_id::int as id from mail_recipients where project_id = $1 and (state = 'claimed' or is_held) order by 1`,
+    [w.projectId],
+  )
+  expect(stopped.map(({ id }) => id)).toEqual([late, held])
 })
