@@ -45,7 +45,7 @@ describe('email of a campaign', () => {
     expect(await gateOf(w, { campaign_id: ID }, { state, is_paused })).toEqual(expected)
   })
 
-  test('that is no more is cancelled', async () => {
+  test('that was deleted is cancelled', async () => {
     await using w = await world()
     expect(await gateOf(w, { campaign_id: ID })).toEqual([STOPPED])
   })
