@@ -68,6 +68,17 @@ describe('transactions', () => {
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch order by n`)).toEqual([{ n: 2 }, { n: 3 }])
   })
 
+  test('a transaction whose work goes on after a statement that failed is rejected, because none of it takes effect', async () => {
+    await using w = await world()
+    await w.db.run(sql`create table if not exists scratch (n int)`)
+    const careless = w.db.transaction(async (db) => {
+      await db.run(sql`insert into scratch values (10)`)
+      await db.run(sql`insert into scratch values (1 / 0)`).catch(() => undefined)
+    })
+    await expect(careless).rejects.toThrow('A statement of the transaction failed')
+    expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch where n = 10`)).toEqual([])
+  })
+
   test('savepoints beside other statements of a transaction take turns with them, and undo only their own', async () => {
     await using w = await world()
     await w.db.run(sql`create table beside (n int)`)

@@ -9,6 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { Static, TSchema } from 'typebox'
 import type { RowBytes } from '../../lib/row-bytes.ts'
 import { chunked } from './chunked.ts'
+import { commit } from './commit.ts'
 import { type FreshConnections, freshConnections } from './fresh-connections.ts'
 import { openHosts } from './hosts.ts'
 import { asOptions, baseSettings, beginWith, isPipelined, runWithin, setPipelined, settingsOf, type TransactionLimits } from './limits.ts'
@@ -171,7 +172,7 @@ async function transactionOn<T>(options: Opened, work: (db: TxDb) => Promise<T>,
       scope.isOver = true
     })
     await begun
-    await client.query('commit')
+    await commit(client)
     return result
   } catch (error) {
     if (isReadOnly(error)) {
