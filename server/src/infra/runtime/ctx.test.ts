@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
-import { type Ctx, inTx } from './ctx.ts'
+import { Conflict } from '../postgres/db.ts'
+import { afterCommit, type Ctx, inTx } from './ctx.ts'
 
 const JOB = { name: 'some.job' }
 
@@ -30,4 +31,17 @@ test('a transaction that is rolled back wakes nothing', async () => {
   })
   await expect(failing).rejects.toThrow('no')
   expect(s.woken).toEqual([])
+})
+
+test('of a transaction that is repeated, only what the attempt that committed asked for happens afterwards', async () => {
+  await using s = await recording()
+  const ran: number[] = []
+  let attempts = 0
+  await inTx(s.ctx, async (ctx) => {
+    const attempt = ++attempts
+    afterCommit(ctx, () => ran.push(attempt))
+    ctx.wake({ name: `job.${attempt}` })
+    if (attempt < 3) throw new Conflict('again')
+  })
+  expect([ran, s.woken]).toEqual([[3], ['job.3']])
 })

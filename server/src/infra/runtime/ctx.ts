@@ -103,7 +103,13 @@ export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Pro
   const woken = new Map<string, JobName>()
   const wake = (job: JobName) => void woken.set(job.name, job)
   const committed: (() => void)[] = []
-  const result = await ctx.db.transaction((db) => work({ ...ctx, db, wake, committed } as InTx<C>), limits)
+  const attempt = (db: TxDb) => {
+    // What an attempt asked for was rolled back with it.
+    woken.clear()
+    committed.length = 0
+    return work({ ...ctx, db, wake, committed } as InTx<C>)
+  }
+  const result = await ctx.db.transaction(attempt, limits)
   // Inside an outer transaction, this passes them on to it.
   for (const job of woken.values()) ctx.wake(job)
   for (const after of committed) afterCommit(ctx, after)
