@@ -2,19 +2,24 @@
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../test/ground.ts'
+import { openHeldAnswers } from '../../../test/held-answers.ts'
 import { createTestClock } from '../../../test/test-clock.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { type Database, type Db, isSqlState, openDatabase, sql, type TxDb, UNIQUE_VIOLATION } from './db.ts'
+import { Conflict, type Database, type Db, isSqlState, openDatabase, raw, sql, type TxDb, UNIQUE_VIOLATION } from './db.ts'
 import { callRows, type JointCall, joint, jointMany, jointRun, jointViews } from './joint.ts'
+
+/** A statement has a minute by default. */
+const SLOW_MS = 30_000
 
 const [A, B, C] = [1, 2, 3] as ProjectId[] as [ProjectId, ProjectId, ProjectId]
 
+let url: string
 let db: Database
 let view: Db
 let statements = 0
 
 beforeAll(async () => {
-  const url = await createDatabase()
+  url = await createDatabase()
   db = openDatabase({ url, connectionsMax: 12, name: 'test', checkRows: true, onStatement: () => statements++ })
   await db.run(sql`create table numbers (project_id bigint not null, n int not null, unique (project_id, n))`)
   await db.run(sql`create table sums (project_id bigint primary key, sum int not null)`)
@@ -60,6 +65,11 @@ const count = (db: Db) => db.value(Type.Integer(), sql`select count(*) from numb
 const waiting = () =>
   db.value(Type.Integer(), sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
 
+/** Ready to run, but only after some turns of what is ready before. */
+const ready = async () => {
+  for (let times = 0; times < 3; times++) await new Promise<void>(process.nextTick)
+}
+
 /** What happened to each promise: its value, or the message or SQLSTATE of its error. */
 const outcomesOf = async (promises: Promise<unknown>[]) =>
   (await Promise.allSettled(promises)).map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.message))
@@ -95,6 +105,21 @@ describe('a joint function', () => {
       [[], []],
     ])
     expect(statements).toBe(2)
+  })
+
+  test('waits for everything that is ready to run', async () => {
+    const late = ready().then(() => numbersFrom(view, B, 0))
+    expect(await Promise.all([numbersFrom(view, A, 0), late])).toEqual([[1, 2], [3]])
+    expect(statements).toBe(1)
+  })
+
+  test('has the calls in the order of their projects, in whichever they came: statements lock the rows of several in the same order', async () => {
+    const projectsOf = joint<null, number[]>(async ({ db }, calls) => {
+      const rows = await db.many(Type.Object({ project_id: Type.Integer() }), sql`select q.project_id from ${callRows(calls)}`)
+      return calls.map(() => rows.map(({ project_id }) => project_id))
+    })
+    const [found] = await Promise.all([C, A, B].map((project) => projectsOf(ctxOf(view), project, null)))
+    expect(found).toEqual([A, B, C])
   })
 
   test('of another function is another statement, and another view shares none', async () => {
@@ -174,9 +199,16 @@ describe('transactions that begin together', () => {
     expect(new Set(byNumber.get(2)?.map(({ transaction }) => transaction)).size).toBe(1)
   })
 
-  test('join a transaction that is nested in them', async () => {
+  test('are all that are ready to run', async () => {
+    const late = ready().then(() => view.transaction((tx) => storeIn(tx, B, 1)))
+    await Promise.all([view.transaction((tx) => storeIn(tx, A, 1)), late])
+    expect(await transactions()).toBe(1)
+  })
+
+  test('join a transaction that is nested in them, and share its statements', async () => {
     const nested = (project: ProjectId) => view.transaction((tx) => tx.transaction((inner) => storeIn(inner, project, 1)))
     await Promise.all([nested(A), nested(B)])
+    expect(statements).toBe(1)
     expect(await transactions()).toBe(1)
   })
 })
@@ -190,6 +222,13 @@ describe('when one of several fails, only it is rejected, and the others take ef
 
   const faults: [string, (tx: TxDb) => Promise<unknown>, string][] = [
     ['before its first statement', () => Promise.reject(new Error('before')), 'before'],
+    [
+      'before it returns a promise',
+      () => {
+        throw new Error('at once')
+      },
+      'at once',
+    ],
     ['after a joint statement', (tx) => storeIn(tx, B, 1).then(() => Promise.reject(new Error('after'))), 'after'],
     ['by a statement of its own', (tx) => tx.run(sql`select 1 / 0`), 'division by zero'],
     [
@@ -216,6 +255,24 @@ describe('when one of several fails, only it is rejected, and the others take ef
   })
 })
 
+test('none runs again before it has ended, when another one fails', async () => {
+  const failed = Promise.withResolvers<void>()
+  let [running, most] = [0, 0]
+  const slow = view.transaction(async (tx) => {
+    most = Math.max(most, ++running)
+    await failed.promise
+    // The transaction would be rolled back meanwhile.
+    for (let times = 0; times < 20; times++) await count(db)
+    await storeIn(tx, A, 1).finally(() => running--)
+  })
+  const failing = view.transaction(async () => {
+    failed.resolve()
+    throw new Error('no')
+  })
+  expect(await outcomesOf([slow, failing])).toEqual([undefined, 'no'])
+  expect(most).toBe(1)
+})
+
 test('when the commit fails, each runs alone, and returns what its committed run returned', async () => {
   let runs = 0
   const sound = view.transaction(async (tx) => {
@@ -225,6 +282,60 @@ test('when the commit fails, each runs alone, and returns what its committed run
   const failed = view.transaction((tx) => tx.run(sql`insert into checked_late (project_id) values (999)`))
   expect(await outcomesOf([sound, failed])).toEqual([2, expect.stringContaining('violates foreign key constraint')])
   expect(await pairs()).toEqual([[A, 1]])
+})
+
+test('a connection that is lost in the middle is not the end of any: each takes effect once, on another one', async () => {
+  const runs: ProjectId[] = []
+  const work = (project: ProjectId) =>
+    view.transaction(async (tx) => {
+      runs.push(project)
+      await storeIn(tx, project, 1)
+      if (project === B && runs.filter((run) => run === B).length === 1) await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+      await storeIn(tx, project, 2)
+      return project
+    })
+  expect(await Promise.all([work(A), work(B), work(C)])).toEqual([A, B, C])
+  expect(await pairs()).toEqual([A, B, C].flatMap((project) => [1, 2].map((n) => [project, n])))
+})
+
+test('a conflict of one is tried again without the others', async () => {
+  let [runs, tries] = [0, 0]
+  const sound = view.transaction(async (tx) => {
+    runs++
+    await storeIn(tx, A, 1)
+  })
+  const conflicting = view.transaction(async (tx) => {
+    if (++tries < 5) throw new Conflict('again')
+    await storeIn(tx, B, 1)
+  })
+  await Promise.all([sound, conflicting])
+  // Together, and then each by itself.
+  expect([runs, tries]).toEqual([2, 5])
+  expect(await pairs()).toEqual([
+    [A, 1],
+    [B, 1],
+  ])
+})
+
+test('one that takes an error for an answer does not have the others believe that they took effect', async () => {
+  const sound = view.transaction((tx) => storeIn(tx, A, 1))
+  const careless = view.transaction(async (tx) => {
+    await storeIn(tx, B, 1)
+    await tx.run(sql`select 1 / 0`).catch(() => 'no matter')
+  })
+  expect(await outcomesOf([sound, careless])).toEqual([undefined, expect.any(String)])
+  expect(await pairs()).toEqual([[A, 1]])
+})
+
+test('a statement that takes long keeps only the project waiting that has it', { timeout: SLOW_MS }, async () => {
+  // It ends when the other has taken effect.
+  const slow = view.transaction((tx) =>
+    tx.run(sql`
+      do $$ begin
+        while not exists (select from numbers where project_id = ${raw(String(A))}) loop perform pg_sleep(0.01); end loop;
+      end $$`),
+  )
+  await Promise.all([slow, view.transaction((tx) => storeIn(tx, A, 1))])
 })
 
 /** Changes the sum of a project in a transaction of its own, which commits when it is released. */
@@ -255,6 +366,46 @@ describe('a lock that another transaction has', () => {
     await Promise.all([b, holding])
     expect(await sums()).toEqual([1, 101, 1])
     expect(await pairs()).toEqual([A, B, C].map((project) => [project, 1]))
+  })
+
+  test('is waited for as long as it takes by one that runs alone', async () => {
+    const [held, next] = [await holdSum(B), await holdSum(C)]
+    const add = (project: ProjectId) => view.transaction((tx) => addTo(tx, project, 1))
+    const [a, b] = [add(A), add(B)]
+    await a
+    // Two that share a transaction wait until they give up. The one that runs alone has waited since before.
+    const [again, c] = [add(A), add(C)]
+    await again
+    for (const { release } of [held, next]) release()
+    await Promise.all([b, c, held.holding, next.holding])
+    expect(await sums()).toEqual([2, 101, 101])
+  })
+
+  test('keeps nothing else waiting, also among many', async () => {
+    const { holding, release } = await holdSum(B)
+    const add = (project: ProjectId) => view.transaction((tx) => addTo(tx, project, 1))
+    const locked = add(B)
+    const many = Array.from({ length: 40 }, (_, at) => view.transaction((tx) => storeIn(tx, A, at)))
+    await Promise.all(many)
+    release()
+    await Promise.all([locked, holding])
+    expect(await sums()).toEqual([0, 101, 0])
+  })
+
+  test('keeps no later transaction waiting, where one runs at a time', async () => {
+    const single = jointViews(1)(db)
+    const { holding, release } = await holdSum(B)
+    const add = (project: ProjectId) => single.transaction((tx) => addTo(tx, project, 1))
+    const [a, b] = [add(A), add(B)]
+    await a
+    await add(C)
+    // It is alone from the beginning.
+    const again = add(B)
+    await new Promise(setImmediate)
+    await add(C)
+    release()
+    await Promise.all([b, again, holding])
+    expect(await sums()).toEqual([1, 102, 2])
   })
 
   test('and that waits for this one is a deadlock that ends, and each takes effect once', async () => {
@@ -305,6 +456,21 @@ describe('many transactions that begin together', () => {
     expect((await stored()).length).toBe(300)
     expect(await transactions()).toBe(2)
   })
+
+  test('do not wait for each other when they are too many for one', async () => {
+    const finish = Promise.withResolvers<void>()
+    const many = Array.from({ length: 300 }, (_, at) =>
+      view.transaction(async (tx) => {
+        if (at === 0) await finish.promise
+        await storeIn(tx, (at + 1) as ProjectId, at)
+      }),
+    )
+    await many.at(-1)
+    expect((await pairs()).map(([, n]) => n)).not.toContain(0)
+    finish.resolve()
+    await Promise.all(many)
+    expect((await stored()).length).toBe(300)
+  })
 })
 
 describe('statements that are asked for together', () => {
@@ -317,6 +483,31 @@ describe('statements that are asked for together', () => {
     const [counts] = await Promise.all([view.transaction(work), ...others])
     expect(counts).toEqual([1, 1, 1, 2, 1, 1, 4])
     expect(await transactions()).toBe(1)
+  })
+
+  test.each([1, 2])('and those asked for later run after a copy that waits, in a transaction of %s', async (together) => {
+    const work = (tx: TxDb) => Promise.all([copy(tx, 1).then(() => count(tx)), copy(tx, 2), copy(tx, 3)])
+    const others = Array.from({ length: together - 1 }, () => view.transaction(async () => undefined))
+    expect((await Promise.all([view.transaction(work), ...others]))[0]).toEqual([3, 1, 1])
+  })
+
+  test.each([1, 2])('take effect though nothing waits for them, in a transaction of %s', async (together) => {
+    const work = async (tx: TxDb) => {
+      for (const n of [1, 2]) void copy(tx, n)
+      void insert(tx, 3)
+    }
+    const others = Array.from({ length: together - 1 }, () => view.transaction(async () => undefined))
+    await Promise.all([view.transaction(work), ...others])
+    expect((await pairs()).map(([, n]) => n)).toEqual([1, 2, 3])
+  })
+
+  test.each([1, 2])('are sent without waiting for each other, in a transaction of %s', { timeout: SLOW_MS }, async (together) => {
+    await using held = await openHeldAnswers(url, { both: ['as one', 'as another'] })
+    await using through = openDatabase({ url: held.url, connectionsMax: 4, name: 'test' })
+    const view = jointViews()(through)
+    const others = Array.from({ length: together - 1 }, () => view.transaction(async () => undefined))
+    await Promise.all([view.transaction((tx) => Promise.all([tx.run(sql`select 1 as one`), tx.run(sql`select 1 as another`)])), ...others])
+    expect(held.complete()).toEqual(['both'])
   })
 
   test.each([1, 2])('take no effect when one of them fails, in a transaction of %s', async (together) => {
@@ -381,6 +572,30 @@ test('a single transaction over a joint database is an ordinary one, with savepo
     [A, 2],
   ])
 })
+
+test('in a transaction that runs alone, a savepoint has what was asked for in it, though nothing waits for it', async () => {
+  await view.transaction((tx) =>
+    tx.savepoint(async (tx) => {
+      for (const n of [1, 2]) void tx.copy(sql`copy numbers (project_id, n) from stdin`, [`${A}\t${n}\n`])
+    }),
+  )
+  expect(await pairs()).toEqual([
+    [A, 1],
+    [A, 2],
+  ])
+})
+
+test.each(['transaction', 'within'] as const)(
+  'statements of a %s that is nested in one that runs alone keep the order of all',
+  async (kind) => {
+    const copy = (tx: Db, n: number) => tx.copy(sql`copy numbers (project_id, n) from stdin`, [`${A}\t${n}\n`])
+    const counts = await view.transaction((tx) => {
+      const nested = () => (kind === 'within' ? count({ ...tx, ...tx.within({}) }) : tx.transaction(count))
+      return Promise.all([copy(tx, 1), copy(tx, 2), nested()])
+    })
+    expect(counts).toEqual([1, 1, 2])
+  },
+)
 
 test('in a transaction that runs alone, a savepoint undoes only its own, and begins when a copy beside it has ended', async () => {
   const undo = (tx: TxDb) =>

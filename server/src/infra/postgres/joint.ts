@@ -6,7 +6,8 @@
 import { type Static, type TObject, Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { type Db, type Sql, sql, type TxDb } from './db.ts'
+import { type Db, isSqlState, LOCK_NOT_AVAILABLE, type Sql, sql, type TxDb } from './db.ts'
+import type { TransactionLimits } from './limits.ts'
 
 /** What statements need of a context. */
 type JointCtx = { db: Db; clock: Clock }
@@ -93,18 +94,22 @@ const TRANSACTIONS_AT_ONCE = 2
 const TOGETHER_MAX = 256
 /** When a transaction of more than these fails, its halves are tried. Fewer are run alone. */
 const HALVED_FROM = 16
+/** So many run alone at the same time, each on a connection of its own. */
+const ALONE_AT_ONCE = 16
 
 type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void; reject(reason: unknown): void }
 
 /**
  * A view of a database for the work of several projects at the same time. Calls of `joint` functions share statements. Transactions that
  * begin at the same time become one: when anything in it fails it is undone as a whole. Its halves are tried, and in the end each is run
- * again alone, so that the work of a project fails by its own fault only.
+ * again alone, so that the work of a project fails by its own fault only. What runs alone may wait for a lock, and nothing else waits for it.
  */
 function jointDatabase(db: Db, transactionsAtOnce: number): Db {
   const view: Db = { ...db, transaction }
   let waiting: Work[] = []
   let running = 0
+  const alone: Work[] = []
+  let runningAlone = 0
   callsOf.set(view, new Calls())
   return view
 
@@ -121,21 +126,32 @@ function jointDatabase(db: Db, transactionsAtOnce: number): Db {
     waiting = works.splice(TOGETHER_MAX)
     running++
     if (waiting.length > 0) void next()
-    await runTogether(db, works)
+    const left = await (works.length > 1 ? runTogether(db, works) : runSingle(db, works))
     running--
     void next()
+    alone.push(...left)
+    for (const _ of left) void nextAlone()
+  }
+
+  async function nextAlone(): Promise<void> {
+    if (runningAlone >= ALONE_AT_ONCE) return
+    const work = alone.shift()
+    if (!work) return
+    runningAlone++
+    await runAlone(db, work).then(work.resolve, work.reject)
+    runningAlone--
+    void nextAlone()
   }
 }
 
-async function runTogether(db: Db, works: Work[]): Promise<void> {
-  const [only] = works
-  if (works.length === 1 && only) return runAlone(db, only)
+/** Runs several in one transaction, or in as few as work. Returns those that have to run alone. */
+async function runTogether(db: Db, works: Work[]): Promise<Work[]> {
   try {
     const values = await db.transaction(
       async (shared) => {
         const { tx, idle } = inOrder(shared)
         const calls = new Calls()
-        const outcomes = await Promise.allSettled(works.map(({ run }) => run(jointTransaction(tx, calls))))
+        const outcomes = await Promise.allSettled(works.map(async ({ run }) => run(jointTransaction(tx, calls))))
         await idle()
         return outcomes.map((outcome) => {
           // Not the reason itself: of a conflict the transaction would be run again with all the others.
@@ -146,27 +162,34 @@ async function runTogether(db: Db, works: Work[]): Promise<void> {
       { statementMs: STATEMENT_MS, lockMs: LOCK_MS, pipelined: true },
     )
     for (const [at, { resolve }] of works.entries()) resolve(values[at])
+    return []
   } catch {
-    if (works.length < HALVED_FROM) {
-      await Promise.all(works.map((work) => runAlone(db, work)))
-      return
-    }
+    if (works.length < HALVED_FROM) return works
     const middle = works.length >> 1
-    await runTogether(db, works.slice(0, middle))
-    await runTogether(db, works.slice(middle))
+    return [...(await runTogether(db, works.slice(0, middle))), ...(await runTogether(db, works.slice(middle)))]
   }
 }
 
-const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> =>
-  db
-    .transaction(
-      async (shared) => {
-        const { tx, idle } = inOrder(shared)
-        return await run(tx).finally(idle)
-      },
-      { pipelined: true },
-    )
-    .then(resolve, reject)
+/** Runs one that nothing shares its transaction with. Returns it if it would wait for a lock. */
+async function runSingle(db: Db, works: Work[]): Promise<Work[]> {
+  const [only] = works as [Work]
+  try {
+    only.resolve(await runAlone(db, only, { lockMs: LOCK_MS }))
+  } catch (error) {
+    if (isSqlState(error, LOCK_NOT_AVAILABLE)) return works
+    only.reject(error)
+  }
+  return []
+}
+
+const runAlone = (db: Db, { run }: Work, limits?: TransactionLimits): Promise<unknown> =>
+  db.transaction(
+    async (shared) => {
+      const { tx, idle } = inOrder(shared)
+      return await run(tx).finally(idle)
+    },
+    { ...limits, pipelined: true },
+  )
 
 /**
  * Statements run in the order in which they are asked for, and are sent without waiting for each other. A copy or a savepoint is begun when those
