@@ -5,6 +5,7 @@ import type { Site } from './site.ts'
 import { abTest } from './stories/ab-test.ts'
 import { apiLog } from './stories/api-log.ts'
 import { calendar } from './stories/calendar.ts'
+import { campaignSteps } from './stories/campaign-steps.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
 import { domains } from './stories/domains.ts'
@@ -46,6 +47,7 @@ domains(site)
 webhooks(site)
 providers(site)
 campaigns(site)
+campaignSteps(site)
 calendar(site)
 abTest(site)
 templateFields(site)

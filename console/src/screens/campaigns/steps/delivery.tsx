@@ -1,4 +1,5 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../../parts/data.ts'
 import { Loading } from '../../../parts/loading.tsx'
@@ -11,6 +12,9 @@ const query = { limit: 100 } as const
 
 type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 
+/** A choice is left out if there is nothing to choose from, unless it is kept in its place. */
+type ChoiceProps = FieldsProps & { isKept: boolean }
+
 /** By which provider messages go, how fast, until when, and what their links have. */
 export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
@@ -18,15 +22,21 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   const hasLinks = channel !== 'webhook'
   const providers = useRead('/api/client/providers', { query }, { enabled: isAdmin })
   const domains = useRead('/api/client/domains', { query }, { enabled: hasLinks })
-  // Fields that came later would move the others away from the pointer. Without a network, no read is under way, and the fields are there.
-  if (providers.isLoading || domains.isLoading) return <Loading />
+  // Without a network, no read is under way. Then all fields are there, and stay as they are when it is back.
+  const [isEarly, setEarly] = useState(false)
+  if (!isEarly && [providers, domains].some(({ isPending, isPaused }) => isPending && isPaused)) setEarly(true)
+  // Fields that came later would move the others away from the pointer.
+  if (!isEarly && (providers.isLoading || domains.isLoading)) return <Loading />
   return (
     <div className="form pad narrow">
-      <ProviderField
-        providers={(providers.data?.results ?? []).filter((provider) => provider.channel === channel)}
-        draft={draft}
-        change={change}
-      />
+      {isAdmin && (
+        <ProviderField
+          providers={(providers.data?.results ?? []).filter((provider) => provider.channel === channel)}
+          isKept={isEarly}
+          draft={draft}
+          change={change}
+        />
+      )}
       <RateFields draft={draft} change={change} />
       <NumberInput
         label={t('field.expires')}
@@ -41,7 +51,7 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
       )}
       {hasLinks && (
         <>
-          <DomainField domains={domains.data?.results ?? []} draft={draft} change={change} />
+          <DomainField domains={domains.data?.results ?? []} isKept={isEarly} draft={draft} change={change} />
           <UtmFields draft={draft} change={change} />
         </>
       )}
@@ -49,14 +59,15 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   )
 }
 
-function ProviderField({ providers, draft, change }: FieldsProps & { providers: { id: number; name: string; kind: string }[] }) {
+function ProviderField({ providers, isKept, draft, change }: ChoiceProps & { providers: { id: number; name: string; kind: string }[] }) {
   const { t } = useTranslation('campaigns')
-  if (providers.length === 0) return null
+  if (providers.length === 0 && !isKept) return null
   return (
     <Select
       label={t('delivery.provider')}
       description={t('delivery.providerAbout')}
       placeholder={t('delivery.default')}
+      disabled={providers.length === 0}
       data={providers.map(({ id, name, kind }) => ({ value: String(id), label: `${name} · ${kind}` }))}
       value={draft.provider_id ? String(draft.provider_id) : null}
       clearable
@@ -104,14 +115,15 @@ function RateFields({ draft, change }: FieldsProps) {
   )
 }
 
-function DomainField({ domains, draft, change }: FieldsProps & { domains: { id: number; host: string }[] }) {
+function DomainField({ domains, isKept, draft, change }: ChoiceProps & { domains: { id: number; host: string }[] }) {
   const { t } = useTranslation('campaigns')
-  if (domains.length === 0) return null
+  if (domains.length === 0 && !isKept) return null
   return (
     <Select
       label={t('delivery.domain')}
       description={t('delivery.domainAbout')}
       placeholder={t('delivery.default')}
+      disabled={domains.length === 0}
       data={domains.map(({ id, host }) => ({ value: String(id), label: host }))}
       value={draft.custom_domain_id ? String(draft.custom_domain_id) : null}
       clearable
