@@ -232,4 +232,15 @@ describe('totals of names', () => {
     )
     expect(woken).toEqual(expected)
   })
+
+  test('counting a name again writes no index', async () => {
+    await using w = await world()
+    await count(w, [{ name: 'a', day: '2026-11-20', events: 1 }])
+    await inTx(w.ctx, async (ctx) => {
+      await countEvents(ctx, [{ userId: 1 as UserId, event: { name: 'a', createdAt: new Date('2026-11-20') } }], 0)
+      const updates = sql`select pg_stat_get_xact_tuples_updated(t) - pg_stat_get_xact_tuples_hot_updated(t) from (select 'event_names'::regclass as t) names`
+      expect(await ctx.db.value(Count, updates)).toBe(0)
+      expect(await ctx.db.value(Count, sql`select pg_stat_get_xact_tuples_hot_updated('event_names'::regclass)`)).toBe(1)
+    })
+  })
 })
