@@ -4,6 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { totalNames } from './frequent-names.ts'
 import { listMonths, saveEvents } from './queries.ts'
 import { eventRemovalToFollow, noteRemovalFollowed, removeExpired } from './retention.ts'
 import { createEventMonths } from './service.ts'
@@ -98,6 +99,19 @@ describe('EVENT_RETENTION_MONTHS', () => {
     expect((await w.get('/api/client/schema/events?q=a')).body.results).toMatchObject([
       { name: 'a', count: 1, first_seen: '2027-05-01T00:00:00.000Z', last_seen: '2027-06-01T00:00:00.000Z' },
     ])
+  })
+
+  test('the total of a name is gone with its last event', async () => {
+    await using w = await worldAt('2028-06-15', 12)
+    const named = (time: string, names: number) =>
+      Array.from({ length: names }, (_, at) => ({ userId: 1 as UserId, event: { name: `name ${at}`, createdAt: new Date(time) } }))
+    await inTx(w.ctx, (ctx) => countEvents(ctx, [...named('2027-05-31', 200), ...named('2028-06-10', 130)], 0))
+    expect(await totalNames(w.ctx)).toBe(200)
+    await removeAll(w)
+    await totalNames(w.ctx)
+    const Totals = Type.Object({ names: Type.Integer(), events: Type.Integer() })
+    const totals = sql`select count(*) as names, sum(events)::bigint as events from event_name_totals where project_id = ${w.projectId}`
+    expect(await w.db.one(Totals, totals)).toEqual({ names: 130, events: 130 })
   })
 
   test('an event with an expired time is stored, and removed with the next month', async () => {
