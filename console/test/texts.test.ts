@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { CHANNELS, channelTextsIn } from '../src/parts/channels.ts'
+import { LANGUAGES, type Language } from '../src/texts/languages.ts'
 
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url))
 const FIRST = 'en-AU.json'
@@ -40,6 +42,23 @@ describe.each(folders)('%s', (folder) => {
     )
     expect(missing).toEqual([])
   })
+})
+
+describe('the texts of channels', () => {
+  const first = channelTextsIn('en-AU')
+
+  test.each(Object.keys(LANGUAGES) as Language[])('have the same parameters in %s', (language) => {
+    const parametersIn = (texts: Texts) => keysOf(texts).map((key) => `${key} ${parameters(textAt(texts, key))}`)
+    expect(parametersIn(channelTextsIn(language))).toEqual(parametersIn(first))
+  })
+
+  test.each(folders)('%s says in another way only texts that there are', (folder) => {
+    const { channel } = read(join(folder, FIRST))
+    const known = new Set(keysOf(first))
+    expect(channel === undefined ? [] : keysOf(channel as Texts).filter((key) => !known.has(key))).toEqual([])
+  })
+
+  test('are found', () => expect(CHANNELS.length).toBeGreaterThan(4))
 })
 
 describe('the screens of lists', () => {

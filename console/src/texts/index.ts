@@ -1,10 +1,8 @@
 /** The texts of the console: one file for each area and language. Those of an area are loaded with its first screen. */
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-
-/** The languages, each by its own name. The first is the default. */
-export const LANGUAGES = { 'en-AU': 'English', de: 'Deutsch' } as const
-export type Language = keyof typeof LANGUAGES
+import { channelTextsIn } from '../parts/channels.ts'
+import { LANGUAGES, type Language } from './languages.ts'
 
 const STORED = 'carillon.language'
 
@@ -13,7 +11,13 @@ const shared = import.meta.glob<Texts>('./*.json', { import: 'default' })
 const ofAreas = import.meta.glob<Texts>('../screens/*/texts/*.json', { import: 'default' })
 
 const loaderOf = (language: string, namespace: string) =>
-  namespace === 'common' ? shared[`./${language}.json`] : ofAreas[`../screens/${namespace}/texts/${language}.json`]
+  namespace === 'common' ? sharedIn(language as Language) : ofAreas[`../screens/${namespace}/texts/${language}.json`]
+
+/** The texts that every screen has: those of the frame and the parts, and those of the channels. */
+const sharedIn = (language: Language) => async (): Promise<Texts> => ({
+  ...(await shared[`./${language}.json`]?.()),
+  channel: channelTextsIn(language),
+})
 
 /** The language that was chosen, else the first of the browser that there is. */
 function currentLanguage(): Language {

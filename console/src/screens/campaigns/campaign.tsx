@@ -77,7 +77,7 @@ function Head({ campaign }: { campaign: Campaign }) {
           <Chip state={state} />
           {is_paused && <Chip state="paused" />}
           <span>
-            {t('ofType', { type: t(`type.${type}`), id })} · {t(`channel.${channel}`)} · {about}
+            {t('ofType', { type: t(`type.${type}`), id })} · {t(`channel.${channel}.ofCampaign`)} · {about}
           </span>
         </span>
       }

@@ -84,7 +84,7 @@ function useColumns(isArchived: boolean): SavedColumn<Campaign>[] {
       also: [
         { label: t('csv.id'), text: ({ id }) => id },
         { label: t('csv.type'), text: ({ type }) => t(`type.${type}`) },
-        { label: t('csv.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+        { label: t('csv.channel'), text: ({ channel }) => t(`channel.${channel}.ofCampaign`) },
       ],
       cell: ({ id, name, type, channel }) => (
         <>
@@ -96,7 +96,7 @@ function useColumns(isArchived: boolean): SavedColumn<Campaign>[] {
             </Link>
           )}
           <span className="r">
-            {t(`type.${type}`)} · {t(`channel.${channel}`)}
+            {t(`type.${type}`)} · {t(`channel.${channel}.ofCampaign`)}
           </span>
         </>
       ),

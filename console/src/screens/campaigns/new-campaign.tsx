@@ -54,7 +54,7 @@ export function NewCampaign() {
             description={t('field.subscriptionAbout')}
             data={(data?.results ?? []).map(({ id, name, channel }) => ({
               value: String(id),
-              label: `${name} · ${t(`channel.${channel}`)}`,
+              label: `${name} · ${t(`channel.${channel}.ofCampaign`)}`,
             }))}
             value={subscription}
             allowDeselect={false}

@@ -57,7 +57,7 @@ function Steps({ campaign, lock }: { campaign: Campaign; lock: EditLock }) {
       <PageHead
         title={autosave.draft.name || campaign.name}
         crumb={campaign.name}
-        about={`${t(`type.${type}`)} · ${t(`channel.${channel}`)}`}
+        about={`${t(`type.${type}`)} · ${t(`channel.${channel}.ofCampaign`)}`}
         actions={
           <>
             <Others lock={lock} />

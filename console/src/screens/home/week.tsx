@@ -45,7 +45,7 @@ export function Week({ channels }: { channels: Channel[] }) {
         <tbody>
           {channels.map(({ channel, last_7_days: now, previous_7_days: before }) => (
             <tr key={channel}>
-              <th scope="row">{t(`week.of.${channel}`)}</th>
+              <th scope="row">{t(`channel.${channel}.name`)}</th>
               <td className="num">
                 <Num value={now.sent} />
                 <span className="r">

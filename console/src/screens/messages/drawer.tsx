@@ -33,7 +33,9 @@ export function MessageDrawer({ id, onClose }: { id: number; onClose: () => void
     <Drawer
       label={t('drawer.label', { id })}
       heading={
-        message ? t(`drawer.${message.channel}`, { to: message.recipient ?? message.user.external_id ?? t('erased') }) : t('loading')
+        message
+          ? t(`channel.${message.channel}.messageTo`, { to: message.recipient ?? message.user.external_id ?? t('erased') })
+          : t('loading')
       }
       isRead={message !== undefined}
       state={message && <Chip state={message.state} reason={message.reason} />}

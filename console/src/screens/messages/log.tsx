@@ -65,7 +65,7 @@ function useFilters(sources: Sources, chosen: Filters): Filter[] {
   const period = usePeriodFilter()
   const offered: Filter[] = [
     { id: 'state', label: t('filter.state'), values: MESSAGE_STATES.map((value) => ({ value, label: value })) },
-    { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+    { id: 'channel', label: t('filter.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) })) },
     ...ofSources,
     period,
   ]
@@ -83,7 +83,7 @@ function useColumns(sources: Sources, isBeside: boolean): SavedColumn<Message>[]
       label: t('column.message'),
       text: ({ recipient, user }) => recipient ?? user.external_id ?? t('erased'),
       also: [
-        { label: t('filter.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+        { label: t('filter.channel'), text: ({ channel }) => t(`channel.${channel}.name`) },
         { label: t('csv.id'), text: ({ id }) => id },
       ],
       cell: ({ id, channel, recipient, user }) => (
@@ -92,7 +92,7 @@ function useColumns(sources: Sources, isBeside: boolean): SavedColumn<Message>[]
             {recipient ?? user.external_id ?? t('erased')}
           </Link>
           <span className="r">
-            {t(`channel.${channel}`)} · {id}
+            {t(`channel.${channel}.name`)} · {id}
           </span>
         </>
       ),

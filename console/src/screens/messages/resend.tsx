@@ -44,8 +44,8 @@ export function Resend({ message: { id, user, channel, recipient }, isOpen, onCl
     >
       <p>
         {recipient === null
-          ? t('resend.toUser', { user: name, channel: t(`channel.${channel}`) })
-          : t('resend.toAddress', { user: name, channel: t(`channel.${channel}`), recipient })}
+          ? t('resend.toUser', { user: name, channel: t(`channel.${channel}.name`) })
+          : t('resend.toAddress', { user: name, channel: t(`channel.${channel}.name`), recipient })}
       </p>
       <p>{t('resend.about')}</p>
     </Confirm>

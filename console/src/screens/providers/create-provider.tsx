@@ -54,7 +54,7 @@ function Form({ kinds, onClose }: { kinds: Kind[]; onClose: () => void }) {
       {create.error && <Failed error={create.error} />}
       <Select
         label={t('column.channel')}
-        data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+        data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
         value={channel}
         allowDeselect={false}
         onChange={(next) => next && setChannel(next as Provider['channel'])}

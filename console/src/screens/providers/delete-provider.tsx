@@ -30,7 +30,7 @@ export function DeleteProvider({ provider: { id, name, channel, is_default }, is
       leave={() => navigate({ to: '/p/$project/providers', params: { project } })}
       done={t('delete.done', { name })}
     >
-      <p>{t(is_default ? 'delete.ofDefault' : 'delete.about', { channel: t(`channel.${channel}`) })}</p>
+      <p>{t(is_default ? 'delete.ofDefault' : 'delete.about', { channel: t(`channel.${channel}.name`) })}</p>
       {campaigns.data && campaigns.data.results.length > 0 && (
         <>
           <p>{t('delete.used')}</p>

@@ -28,7 +28,7 @@ export function ProviderPage() {
   const makeDefault = useWrite(
     (api) => api.patch(PROVIDER, { path, body: { is_default: true } }),
     [PROVIDERS],
-    ({ name, channel }) => said(t('makeDefault.done', { name, channel: t(`channel.${channel}`) })),
+    ({ name, channel }) => said(t('makeDefault.done', { name, channel: t(`channel.${channel}.name`) })),
   )
   const failure = error ?? kinds.error
   if (failure && !provider) return <Failed error={failure} onRetry={() => void refetch()} />
@@ -39,7 +39,7 @@ export function ProviderPage() {
       <PageHead
         title={provider.name}
         crumb={provider.name}
-        about={`${kind.label} · ${t(`channel.${provider.channel}`)}`}
+        about={`${kind.label} · ${t(`channel.${provider.channel}.name`)}`}
         actions={
           <>
             {provider.is_default && <Chip state={t('default')} tone="good" />}

@@ -53,7 +53,7 @@ function useColumns(): SavedColumn<Provider>[] {
         </>
       ),
     },
-    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}.name`) },
     {
       id: 'default',
       label: t('column.default'),

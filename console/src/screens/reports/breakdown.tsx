@@ -64,7 +64,7 @@ export function ByChannel({ report, project, search }: Props) {
     id: channel,
     name: (
       <Link className="plain" to="/p/$project/reports" params={{ project }} search={{ ...search, channel }}>
-        {t(`channel.${channel}`)}
+        {t(`channel.${channel}.name`)}
       </Link>
     ),
     ...counts,

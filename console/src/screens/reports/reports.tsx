@@ -57,7 +57,7 @@ function Choices({ search, report, onSearch }: ChoicesProps) {
   const current = since ? '' : String(days ?? 30)
   const [first, last] = [since ?? report?.since ?? '', until ?? report?.until ?? '']
   const filters = [
-    { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+    { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) })) },
     {
       id: 'campaign_id',
       label: t('column.campaign'),

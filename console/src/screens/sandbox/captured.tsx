@@ -1,6 +1,6 @@
 import type { components } from '@carillon/sdk'
 import { useTranslation } from 'react-i18next'
-import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
+import { iconOf } from '../../parts/channels.ts'
 import { ObjectName } from '../../parts/object-name.tsx'
 import { Time } from '../../parts/time.tsx'
 
@@ -14,11 +14,11 @@ export function Captured({ messages, shown, isRead, onOpen }: Props) {
   return (
     <ul className="mails">
       {messages.map(({ id, channel, recipient, summary, campaign_id, created_at }) => {
-        const IconOf = CHANNEL_ICONS[channel]
+        const IconOf = iconOf(channel)
         return (
           <li key={id}>
             <button type="button" aria-pressed={id === shown} onClick={() => onOpen(id)}>
-              <IconOf size={16} stroke={1.5} aria-label={t(`channel.${channel}`)} />
+              <IconOf size={16} stroke={1.5} aria-label={t(`channel.${channel}.name`)} />
               <span className="who">
                 <b dir="auto">{recipient}</b>
                 {!isRead(id) && <span className="unread">{t('unread')}</span>}

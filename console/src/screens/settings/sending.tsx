@@ -56,7 +56,7 @@ function ChannelsField({ label, value, onChange, isFixed }: ChannelsProps) {
       label={label}
       required
       disabled={isFixed}
-      data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+      data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
       value={value}
       onChange={(channels) => onChange(channels as Channels)}
     />

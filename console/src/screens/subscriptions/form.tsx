@@ -97,7 +97,7 @@ function Form({ stored, onClose }: { stored: Subscription | null; onClose: () =>
       {!stored && (
         <Select
           label={t('column.channel')}
-          data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+          data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
           value={input.channel}
           allowDeselect={false}
           onChange={(channel) => set({ channel: channel as Input['channel'] })}

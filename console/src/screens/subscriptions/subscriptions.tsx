@@ -65,7 +65,7 @@ function useColumns(mayChange: boolean, onEdit: (subscription: Subscription) => 
         </>
       ),
     },
-    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`), isExtra: true },
+    { id: 'channel', label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}.name`), isExtra: true },
     {
       id: 'begins',
       label: t('column.begins'),

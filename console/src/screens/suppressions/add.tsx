@@ -46,7 +46,7 @@ function Form({ onClose }: { onClose: () => void }) {
       {add.error && <Failed error={add.error} />}
       <Select
         label={t('column.channel')}
-        data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+        data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
         value={channel}
         allowDeselect={false}
         onChange={(next) => setChannel(next as typeof channel)}

@@ -73,11 +73,11 @@ function useColumns(onLift: (suppression: Suppression) => void): SavedColumn<Sup
       id: 'address',
       label: t('column.address'),
       text: ({ address }) => address ?? t('erased'),
-      also: [{ label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) }],
+      also: [{ label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}.name`) }],
       cell: ({ address, channel }) => (
         <>
           {address ?? t('erased')}
-          <span className="r">{t(`channel.${channel}`)}</span>
+          <span className="r">{t(`channel.${channel}.name`)}</span>
         </>
       ),
     },

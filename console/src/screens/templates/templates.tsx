@@ -55,7 +55,7 @@ export function Templates() {
         search={search}
         onSearch={(search, replace) => void navigate({ search: { ...search, ...shown }, replace })}
         filters={[
-          { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) })) },
+          { id: 'channel', label: t('column.channel'), values: CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) })) },
           { id: 'locale', label: t('column.locale'), values: locales.sort().map((value) => ({ value, label: value })) },
         ]}
         tools={
@@ -84,7 +84,7 @@ function useColumns(copy: Copy | null, hasPictures: boolean): SavedColumn<Listed
       label: t('column.summary'),
       text: ({ summary }) => summary || t('unnamed'),
       also: [
-        { label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}`) },
+        { label: t('column.channel'), text: ({ channel }) => t(`channel.${channel}.name`) },
         { label: t('column.locale'), text: ({ locale }) => locale },
         { label: t('csv.variant'), text: ({ variant }) => variant },
       ],
@@ -99,7 +99,7 @@ function useColumns(copy: Copy | null, hasPictures: boolean): SavedColumn<Listed
             {summary || t('unnamed')}
           </Link>
           <span className="r">
-            {t(`channel.${channel}`)} · {locale}
+            {t(`channel.${channel}.name`)} · {locale}
             {variant !== 'A' && ` · ${t('variant', { variant })}`}
           </span>
         </>

@@ -1,8 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
-import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
-import type { Channel } from '../../parts/channels.ts'
+import { type Channel, iconOf } from '../../parts/channels.ts'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -19,12 +18,12 @@ export function Reach({ user }: { user: User }) {
   return (
     <Card className="reach">
       {(data?.results ?? []).map(({ channel, is_reachable, reason, detail, subscribed, subscriptions }) => {
-        const IconOf = CHANNEL_ICONS[channel]
+        const IconOf = iconOf(channel)
         return (
           <div key={channel}>
             <h2>
               <IconOf size={16} stroke={1.5} aria-hidden />
-              {t(`channel.${channel}`)}
+              {t(`channel.${channel}.name`)}
               {is_reachable ? (
                 <IconCheck className="tg" size={16} stroke={1.75} aria-label={t('reach.yes')} />
               ) : (
@@ -32,7 +31,7 @@ export function Reach({ user }: { user: User }) {
               )}
             </h2>
             {reason === null ? (
-              <p>{addresses[channel] ?? t(`reach.by.${channel}`)}</p>
+              <p>{addresses[channel] ?? t(`channel.${channel}.reaches`)}</p>
             ) : (
               <p>
                 {t(`reach.reason.${reason}`)} <code>{detail ?? reason}</code>

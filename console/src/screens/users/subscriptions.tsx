@@ -38,7 +38,7 @@ export function Subscriptions({ userId }: { userId: string }) {
             <span>
               {name}
               <span className="r">
-                {t(`channel.${channel}`)}
+                {t(`channel.${channel}.name`)}
                 {suppression && ` · ${t('subscriptions.stopped', { reason: suppression })}`}
               </span>
             </span>

@@ -51,7 +51,7 @@ function Form({ user: { external_id: userId }, onClose }: Omit<Props, 'isOpen'>)
         data-autofocus
         required
         searchable
-        data={offered.map(({ id, name, channel }) => ({ value: String(id), label: `${name} · ${t(`channel.${channel}`)}` }))}
+        data={offered.map(({ id, name, channel }) => ({ value: String(id), label: `${name} · ${t(`channel.${channel}.name`)}` }))}
         value={chosen}
         onChange={(value) => {
           setChosen(value)

@@ -3,7 +3,7 @@ import { IconBolt, IconRoute } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { useTranslation } from 'react-i18next'
-import { CHANNEL_ICONS } from '../../parts/channel-icons.ts'
+import { iconOf } from '../../parts/channels.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
@@ -100,7 +100,7 @@ const dayOf = (language: string, at: string, zone: string) =>
 function EntryLine({ entry, zone }: { entry: Entry; zone: string }) {
   const { i18n } = useTranslation()
   const { at } = entry
-  const IconOf = entry.kind === 'message' ? CHANNEL_ICONS[entry.message.channel] : entry.item.kind === 'journey' ? IconRoute : IconBolt
+  const IconOf = entry.kind === 'message' ? iconOf(entry.message.channel) : entry.item.kind === 'journey' ? IconRoute : IconBolt
   return (
     <li>
       <time dateTime={at} title={instant(i18n.language, { at, zone })}>
@@ -166,7 +166,7 @@ function MessageWords({ message: { channel, state, reason, detail, recipient, ca
   return (
     <div>
       <span className="line">
-        <b>{t(`timeline.message.${channel}`)}</b> <Chip state={state} reason={reason} />
+        <b>{t(`channel.${channel}.message`)}</b> <Chip state={state} reason={reason} />
       </span>
       <span className="r">
         {recipient && `${recipient} · `}

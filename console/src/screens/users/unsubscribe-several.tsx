@@ -50,7 +50,7 @@ function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
         searchable
         data={(types.data?.results ?? []).map(({ id, name, channel }) => ({
           value: String(id),
-          label: `${name} · ${t(`channel.${channel}`)}`,
+          label: `${name} · ${t(`channel.${channel}.name`)}`,
         }))}
         value={type}
         onChange={setType}
