@@ -1,14 +1,12 @@
 import { JsonInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Template } from './template.ts'
+import type { Editing, Template } from './channels/channel.ts'
 
 export const without = (template: Template, name: string): Template => {
   const { [name]: _, ...rest } = template
   return rest
 }
-
-export type Editing = { template: Template; onChange: (template: Template) => void }
 
 type LineProps = Editing & {
   name: string

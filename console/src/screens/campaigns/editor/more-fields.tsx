@@ -2,20 +2,13 @@ import { TagsInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Campaign } from '../search.ts'
-import { type Editing, Line, ObjectField, without } from './line.tsx'
-import type { Template } from './template.ts'
+import type { Editing, Template } from './channels/channel.ts'
+import { channels } from './channels/index.ts'
+import { without } from './line.tsx'
 import { useWords } from './words.ts'
 
 const REQUIRED_MAX = 50
 const VARIABLE_MAX = 255
-
-const OWN: Record<Campaign['channel'], string[]> = {
-  email: ['cc', 'bcc'],
-  text: [],
-  push: ['custom'],
-  in_app: ['expires_at'],
-  webhook: [],
-}
 
 const isUsed = (template: Template, name: string): boolean => template[name] !== undefined
 
@@ -23,9 +16,9 @@ const isUsed = (template: Template, name: string): boolean => template[name] !==
 export function MoreFields({ campaign, template, onChange }: Editing & { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
   const words = useWords(campaign)
-  const { channel } = campaign
+  const { more } = channels[campaign.channel]
   // Only at first: it must not close while its last field is emptied.
-  const [isOpen] = useState(() => [...OWN[channel], 'required'].some((name) => isUsed(template, name)))
+  const [isOpen] = useState(() => [...(more?.names ?? []), 'required'].some((name) => isUsed(template, name)))
   const required = Array.isArray(template.required) ? (template.required as string[]) : []
   const variables = (names: string[]) => {
     const kept = names.map((name) => name.trim()).filter((name) => name !== '' && name.length <= VARIABLE_MAX)
@@ -34,16 +27,7 @@ export function MoreFields({ campaign, template, onChange }: Editing & { campaig
   return (
     <details className="more-fields" open={isOpen}>
       <summary>{t('template.more')}</summary>
-      {channel === 'email' && (
-        <div className="two">
-          <Line template={template} onChange={onChange} name="cc" max={1000} about={t('template.addresses')} />
-          <Line template={template} onChange={onChange} name="bcc" max={1000} about={t('template.addresses')} />
-        </div>
-      )}
-      {channel === 'push' && <ObjectField template={template} onChange={onChange} name="custom" />}
-      {channel === 'in_app' && (
-        <Line template={template} onChange={onChange} name="expires_at" max={255} about={t('template.expiresAbout')} />
-      )}
+      {more && <more.Fields template={template} onChange={onChange} />}
       <TagsInput
         label={t('template.required')}
         description={t('template.requiredAbout')}

@@ -5,39 +5,18 @@ import { type Autosave, ifVersion, type Stored as StoredDraft, useAutosave, vers
 import { keyOf } from '../../../parts/data.ts'
 import { useApi, useProject } from '../../../session/project.tsx'
 import type { Campaign } from '../search.ts'
-import { mjmlOf } from './blocks/document.ts'
+import type { Template } from './channels/channel.ts'
+import { channels } from './channels/index.ts'
 
 const TEMPLATES = '/api/client/campaigns/{campaignId}/templates'
 const TEMPLATE = '/api/client/campaigns/{campaignId}/templates/{locale}'
 export const TEMPLATE_VERSIONS = '/api/client/campaigns/{campaignId}/templates/{locale}/versions'
 export const TEMPLATE_VERSION = '/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}'
 
-/** The members of a template, of whatever channel. Every text may contain Liquid. */
-export type Template = Record<string, unknown>
 export type Variant = components['schemas']['CampaignTemplate']['variant']
 export type Place = { locale: string; variant: Variant }
 
 type Stored = components['schemas']['CampaignTemplate'][]
-
-export const HTML_START = `<h1>{{ user.data.first_name | default: "Hello" }}</h1>
-<p>Write your message here.</p>
-<p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p>
-`
-/** MJML that opens as blocks. */
-export const MJML_START = mjmlOf([
-  { id: 1, is: 'heading', values: { text: '{{ user.data.first_name | default: "Hello" }}' } },
-  { id: 2, is: 'text', values: { text: 'Write your message here.' } },
-  { id: 3, is: 'footer', values: { text: 'You get this because you subscribed.', label: 'Unsubscribe' } },
-])
-
-/** What an editor begins with. It is saved with the first change. */
-const STARTS: Record<Campaign['channel'], Template> = {
-  email: { subject: '', html: HTML_START },
-  text: { body: '' },
-  push: { title: '', body: '' },
-  in_app: { type: 'inbox', title: '', body: '' },
-  webhook: { method: 'POST', endpoint: '', body: '' },
-}
 
 export const isAt =
   ({ locale, variant }: Place) =>
@@ -56,7 +35,7 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
     try {
       return storedOf(await api.get(TEMPLATE, { path: { campaignId: id, locale }, query: { variant } }))
     } catch (error) {
-      if (error instanceof CarillonError && error.status === 404) return { value: STARTS[channel], version: null }
+      if (error instanceof CarillonError && error.status === 404) return { value: channels[channel].start, version: null }
       throw error
     }
   }, [api, id, channel, locale, variant])
@@ -75,5 +54,11 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
     [api, id, locale, variant, client, project.id],
   )
   const key = `${project.id}.template.${id}.${locale}.${variant}`
-  return useAutosave({ key, stored: (stored.find(isAt(place))?.data as Template | undefined) ?? STARTS[channel], save, reload, isLocked })
+  return useAutosave({
+    key,
+    stored: (stored.find(isAt(place))?.data as Template | undefined) ?? channels[channel].start,
+    save,
+    reload,
+    isLocked,
+  })
 }

@@ -8,7 +8,8 @@ import { Loading } from '../../../parts/loading.tsx'
 import { isSame } from '../../../parts/merge.ts'
 import { Card } from '../../../parts/page.tsx'
 import { Time } from '../../../parts/time.tsx'
-import { type Place, TEMPLATE_VERSION, TEMPLATE_VERSIONS, type Template } from './template.ts'
+import type { Template } from './channels/channel.ts'
+import { type Place, TEMPLATE_VERSION, TEMPLATE_VERSIONS } from './template.ts'
 
 type Props = {
   campaignId: number

@@ -1,0 +1,12 @@
+import { type ComponentProps, Suspense } from 'react'
+import { lazyPart } from '../../../parts/lazy-part.ts'
+import { Loading } from '../../../parts/loading.tsx'
+
+const CodeEditor = lazyPart(() => import('./code-editor.tsx'), 'CodeEditor')
+
+/** The code editor, whose code is loaded with the first field that it is in. */
+export const CodeField = (props: ComponentProps<typeof CodeEditor>) => (
+  <Suspense fallback={<Loading />}>
+    <CodeEditor {...props} />
+  </Suspense>
+)
