@@ -18,12 +18,33 @@ type ChannelTexts = {
   reaches: string
 }
 
+/** The channels whose messages go to an address of the user, which can be suppressed. */
+type Addressed = components['schemas']['SuppressionInput']['channel']
+/** The field of several of its addresses. */
+type AddressTexts = { addresses: string }
+
 /** The channels, in the order in which they are offered. */
-const declared: Record<Channel, { icon: Icon } & Record<Language, ChannelTexts>> = {
+const declared: {
+  [C in Channel]: { icon: Icon } & Record<Language, C extends Addressed ? ChannelTexts & AddressTexts : ChannelTexts>
+} = {
   email: {
     icon: IconMail,
-    'en-AU': { name: 'Email', ofCampaign: 'email', message: 'Email', messageTo: 'Email to {{to}}', reaches: 'By email.' },
-    de: { name: 'E-Mail', ofCampaign: 'E-Mail', message: 'E-Mail', messageTo: 'E-Mail an {{to}}', reaches: 'Per E-Mail.' },
+    'en-AU': {
+      name: 'Email',
+      ofCampaign: 'email',
+      message: 'Email',
+      messageTo: 'Email to {{to}}',
+      reaches: 'By email.',
+      addresses: 'Email addresses, one per line',
+    },
+    de: {
+      name: 'E-Mail',
+      ofCampaign: 'E-Mail',
+      message: 'E-Mail',
+      messageTo: 'E-Mail an {{to}}',
+      reaches: 'Per E-Mail.',
+      addresses: 'E-Mail-Adressen, eine je Zeile',
+    },
   },
   text: {
     icon: IconMessage,
@@ -33,8 +54,16 @@ const declared: Record<Channel, { icon: Icon } & Record<Language, ChannelTexts>>
       message: 'Text message',
       messageTo: 'Text to {{to}}',
       reaches: 'By text message.',
+      addresses: 'Phone numbers, one per line, such as +61412345678',
     },
-    de: { name: 'SMS', ofCampaign: 'Textnachricht', message: 'SMS', messageTo: 'SMS an {{to}}', reaches: 'Per Textnachricht.' },
+    de: {
+      name: 'SMS',
+      ofCampaign: 'Textnachricht',
+      message: 'SMS',
+      messageTo: 'SMS an {{to}}',
+      reaches: 'Per Textnachricht.',
+      addresses: 'Telefonnummern, eine je Zeile, etwa +61412345678',
+    },
   },
   push: {
     icon: IconBell,
@@ -78,6 +107,8 @@ const declared: Record<Channel, { icon: Icon } & Record<Language, ChannelTexts>>
 }
 
 export const CHANNELS = Object.keys(declared) as Channel[]
+
+export const ADDRESSED = CHANNELS.filter((channel): channel is Addressed => 'addresses' in declared[channel]['en-AU'])
 
 export const iconOf = (channel: Channel): Icon => declared[channel].icon
 

@@ -3,6 +3,7 @@ import { IconCheck } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { AddSampleUsers } from '../../parts/add-sample-users.tsx'
+import { CHANNELS } from '../../parts/channels.ts'
 import { CodeTabs } from '../../parts/code.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Loading } from '../../parts/loading.tsx'
@@ -16,7 +17,8 @@ type Step = { id: 'user' | 'event' | 'campaign' | 'message' | 'domain' | 'live';
 const ONE = { query: { limit: 1 } }
 const PAGE = { query: { limit: 100 } }
 /** Events that Carillon writes itself do not show that the product sends any. */
-const SYSTEM_EVENT = /^(?:user_(?:created|updated)|(?:un)?subscribed|list_(?:entered|left)|(?:email|text|push|webhook|in_app)_.*)$/
+const SYSTEM_EVENT = /^(?:user_(?:created|updated)|(?:un)?subscribed|list_(?:entered|left))$/
+const isSystemEvent = (name: string) => SYSTEM_EVENT.test(name) || CHANNELS.some((channel) => name.startsWith(`${channel}_`))
 /** What is done elsewhere appears by itself. */
 const READ_AGAIN = { refetchInterval: 5000 }
 
@@ -41,7 +43,7 @@ function useSteps(): Step[] | undefined {
     },
     {
       id: 'event',
-      isDone: events.data.results.some(({ name }) => !SYSTEM_EVENT.test(name)),
+      isDone: events.data.results.some(({ name }) => !isSystemEvent(name)),
       request: {
         method: 'POST',
         path: '/api/client/events',

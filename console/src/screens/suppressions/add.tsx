@@ -2,6 +2,7 @@ import type { components } from '@carillon/sdk'
 import { Modal, Select, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ADDRESSED } from '../../parts/channels.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
@@ -9,7 +10,6 @@ import { said } from '../../parts/toast.ts'
 
 type Input = components['schemas']['SuppressionInput']
 
-const CHANNELS = ['email', 'text'] as const
 const REASONS = ['manual', 'unsubscribed_all', 'hard_bounce', 'complaint'] as const
 const ADDRESSES_MAX = 100
 
@@ -46,13 +46,13 @@ function Form({ onClose }: { onClose: () => void }) {
       {add.error && <Failed error={add.error} />}
       <Select
         label={t('column.channel')}
-        data={CHANNELS.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
+        data={ADDRESSED.map((value) => ({ value, label: t(`channel.${value}.name`) }))}
         value={channel}
         allowDeselect={false}
         onChange={(next) => setChannel(next as typeof channel)}
       />
       <Textarea
-        label={t(`add.addresses.${channel}`)}
+        label={t(`channel.${channel}.addresses`)}
         description={t('add.most', { count: ADDRESSES_MAX })}
         required
         autosize
