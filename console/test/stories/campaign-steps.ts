@@ -31,7 +31,7 @@ const STEPS: Step[] = [
     change: (reply) => ({ ...reply, results: reply.results.filter(({ rule }: any) => JSON.stringify(rule) !== JSON.stringify(EVERYONE)) }),
   },
   { step: 'content', reads: /\/attachments/, about: 'menu.txt', below: 'Add a file' },
-  { step: 'delivery', reads: PROVIDERS, about: 'Provider', below: 'Own times for email that was deferred' },
+  { step: 'delivery', reads: PROVIDERS, about: 'Provider', below: 'Custom retry times for deferred email' },
   { step: 'delivery', reads: /\/api\/client\/domains\?/, about: 'Domain of links', below: 'UTM parameters' },
 ]
 
