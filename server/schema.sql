@@ -576,6 +576,14 @@ create table erasures (
 );
 CREATE INDEX erasures_requested ON erasures USING btree (project_id, user_id) WHERE (state = 'requested'::text);
 
+create table event_day_totals (
+  project_id bigint not null,
+  day date not null,
+  partition smallint not null,
+  events bigint not null,
+  constraint event_day_totals_pkey PRIMARY KEY (project_id, day, partition)
+) with (fillfactor=70);
+
 create table event_days (
   project_id bigint not null,
   name text not null,

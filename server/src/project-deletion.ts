@@ -32,7 +32,7 @@ export const PROJECT_TABLES: readonly string[] =
   list_memberships list_counts list_days list_build_parts list_versions lists list_clocks tracked_times
   preflight_addresses campaign_preflights campaign_audiences campaign_opens template_attachments template_versions campaign_templates campaigns
   link_clicks links confirmations consent_entries user_subscriptions subscriptions suppressions suppression_keys soft_bounces
-  events event_days event_ids event_names event_name_totals introduced_names activity activity_feeds api_requests
+  events event_days event_day_totals event_ids event_names event_name_totals introduced_names activity activity_feeds api_requests
   user_search user_anonymous_ids devices attribute_profiles attribute_profiling attributes erased_ids erasures users identity_epochs
   warm_up_sites warm_ups dkim_keys domains sandbox_faults providers tls_results tls_reports mail_site_hours mail_sites
   page_themes sending_policies quota_refusals usage_counters retention_progress member_roles mail_pauses`.split(/\s+/)

@@ -16,6 +16,7 @@ const BY_AGE: Record<string, string> = {
   sandbox_messages: 'SANDBOX_RETENTION_DAYS',
   events: 'EVENT_RETENTION_MONTHS, by partition; forever unless it is set',
   event_days: 'EVENT_RETENTION_MONTHS',
+  event_day_totals: 'EVENT_RETENTION_MONTHS',
   event_names: 'EVENT_RETENTION_MONTHS, when the last event is gone',
   event_name_totals: 'EVENT_RETENTION_MONTHS, when the last event is gone',
   event_ids: '30 days',

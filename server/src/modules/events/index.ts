@@ -1,6 +1,6 @@
 /**
- * Behavioural events. Owns `events` (with a partition for each month), `event_ids`, `event_days`, `event_names`,
- * `event_name_totals` and `event_removals`.
+ * Behavioural events. Owns `events` (with a partition for each month), `event_ids`, `event_days`, `event_day_totals`,
+ * `event_names`, `event_name_totals` and `event_removals`.
  * Promises: an accepted event is stored exactly once, in the order of sending for each user, and counted in the same transaction.
  */
 export { dayOf } from './counts.ts'

@@ -94,12 +94,17 @@ const addAllCounts = jointRun<{ partition: number; days: DayCount[]; names: Name
     names.map((name) => ({ project_id: projectId, partition, ...name })),
   )
   return ctx.db.run(
-    sql`with days as (
-          insert into event_days as d (project_id, name, day, partition, events)
+    sql`with counted as materialized (
           select i.project_id, i.name, i.day, i.partition, i.events
           from jsonb_to_recordset(${JSON.stringify(days)}::jsonb) as i(project_id bigint, partition smallint, name text, day date, events bigint)
-          order by i.project_id, i.name, i.day
+        ), days as (
+          insert into event_days as d (project_id, name, day, partition, events)
+          select project_id, name, day, partition, events from counted order by project_id, name, day
           on conflict (project_id, name, day, partition) do update set events = d.events + excluded.events
+        ), totals as (
+          insert into event_day_totals as t (project_id, day, partition, events)
+          select project_id, day, partition, sum(events)::bigint from counted group by project_id, day, partition order by project_id, day
+          on conflict (project_id, day, partition) do update set events = t.events + excluded.events
         )
         insert into event_names as n (project_id, name, partition, events, first_at, last_at, recent_users, recent_times)
         select i.project_id, i.name, i.partition, i.events, i.first_at, i.last_at, i.recent_users, i.recent_times
@@ -181,7 +186,7 @@ const sumsOf = (ctx: ProjectCtx, days: Days, names: string[]) =>
 export const countOfDays = (ctx: ProjectCtx, days: Days): Promise<number> =>
   ctx.db.value(
     Count,
-    sql`select coalesce(sum(events::float8), 0)::bigint as events from event_days where project_id = ${ctx.projectId} and ${within(days)}`,
+    sql`select coalesce(sum(events), 0)::bigint as events from event_day_totals where project_id = ${ctx.projectId} and ${within(days)}`,
   )
 
 const RecentRow = Type.Object({ name: Type.String(), is_recent: Type.Boolean(), count: Type.Integer() })

@@ -90,4 +90,8 @@ export const deleteNames = (ctx: Ctx) =>
   )
 
 /** Deletes the totals of names without events. */
-export const deleteTotals = (ctx: Ctx) => ctx.db.run(sql`delete from event_name_totals where events <= 0`)
+export const deleteNameTotals = (ctx: Ctx) => ctx.db.run(sql`delete from event_name_totals where events <= 0`)
+
+/** Deletes the totals of days before an instant. */
+export const deleteDayTotals = (ctx: Ctx, before: Date) =>
+  ctx.db.run(sql`delete from event_day_totals where day < (${before}::timestamptz at time zone 'UTC')::date`)

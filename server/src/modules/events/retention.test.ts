@@ -4,6 +4,7 @@ import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { Count } from '../../lib/shapes.ts'
 import { totalNames } from './frequent-names.ts'
 import { listMonths, saveEvents } from './queries.ts'
 import { eventRemovalToFollow, noteRemovalFollowed, removeExpired } from './retention.ts'
@@ -89,6 +90,8 @@ describe('EVENT_RETENTION_MONTHS', () => {
     const { body } = await w.get('/api/client/schema/events')
     expect(body.results.map(({ name }: { name: string }) => name)).toEqual(['2027-02-01', '2028-02-15'])
     expect((await w.get('/api/client/events/stats?since=2026-12-01&until=2027-02-02')).body.total).toBe(1)
+    const days = sql`select count(*) from event_day_totals where project_id = ${w.projectId} and day < '2027-02-01'`
+    expect(await w.db.value(Count, days)).toBe(0)
   })
 
   test('the count of a name is that of the events that are left', async () => {

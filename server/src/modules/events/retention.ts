@@ -32,7 +32,8 @@ export async function removeExpired(ctx: Ctx): Promise<number> {
   const days = await inTx(ctx, (ctx) => queries.deleteDays(ctx, before, DAYS_AT_ONCE))
   if (days > 0) return days
   await queries.deleteNames(ctx)
-  await queries.deleteTotals(ctx)
+  await queries.deleteNameTotals(ctx)
+  await queries.deleteDayTotals(ctx, before)
   await queries.noteComplete(ctx, before)
   return 1
 }

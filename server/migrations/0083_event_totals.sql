@@ -15,3 +15,15 @@ alter table event_names
   add column totalled bigint not null default 0,
   add column is_totalled boolean not null generated always as (events = totalled) stored;
 create index event_names_to_total on event_names (project_id) where not is_totalled;
+
+-- The number of events of a day over all names, with a row for each partition of a batch as in `event_days`.
+create table event_day_totals (
+  project_id bigint not null,
+  day date not null,
+  partition smallint not null,
+  events bigint not null,
+  primary key (project_id, day, partition)
+) with (fillfactor = 70);
+alter table event_day_totals alter column project_id set (n_distinct = 10);
+insert into event_day_totals (project_id, day, partition, events)
+select project_id, day, partition, sum(events)::bigint from event_days group by project_id, day, partition;
