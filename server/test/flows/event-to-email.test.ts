@@ -14,7 +14,7 @@ import { world } from '../world.ts'
 const TOGETHER = {
   'the projects with requests, and with timers': ['from queue_entries a where', 'from journey_timers order by'],
   'the transaction, the claim, and what is read of the project': [
-    'begin; set local lock_timeout',
+    'begin\0',
     "hashtextextended('accepted requests'",
     "hashtextextended('lists of a project'",
     'join queue_batches',

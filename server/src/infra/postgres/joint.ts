@@ -6,8 +6,7 @@
 import { type Static, type TObject, Type } from 'typebox'
 import type { Clock } from '../../lib/clock.ts'
 import type { ProjectId } from '../../lib/ids.ts'
-import { type Db, isSqlState, LOCK_NOT_AVAILABLE, type Sql, sql, type TxDb } from './db.ts'
-import type { TransactionLimits } from './limits.ts'
+import { type Db, type Sql, sql, type TxDb } from './db.ts'
 
 /** What statements need of a context. */
 type JointCtx = { db: Db; clock: Clock }
@@ -102,7 +101,8 @@ type Work = { run: (db: TxDb) => Promise<unknown>; resolve(value: unknown): void
 /**
  * A view of a database for the work of several projects at the same time. Calls of `joint` functions share statements. Transactions that
  * begin at the same time become one: when anything in it fails it is undone as a whole. Its halves are tried, and in the end each is run
- * again alone, so that the work of a project fails by its own fault only. What runs alone may wait for a lock, and nothing else waits for it.
+ * again alone, so that the work of a project fails by its own fault only. What has failed with others may wait for a lock alone, and nothing else
+ * waits for it.
  */
 function jointDatabase(db: Db, transactionsAtOnce: number): Db {
   const view: Db = { ...db, transaction }
@@ -126,7 +126,7 @@ function jointDatabase(db: Db, transactionsAtOnce: number): Db {
     waiting = works.splice(TOGETHER_MAX)
     running++
     if (waiting.length > 0) void next()
-    const left = await (works.length > 1 ? runTogether(db, works) : runSingle(db, works))
+    const left = await runTogether(db, works)
     running--
     void next()
     alone.push(...left)
@@ -138,7 +138,7 @@ function jointDatabase(db: Db, transactionsAtOnce: number): Db {
     const work = alone.shift()
     if (!work) return
     runningAlone++
-    await runAlone(db, work).then(work.resolve, work.reject)
+    await runAlone(db, work)
     runningAlone--
     void nextAlone()
   }
@@ -146,6 +146,11 @@ function jointDatabase(db: Db, transactionsAtOnce: number): Db {
 
 /** Runs several in one transaction, or in as few as work. Returns those that have to run alone. */
 async function runTogether(db: Db, works: Work[]): Promise<Work[]> {
+  const [only] = works
+  if (works.length === 1 && only) {
+    await runAlone(db, only)
+    return []
+  }
   try {
     const values = await db.transaction(
       async (shared) => {
@@ -170,26 +175,17 @@ async function runTogether(db: Db, works: Work[]): Promise<Work[]> {
   }
 }
 
-/** Runs one that nothing shares its transaction with. Returns it if it would wait for a lock. */
-async function runSingle(db: Db, works: Work[]): Promise<Work[]> {
-  const [only] = works as [Work]
-  try {
-    only.resolve(await runAlone(db, only, { lockMs: LOCK_MS }))
-  } catch (error) {
-    if (isSqlState(error, LOCK_NOT_AVAILABLE)) return works
-    only.reject(error)
-  }
-  return []
-}
-
-const runAlone = (db: Db, { run }: Work, limits?: TransactionLimits): Promise<unknown> =>
-  db.transaction(
-    async (shared) => {
-      const { tx, idle } = inOrder(shared)
-      return await run(tx).finally(idle)
-    },
-    { ...limits, pipelined: true },
-  )
+/** Without a limit for locks, which would be one more statement of every transaction. */
+const runAlone = (db: Db, { run, resolve, reject }: Work): Promise<void> =>
+  db
+    .transaction(
+      async (shared) => {
+        const { tx, idle } = inOrder(shared)
+        return await run(tx).finally(idle)
+      },
+      { pipelined: true },
+    )
+    .then(resolve, reject)
 
 /**
  * Statements run in the order in which they are asked for, and are sent without waiting for each other. A copy or a savepoint is begun when those
