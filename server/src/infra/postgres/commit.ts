@@ -1,8 +1,8 @@
 import type pg from 'pg'
 
-/** Ends a transaction. Of one in which a statement failed PostgreSQL commits nothing, and does not call that an error. */
+/** Commits a transaction. After a statement that failed, PostgreSQL rolls back instead and reports no error, so this throws. */
 export async function commit(client: pg.ClientBase): Promise<void> {
   const { command } = await client.query('commit')
   if (command !== 'COMMIT')
-    throw new Error('A statement of the transaction failed, and its work went on. Use a savepoint for what may fail.')
+    throw new Error('A statement of this transaction failed, but the work continued. Put statements that may fail in a savepoint.')
 }

@@ -25,7 +25,7 @@ export function hardUsersOf(users: readonly User[], language: string | undefined
   return HARD.flatMap((hard) => (wanted[hard] ? [[hard, wanted[hard]] satisfies [Hard, User]] : []))
 }
 
-/** Users for whom to look at a message before it is sent: those with unusual data, then the first ones. Each user appears once. */
+/** Chooses users to preview a message for: those with unusual data first, then the first of the list. Each user appears once. */
 export function sampleUsersOf(users: readonly User[], language: string | undefined, count: number): User[] {
   const hard = hardUsersOf(users, language).map(([, user]) => user)
   return [...new Map([...hard, ...users].map((user) => [user.id, user])).values()].slice(0, count)
