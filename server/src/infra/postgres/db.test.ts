@@ -75,7 +75,7 @@ describe('transactions', () => {
       await db.run(sql`insert into scratch values (10)`)
       await db.run(sql`insert into scratch values (1 / 0)`).catch(() => undefined)
     })
-    await expect(careless).rejects.toThrow('A statement of the transaction failed')
+    await expect(careless).rejects.toThrow('A statement of this transaction failed')
     expect(await w.db.many(Type.Object({ n: Type.Integer() }), sql`select n from scratch where n = 10`)).toEqual([])
   })
 
