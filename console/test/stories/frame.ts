@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { pressApart } from './keyboard.ts'
 import { memberPage } from './member-page.ts'
 
 const singleKeys = (site: () => Site) =>
@@ -7,12 +8,14 @@ const singleKeys = (site: () => Site) =>
     await using opened = await memberPage(site(), '/')
     const { page } = opened
     await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.keyboard.press('g')
-    await page.keyboard.press('i')
+    const screens = await page.evaluate<number>('history.length')
+    await pressApart(page, 'g', 'c', 2)
+    await pressApart(page, 'g', 'i', 1)
     await page.getByRole('heading', { level: 1, name: 'Sandbox inbox' }).waitFor()
+    // The letter that came too late has opened none.
+    expect(await page.evaluate('history.length')).toBe(screens + 1)
     // Rows of a list, its search, and what edits an object.
-    await page.keyboard.press('g')
-    await page.keyboard.press('u')
+    await pressApart(page, 'g', 'u', 1)
     const rows = page.getByRole('table', { name: 'Users' }).getByRole('link')
     await rows.nth(1).waitFor()
     const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.type')

@@ -6,6 +6,19 @@ export async function press(page: Page, ...keys: string[]) {
   for (const key of keys) await page.keyboard.press(key)
 }
 
+/** Presses two keys of which the browser is told that so many seconds lie between them, however busy the machine is. */
+export async function pressApart(page: Page, first: string, second: string, seconds: number) {
+  await using closing = new AsyncDisposableStack()
+  const session = await page.context().newCDPSession(page)
+  closing.defer(() => session.detach())
+  const timestamp = (await page.evaluate<number>('Date.now()')) / 1000
+  for (const key of [
+    { key: first, timestamp },
+    { key: second, timestamp: timestamp + seconds },
+  ])
+    for (const type of ['keyDown', 'keyUp'] as const) await session.send('Input.dispatchKeyEvent', { type, ...key })
+}
+
 const isFocused = (element: Locator) => element.evaluate((element: any) => element === element.ownerDocument.activeElement)
 
 /** Waits for the focus: keys go to what has it, which may come after what is shown. */
