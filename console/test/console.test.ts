@@ -5,6 +5,7 @@ import type { Site } from './site.ts'
 import { abTest } from './stories/ab-test.ts'
 import { apiLog } from './stories/api-log.ts'
 import { calendar } from './stories/calendar.ts'
+import { campaignNetwork } from './stories/campaign-network.ts'
 import { campaignSteps } from './stories/campaign-steps.ts'
 import { campaigns } from './stories/campaigns.ts'
 import { consent } from './stories/consent.ts'
@@ -48,6 +49,7 @@ webhooks(site)
 providers(site)
 campaigns(site)
 campaignSteps(site)
+campaignNetwork(site)
 calendar(site)
 abTest(site)
 templateFields(site)

@@ -1,6 +1,7 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { holdReads, type Reply, twoFrames, withoutNetwork } from './held-reads.ts'
 import { hasFocus } from './keyboard.ts'
 import { memberPage } from './member-page.ts'
 
@@ -11,7 +12,6 @@ const PROVIDERS = /\/api\/client\/providers\?/
 
 const FILE = { content_type: 'text/plain', content: Buffer.from('Beans').toString('base64') }
 
-type Reply = { results: unknown[] }
 type Step = {
   step: string
   reads: RegExp
@@ -35,20 +35,8 @@ const STEPS: Step[] = [
   { step: 'delivery', reads: /\/api\/client\/domains\?/, about: 'Domain of links', below: 'UTM parameters' },
 ]
 
-/** Holds the replies of these reads until they are let go. `asked` resolves with the first of them. */
-async function holdReads(page: Page, reads: RegExp, change: (reply: Reply) => Reply = (reply) => reply) {
-  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  await page.route(reads, async (route: Route) => {
-    asked.resolve()
-    await released.promise
-    const response = await route.fetch()
-    await route.fulfill({ response, json: change(await response.json()) })
-  })
-  return { asked: asked.promise, release: released.resolve }
-}
-
 /** Notes in each frame how far a field or a button is below the top of its card, if it is there: as often as that changes. */
-const watch = (page: Page, name: string) =>
+export const watch = (page: Page, name: string) =>
   page.evaluate(`(() => {
     const places = (window.places = [])
     const look = () => {
@@ -62,8 +50,6 @@ const watch = (page: Page, name: string) =>
     }
     look()
   })()`)
-
-const twoFrames = (page: Page) => page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
 
 export const campaignSteps = (site: () => Site) =>
   describe('the steps of a campaign', () => {
@@ -90,8 +76,7 @@ export const campaignSteps = (site: () => Site) =>
       await page.getByRole('heading', { level: 2, name: 'Name and type' }).waitFor()
       const messages = page.getByLabel('Messages', { exact: true })
       await using network = new AsyncDisposableStack()
-      network.defer(() => page.context().setOffline(false))
-      await page.context().setOffline(true)
+      network.use(await withoutNetwork(page))
       await page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: 'delivery' }).click()
       await page.getByRole('switch', { name: 'A sending rate of its own' }).click()
       await messages.fill('77')
@@ -111,7 +96,7 @@ export const campaignSteps = (site: () => Site) =>
   })
 
 /** A draft with a template and an attachment, in a project with a provider and a domain, until it is disposed of. */
-async function draftWithAll(site: Site) {
+export async function draftWithAll(site: Site) {
   await using making = new AsyncDisposableStack()
   const make = async (kind: string, body: object): Promise<number> => {
     const { id } = await site.api('POST', kind, body)
@@ -125,6 +110,7 @@ async function draftWithAll(site: Site) {
   const template = `campaigns/${id}/templates/en-AU`
   await site.api('PUT', template, { subject: 'First', html: '<p>Hello <a href="{{ unsubscribe_url }}">x</a></p>' })
   await site.api('PUT', `${template}/attachments/menu.txt`, FILE)
+  await site.api('PUT', `campaigns/${id}/templates/de`, { subject: 'Erste', html: '<p>Hallo <a href="{{ unsubscribe_url }}">x</a></p>' })
   const made = making.move()
   return {
     id,

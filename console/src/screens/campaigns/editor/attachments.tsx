@@ -20,14 +20,14 @@ type Props = { campaignId: number; place: Place; mayWrite: boolean }
 export function Attachments({ campaignId, place: { locale, variant }, mayWrite }: Props) {
   const { t, i18n } = useTranslation('campaigns')
   const path = { campaignId, locale }
-  const { data, error, isLoading, refetch } = useRead(ATTACHMENTS, { path, query: { variant } })
+  const { data, error, refetch } = useRead(ATTACHMENTS, { path, query: { variant } })
   const [deleted, setDeleted] = useState<string | null>(null)
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
-  // Files that came later would move the button below them.
-  if (isLoading) return <Loading />
+  // Files that came later would move the button below them. Which files there are decides what an image is called.
+  if (!data) return <Loading />
   return (
     <Card title={t('attachments.heading')} aside={t('attachments.about')}>
-      {data && data.results.length > 0 && (
+      {data.results.length > 0 && (
         <ul className="attachments">
           {data.results.map((file) => (
             <li key={file.name}>
@@ -54,7 +54,7 @@ export function Attachments({ campaignId, place: { locale, variant }, mayWrite }
           ))}
         </ul>
       )}
-      {mayWrite && <AddFile campaignId={campaignId} locale={locale} variant={variant} existing={data?.results ?? []} />}
+      {mayWrite && <AddFile campaignId={campaignId} locale={locale} variant={variant} existing={data.results} />}
       <ConfirmWrite
         isOpen={deleted !== null}
         onClose={() => setDeleted(null)}

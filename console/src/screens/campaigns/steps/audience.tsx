@@ -1,6 +1,7 @@
 import type { components } from '@carillon/sdk'
 import { Autocomplete, Button, JsonInput, MultiSelect, NumberInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { useArrival } from '../../../parts/arrival.ts'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
@@ -20,32 +21,24 @@ function Lists({ campaign, autosave }: StepProps) {
   const { t, i18n } = useTranslation('campaigns')
   const { draft, change, state } = autosave
   const { list_ids: chosen = [], exclusion_list_ids: excluded = [] } = draft
-  const { data, error, isLoading } = useRead(
+  const read = useRead(
     LISTS,
     { query: { limit: 100 } },
     { refetchInterval: ({ state }) => (state.data?.results.some(({ state }) => state === 'building') ? LIVE_MS : false) },
   )
+  const { data, error } = read
   const lists = data?.results ?? []
-  const create = useWrite(
-    (api) => api.post(LISTS, { body: { name: t('audience.everyone'), type: 'dynamic', rule: EVERYONE } }),
-    [LISTS],
-    ({ id, name }) => {
-      change({ ...draft, list_ids: [...chosen, id] })
-      said(t('audience.created', { name }))
-    },
-  )
   const number = new Intl.NumberFormat(i18n.language)
   const options = lists.map(({ id, name, users_count }) => ({ value: String(id), label: `${name} (${number.format(users_count)})` }))
   const used = lists.filter(({ id }) => chosen.includes(id) || excluded.includes(id))
   const isReady = chosen.length > 0 && state === 'saved' && used.every(({ state }) => state === 'ready')
-  // The button for all users would come later, and move the fields below it.
-  if (isLoading) return <Loading />
+  const arrival = useArrival(read)
+  if (arrival === 'waiting') return <Loading />
   return (
     <div className="cols main-side">
       <Card title={t('step.audience')}>
         <div className="form pad">
-          {error && <Failed error={error} />}
-          {create.error && <Failed error={create.error} />}
+          {error && !data && <Failed error={error} />}
           <MultiSelect
             label={t('audience.lists')}
             description={t('audience.listsAbout')}
@@ -54,13 +47,11 @@ function Lists({ campaign, autosave }: StepProps) {
             onChange={(ids) => change({ ...draft, list_ids: ids.map(Number) })}
             searchable
           />
-          {data && !lists.some(({ rule }) => JSON.stringify(rule) === JSON.stringify(EVERYONE)) && (
-            <div className="acts">
-              <Button variant="default" size="xs" loading={create.isPending} onClick={() => create.mutate(undefined)}>
-                {t('audience.createEveryone')}
-              </Button>
-            </div>
-          )}
+          <Everyone
+            lists={data?.results}
+            isKept={arrival === 'early'}
+            onCreated={(id) => change({ ...draft, list_ids: [...chosen, id] })}
+          />
           <MultiSelect
             label={t('audience.exclusions')}
             description={t('audience.exclusionsAbout')}
@@ -98,6 +89,33 @@ function Lists({ campaign, autosave }: StepProps) {
         )}
       </Card>
     </div>
+  )
+}
+
+type EveryoneProps = { lists: components['schemas']['List'][] | undefined; isKept: boolean; onCreated: (id: number) => void }
+
+/** Makes a list of all users. The button is left out if there is such a list, unless it is kept in its place. */
+function Everyone({ lists, isKept, onCreated }: EveryoneProps) {
+  const { t } = useTranslation('campaigns')
+  const create = useWrite(
+    (api) => api.post(LISTS, { body: { name: t('audience.everyone'), type: 'dynamic', rule: EVERYONE } }),
+    [LISTS],
+    ({ id, name }) => {
+      onCreated(id)
+      said(t('audience.created', { name }))
+    },
+  )
+  const isMissing = lists !== undefined && !lists.some(({ rule }) => JSON.stringify(rule) === JSON.stringify(EVERYONE))
+  if (!isMissing && !isKept) return null
+  return (
+    <>
+      {create.error && <Failed error={create.error} />}
+      <div className="acts">
+        <Button variant="default" size="xs" disabled={!isMissing} loading={create.isPending} onClick={() => create.mutate(undefined)}>
+          {t('audience.createEveryone')}
+        </Button>
+      </div>
+    </>
   )
 }
 

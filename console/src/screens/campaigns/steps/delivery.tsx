@@ -1,6 +1,6 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useArrival } from '../../../parts/arrival.ts'
 import { useRead } from '../../../parts/data.ts'
 import { Loading } from '../../../parts/loading.tsx'
 import { useMay } from '../../../session/project.tsx'
@@ -22,11 +22,9 @@ export function DeliveryStep({ campaign: { channel }, autosave: { draft, change 
   const hasLinks = channel !== 'webhook'
   const providers = useRead('/api/client/providers', { query }, { enabled: isAdmin })
   const domains = useRead('/api/client/domains', { query }, { enabled: hasLinks })
-  // Without a network, no read is under way. Then all fields are there, and stay as they are when it is back.
-  const [isEarly, setEarly] = useState(false)
-  if (!isEarly && [providers, domains].some(({ isPending, isPaused }) => isPending && isPaused)) setEarly(true)
-  // Fields that came later would move the others away from the pointer.
-  if (!isEarly && (providers.isLoading || domains.isLoading)) return <Loading />
+  const arrival = useArrival(providers, domains)
+  if (arrival === 'waiting') return <Loading />
+  const isEarly = arrival === 'early'
   return (
     <div className="form pad narrow">
       {isAdmin && (
