@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Site } from '../site.ts'
+import { agePage, twoFrames, withoutNetwork } from './held-reads.ts'
+import { focusOn, hasFocus } from './keyboard.ts'
 import { expectNoFaults } from './looks.ts'
 import { copiedRequest, memberPage } from './member-page.ts'
 
@@ -20,6 +22,32 @@ const newProject = (site: () => Site) =>
     // `/` leads to the project that was open last.
     await page.goto('/p/1')
     await page.getByRole('heading', { level: 2, name: 'Set up' }).waitFor()
+  })
+
+/** A read is tried three times before it has failed. */
+const TRIES = 3
+
+const failedReads = (site: () => Site) =>
+  test.each([
+    { view: '', field: 'Website', path: /\/api\/client\/projects\/1$/ },
+    { view: '?view=sending', field: 'Messages at most', path: /\/api\/client\/sending-policy$/ },
+  ])('that cannot be read again keep what is typed: $field', async ({ view, field: label, path }) => {
+    await using opened = await memberPage(site(), `/p/1/settings${view}`)
+    const { page } = opened
+    const field = page.getByLabel(label)
+    if (view !== '') await page.getByRole('button', { name: 'Add a cap' }).click()
+    await focusOn(field.last())
+    await field.last().fill('7')
+    await agePage(page)
+    let tries = 0
+    await page.route(path, (route) => route.fulfill({ status: 503 }).then(() => tries++))
+    {
+      await using _ = await withoutNetwork(page)
+    }
+    await expect.poll(() => tries, { timeout: 60_000 }).toBe(TRIES)
+    await twoFrames(page)
+    expect(await field.last().inputValue()).toBe('7')
+    await hasFocus(field.last())
   })
 
 export const settings = (site: () => Site) =>
@@ -45,6 +73,7 @@ export const settings = (site: () => Site) =>
     })
 
     newProject(site)
+    failedReads(site)
 
     test('hold quiet hours and caps, and the name of the organisation', async () => {
       await using opened = await memberPage(site(), '/p/1/settings?view=sending')

@@ -30,7 +30,7 @@ export function usePreflight({ campaignId, version, isReady }: Wanted): { prefli
     { path: { campaignId, preflightId: started.data?.id ?? 0 } },
     { enabled: started.data !== undefined, refetchInterval: ({ state }) => (state.data?.state === 'finished' ? false : AGAIN_MS) },
   )
-  return { preflight: isReady ? data : undefined, error: started.error ?? error }
+  return { preflight: isReady ? data : undefined, error: started.error ?? (data ? null : error) }
 }
 
 /** The audience, the users that get the message, and the number of the others for each reason. */

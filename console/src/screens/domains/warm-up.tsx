@@ -28,7 +28,7 @@ export function WarmUp({ domainId }: { domainId: number }) {
     [WARM_UP],
     () => said(t('warmUp.done')),
   )
-  if (error && !isMissing(error.status)) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error && !plan && !isMissing(error.status)) return <Failed error={error} onRetry={() => void refetch()} />
   if (!plan && !error) return <Loading />
   const begin = mayChange && (
     <Button loading={save.isPending} onClick={() => save.mutate({})}>

@@ -98,7 +98,7 @@ function Tried({ listId, importId, isPending, onRun }: TriedProps) {
   const { t } = useTranslation('imports')
   const { data, error } = useImport(listId, importId)
   const [changed, setChanged] = useState<Mapping | null>(null)
-  if (error) return <Failed error={error} />
+  if (error && !data) return <Failed error={error} />
   if (!data || isBusy(data)) return <Loading />
   if (data.state === 'failed') return <Failed error={new Error(data.reason ?? data.state)} />
   const stored = data.mapping as Mapping

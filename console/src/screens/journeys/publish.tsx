@@ -70,7 +70,8 @@ function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editin
       onDone()
     },
   )
-  if (error) return <Failed error={error} />
+  // The note that is being typed stays when reading again fails.
+  if (error && !data) return <Failed error={error} />
   if (!data) return <Loading />
   const { version, moving, faults, warnings } = data
   return (

@@ -25,7 +25,7 @@ export function Builder({ rule, onChange, children }: Props) {
   const { data: meta, error, refetch } = useMeta()
   const preview = usePreview(rule)
   const [view, setView] = useState<(typeof VIEWS)[number]>('rules')
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error && !meta) return <Failed error={error} onRetry={() => void refetch()} />
   if (!meta) return <Loading />
   const shown = inGroup(rule, meta)
   const counts = new Map(preview.data?.conditions.map((condition) => [inShown(condition.path, rule, meta), condition]))

@@ -18,8 +18,9 @@ export function ProjectSettings() {
   const { id } = useProject()
   const { role } = useSession()
   const project = useOrganisationRead(PROJECT, { path: { projectId: id } })
-  if (project.isPending) return <Loading />
-  if (project.error) return <Failed error={project.error} onRetry={() => void project.refetch()} />
+  // What is being typed stays when reading again fails.
+  if (project.error && !project.data) return <Failed error={project.error} onRetry={() => void project.refetch()} />
+  if (!project.data) return <Loading />
   return (
     <div className="stack">
       <Form key={project.data.updated_at} stored={project.data} />

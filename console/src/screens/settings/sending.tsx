@@ -16,8 +16,9 @@ type Channels = Cap['channels']
 /** Quiet hours and frequency caps. */
 export function Sending() {
   const policy = useRead(POLICY, {})
-  if (policy.isPending) return <Loading />
-  if (policy.error) return <Failed error={policy.error} onRetry={() => void policy.refetch()} />
+  // What is being typed stays when reading again fails.
+  if (policy.error && !policy.data) return <Failed error={policy.error} onRetry={() => void policy.refetch()} />
+  if (!policy.data) return <Loading />
   return <Form key={JSON.stringify(policy.data)} stored={policy.data} />
 }
 

@@ -33,7 +33,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
   const isReady = isBlast && lists.length > 0 && autosave.state === 'saved'
   const { preflight, error } = usePreflight({ campaignId: id, version, isReady })
-  const failed = templates.error ?? lint.error ?? error
+  const failed = [templates, lint].find(({ error, data }) => error && !data)?.error ?? error
   if (failed) return <Failed error={failed} />
   if (!templates.data || !lint.data) return <Loading />
   const finished = preflight?.state === 'finished' ? preflight : undefined
