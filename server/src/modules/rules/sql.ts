@@ -20,10 +20,12 @@ export type RuleSql = {
   nextChangeAt: Sql
   /** Whether `nextChangeAt` can be anything but null. */
   isTimed: boolean
+  /** Whether a condition reads the user’s row. */
+  readsUsers: boolean
 }
 
 /** Evaluates at `now`, on events or on tracked times. On events, conditions on events have no next change. */
-export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): RuleSql {
+export function ruleSql({ rule, conditions, needs }: CompiledRule, scope: SqlScope): RuleSql {
   const parts = conditions.map(({ compiled }) => compiled.sql(scope))
   const changes = parts.flatMap(({ nextChangeAt }, index) => (nextChangeAt ? [{ nextChangeAt, name: `t${index}` }] : []))
   return {
@@ -37,6 +39,7 @@ export function ruleSql({ rule, conditions }: CompiledRule, scope: SqlScope): Ru
     joins: joinedTimes(scope, requiredTimes({ rule, conditions })),
     holds: holdsSql(rule, numbers()),
     isTimed: changes.length > 0,
+    readsUsers: needs.user,
     nextChangeAt:
       changes.length === 0
         ? sql`null::timestamptz`

@@ -15,7 +15,18 @@ import { addToCounts, lockLists } from '../live/queries.ts'
 import { ruleTables } from '../rule-tables.queries.ts'
 import { eachPart, halves, type Part, takeParts } from './parts.ts'
 import * as queries from './queries.ts'
-import { advanceScan, beginScan, dropMatches, endScan, fillScanned, isWhole, nextPages, scanPages } from './scan.ts'
+import {
+  advanceScan,
+  beginScan,
+  collectedParts,
+  collectTimes,
+  dropMatches,
+  endScan,
+  fillScanned,
+  isWhole,
+  nextPages,
+  scanPages,
+} from './scan.ts'
 import { makeLive } from './versions.ts'
 
 export type BuildOptions = {
@@ -120,7 +131,7 @@ async function readPages({ ctx, outside, id }: Of, { sizes, halved }: Step): Pro
   const version = await queries.lockBuilding(ctx, id)
   if (version?.status !== 'filling' || !version.scan) return 0
   const { partition, page } = version.scan
-  // Pages that a lost step has read would count twice.
+  // What a lost step has read or collected would count twice.
   const isUncounted = (part: Part) => part.partition > partition || (part.partition === partition && part.after >= page)
   if ((await takeParts(ctx, id)).some(isUncounted) || !(await isWhole(ctx, id))) {
     await beginScan(ctx, id)
@@ -128,6 +139,8 @@ async function readPages({ ctx, outside, id }: Of, { sizes, halved }: Step): Pro
   }
   const pages = await nextPages(ctx, trackersOf(version), version.scan, sizes.pages)
   if (!pages) {
+    const users = collectedParts(version.ids_from ?? 0, version.ids_to ?? 0, halved.fromIds)
+    await eachPart(ctx, outside, id, users, (ctx, part) => collectTimes(ctx, id, trackersOf(version), part))
     await endScan(ctx, id, version.scan)
     return 1
   }

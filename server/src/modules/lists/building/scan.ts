@@ -9,7 +9,7 @@ import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { Tracker } from '../../rules/index.ts'
 import { saveTimes } from '../live/queries.ts'
 import { readTimes } from '../live/times.queries.ts'
-import type { Part } from './parts.ts'
+import { halves, type Part } from './parts.ts'
 import type { ScanPosition } from './queries.ts'
 import * as queries from './scan.queries.ts'
 
@@ -43,9 +43,29 @@ export async function scanPages(ctx: InTx, id: ListVersionId, trackers: Trackers
 export const advanceScan = (ctx: InTx, id: ListVersionId, { partition, until }: Part) =>
   queries.saveScan(ctx, id, 'filling', { partition, page: until })
 
+/** The name that stands for a partition in parts that collect times. It comes after those of all partitions. */
+const COLLECTED = 'times'
+
+/** Parts of the users of a project, by a range that most of their ids are in. The first and the last one also have those beyond it. */
+export function collectedParts(from: number, to: number, halvedFromIds: number): Part[] {
+  const parts = halves({ partition: COLLECTED, after: from, until: to }, halvedFromIds)
+  return parts.map(({ partition, after, until }, index) => ({
+    partition,
+    after: index === 0 ? 0 : after,
+    until: index === parts.length - 1 ? Number.MAX_SAFE_INTEGER : until,
+  }))
+}
+
+/** Collects the times of users from the events that the scan has matched. */
+export async function collectTimes(ctx: InTx, id: ListVersionId, trackers: Trackers, users: Part): Promise<void> {
+  await queries.allowLongStatements(ctx)
+  for (const { id: trackerId, tracker } of trackers) await queries.collectTimes(ctx, id, trackerId, tracker, users)
+}
+
 /** Ends a scan: the version can be built. */
 export async function endScan(ctx: InTx, id: ListVersionId, position: ScanPosition): Promise<void> {
-  await queries.indexMatches(ctx, id)
+  await queries.allowLongStatements(ctx)
+  await queries.indexTimes(ctx, id)
   await queries.saveScan(ctx, id, 'building', position)
 }
 
