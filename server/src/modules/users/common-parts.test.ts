@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { indexedParts, withoutCommonParts } from './common-parts.ts'
+import { indexedParts, rarePartsOf, withoutCommonParts } from './common-parts.ts'
 
 const without = (q: string, common: string[]) => withoutCommonParts(q, new Set(indexedParts(q)).difference(new Set(common)))
 
@@ -27,6 +27,19 @@ test('a term has no pattern if all of its parts are rare, or none, or if it is t
   const long = Array.from({ length: 100 }, (_, at) => `x${at.toString(36).padStart(2, '0')}`)
   expect(indexedParts(long.join('-'))).toEqual(long.slice(0, 48))
   expect(without(long.join('-'), [])).toBe(`%${long.slice(0, 48).join('%')}%`)
+})
+
+test('two or three parts that no sampled user has are searched for, if they do not overlap; otherwise all that are not common', () => {
+  const sampled = (q: string, users: Record<string, number>) => new Map(indexedParts(q).map((part) => [part, users[part] ?? 0]))
+  const rare = (q: string, users: Record<string, number> = {}) => [...rarePartsOf(q, sampled(q, users))]
+  expect(rare('user777123@x', { use: 190, ser: 190, er7: 20, r77: 2 })).toEqual(['777', '123'])
+  expect(rare('kookaburra-quokka')).toEqual(['koo', 'kab', 'urr'])
+  // One is not enough, whatever overlaps it.
+  expect(rare('user77@x', { use: 190, ser: 190, er7: 11 })).toEqual(['er7', 'r77'])
+  expect(rare('wombat', { wom: 1, omb: 0, mba: 0, bat: 12 })).toEqual(['wom', 'omb', 'mba'])
+  expect(rare('ab')).toEqual([])
+  // Parts beyond those that were counted are not known to be rare.
+  expect([...rarePartsOf('wombat', new Map([['wom', 3]]))]).toEqual(['wom'])
 })
 
 const matchesInOrder = (text: string, parts: string[]) => {

@@ -19,6 +19,30 @@ function partsOf(q: string): { part: string; at: number }[] {
   return [...lower.matchAll(/(?=([a-z0-9]{3}))/g)].map(({ 1: part = '', index: at }) => ({ part, at }))
 }
 
+/** From this many sampled users on, a part of a term is common. */
+const COMMON_FROM = 12
+
+/** So many parts without a sampled user leave few users to be checked. */
+const ABSENT_ENOUGH = 2
+const ABSENT_MAX = 3
+
+/**
+ * The parts of a term that the index is searched for. `sampled` has the number of sampled users for each part. Parts that no sampled user has
+ * are enough by themselves; of these, only some that do not overlap, because the index takes time for each. Otherwise, all that are not common.
+ */
+export function rarePartsOf(q: string, sampled: ReadonlyMap<string, number>): ReadonlySet<string> {
+  const parts = partsOf(q)
+  const apart: string[] = []
+  let end = 0
+  for (const { part, at } of parts) {
+    if (at < end || sampled.get(part) !== 0) continue
+    apart.push(part)
+    end = at + LENGTH
+  }
+  if (apart.length >= ABSENT_ENOUGH) return new Set(apart.slice(0, ABSENT_MAX))
+  return new Set(parts.map(({ part }) => part).filter((part) => (sampled.get(part) ?? COMMON_FROM) < COMMON_FROM))
+}
+
 /**
  * A pattern for `like` with those of the parts that are in `rare`, in their order, which every text that contains the term matches. Null if the
  * term has no other parts, or none of these.

@@ -4,7 +4,7 @@ import { likePattern } from '../../infra/http/search.ts'
 import { fence, join, raw, type Sql, sql } from '../../infra/postgres/db.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { Flag } from '../../lib/shapes.ts'
-import { indexedParts, withoutCommonParts } from './common-parts.ts'
+import { indexedParts, rarePartsOf, withoutCommonParts } from './common-parts.ts'
 import { pairPatterns } from './pair-patterns.ts'
 
 const RECENT_ROWS = 2000
@@ -34,24 +34,22 @@ function contains(text: string, rareParts: ReadonlySet<string>): Sql {
 const SAMPLED_PLACES = 64
 const SAMPLED_ROWS = 3
 
-/** From this many sampled users on, a part of a term is common. */
-const COMMON_FROM = 12
-
 /**
  * How to search for a term, which changes nothing about what is found. A common term fills a page from the newest users. Another one is looked up
  * in the trigram index, by those of its parts that few users have.
  */
 export type SearchPlan = { isCommon: boolean; rareParts: ReadonlySet<string> }
 
-const Sample = Type.Object({ is_common: Flag, common_parts: Type.Array(Type.String()) })
+const Sample = Type.Object({ is_common: Flag, sampled: Type.Array(Type.Integer()) })
 
 /**
  * Plans by a sample of the users of a project, taken evenly from their ids. A term that is in it is common. One that is not is rare, and the index
  * finds it at once; for a common one that would mean reading most of the index.
  */
 export async function planSearch(ctx: ProjectCtx, q: string): Promise<SearchPlan> {
-  const parts = [...new Set(textsOf(q).flatMap(indexedParts))]
-  const { is_common: isCommon, common_parts: common } = await ctx.db.one(
+  const texts = textsOf(q)
+  const parts = [...new Set(texts.flatMap(indexedParts))]
+  const { is_common: isCommon, sampled } = await ctx.db.one(
     Sample,
     sql`with sample as materialized (
           select s.text, lower(s.text) as lower
@@ -62,10 +60,11 @@ export async function planSearch(ctx: ProjectCtx, q: string): Promise<SearchPlan
                               order by s.user_id limit ${SAMPLED_ROWS}) s
         )
         select exists (select 1 from sample s where ${textMatches(q)}) as is_common,
-               array(select p.part from unnest(${parts}::text[]) as p (part)
-                     where (select count(*) from sample s where strpos(s.lower, p.part) > 0) >= ${COMMON_FROM}::int) as common_parts`,
+               array(select (select count(*) from sample s where strpos(s.lower, p.part) > 0)
+                     from unnest(${parts}::text[]) with ordinality as p (part, at) order by p.at) as sampled`,
   )
-  return { isCommon, rareParts: new Set(parts).difference(new Set(common)) }
+  const usersWith = new Map(parts.map((part, at) => [part, sampled[at] as number]))
+  return { isCommon, rareParts: new Set(texts.flatMap((text) => [...rarePartsOf(text, usersWith)])) }
 }
 
 const LATEST = raw(`limit ${RECENT_ROWS}`)
