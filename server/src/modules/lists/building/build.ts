@@ -43,7 +43,7 @@ const PAGES_FIRST = 1000
 const PAGES_MAX = 50_000
 
 const CHUNK_USERS_FIRST = 2000
-const CHUNK_USERS_FIRST_IDLE = 20_000
+const CHUNK_USERS_FIRST_IDLE = 40_000
 const CHUNK_USERS_MIN = 500
 const CHUNK_USERS_MAX = 400_000
 const HALVED_FROM_IDS = 10_000
@@ -61,36 +61,28 @@ const REST = 14
 /** When no accepted request has waited for so long, a build works on two halves at the same time. */
 const QUIET_MS = 2000
 
-type ChunkSizes = { size: number; pages: number; restUntilMs: number }
+/** So many versions of a project, the oldest, take turns, so that small lists do not wait for a large one. */
+const SIDE_BY_SIDE = 4
+
+type ChunkSizes = { size: number; pages: number }
+
+/** What is remembered of the builds of a project. */
+type Remembered = { turn: number; restUntilMs: number; busyAtMs: number | null; sizesOf: Map<ListVersionId, ChunkSizes> }
 
 /**
- * Builds a chunk of the oldest unfinished version of each project, so that the lists of one project do not delay those of another. The time
- * that the previous chunk took decides the size of the next.
+ * Builds a chunk of an unfinished version of each project, so that the lists of one project do not delay those of another. The time that the previous
+ * chunk took decides the size of the next.
  */
-export function createListBuilder({
-  scanFromUsers = SCAN_FROM_USERS,
-  chunkUsers,
-  halvedFromIds = HALVED_FROM_IDS,
-}: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
-  const sizesOf = new Map<ListVersionId, ChunkSizes>()
-  const busyAt = new Map<ProjectId, number>()
+export function createListBuilder(options: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
+  const rememberedOf = new Map<ProjectId, Remembered>()
   return async (ctx) => {
-    const unfinished = await queries.findUnfinished(quickly(ctx))
-    for (const id of sizesOf.keys()) if (!unfinished.some((version) => version.id === id)) sizesOf.delete(id)
+    const projects = (await queries.findUnfinished(quickly(ctx))).map(({ project_id }) => project_id)
+    for (const id of rememberedOf.keys()) if (!projects.includes(id)) rememberedOf.delete(id)
     let done = 0
-    for (const { id, project_id } of unfinished) {
-      const nowMs = ctx.clock.now().getTime()
-      const busy = chunkUsers === undefined && (await hasEntries(ctx, project_id))
-      if (busy) busyAt.set(project_id, nowMs)
-      else if (nowMs - (busyAt.get(project_id) ?? nowMs) > QUIET_MS) busyAt.delete(project_id)
-      const first = chunkUsers ?? (busy ? CHUNK_USERS_FIRST : CHUNK_USERS_FIRST_IDLE)
-      const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST, restUntilMs: 0 }
-      sizesOf.set(id, sizes)
-      if (busy && nowMs < sizes.restUntilMs) continue
-      // Between requests, the build leaves a processor to the next ones.
-      const halved = busyAt.has(project_id) ? NEVER : { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) }
-      const step = { sizes, targetMs: busy ? CHUNK_MS : CHUNK_IDLE_MS, scanFromUsers, isFixed: chunkUsers !== undefined, halved }
-      done += await inProject(ctx, project_id, (ctx) => timedStep(ctx, id, step))
+    for (const id of projects) {
+      const remembered = rememberedOf.get(id) ?? { turn: 0, restUntilMs: 0, busyAtMs: null, sizesOf: new Map() }
+      rememberedOf.set(id, remembered)
+      done += await inProject(ctx, id, (ctx) => buildInTurn(ctx, remembered, options))
     }
     return done
   }
@@ -101,9 +93,32 @@ type Halved = { fromIds: number; fromPages: number }
 
 const NEVER: Halved = { fromIds: Number.POSITIVE_INFINITY, fromPages: Number.POSITIVE_INFINITY }
 
+async function buildInTurn(ctx: ProjectCtx, remembered: Remembered, options: BuildOptions): Promise<number> {
+  const { scanFromUsers = SCAN_FROM_USERS, chunkUsers, halvedFromIds = HALVED_FROM_IDS } = options
+  const nowMs = ctx.clock.now().getTime()
+  const busy = chunkUsers === undefined && (await hasEntries(ctx, ctx.projectId))
+  if (busy) remembered.busyAtMs = nowMs
+  else if (nowMs - (remembered.busyAtMs ?? nowMs) > QUIET_MS) remembered.busyAtMs = null
+  if (busy && nowMs < remembered.restUntilMs) return 0
+  const { sizesOf } = remembered
+  const ids = await queries.oldestUnfinished(ctx, SIDE_BY_SIDE)
+  const id = ids[remembered.turn++ % ids.length]
+  if (id === undefined) return 0
+  for (const known of sizesOf.keys()) if (!ids.includes(known)) sizesOf.delete(known)
+  const first = chunkUsers ?? (busy ? CHUNK_USERS_FIRST : CHUNK_USERS_FIRST_IDLE)
+  const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST }
+  sizesOf.set(id, sizes)
+  // Between requests, the build leaves a processor to the next ones.
+  const halved = remembered.busyAtMs === null ? { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) } : NEVER
+  const targetMs = busy ? CHUNK_MS : CHUNK_IDLE_MS
+  const { done, tookMs } = await timedStep(ctx, id, { sizes, targetMs, scanFromUsers, isFixed: chunkUsers !== undefined, halved })
+  remembered.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
+  return done
+}
+
 type Step = { sizes: ChunkSizes; targetMs: number; scanFromUsers: number; isFixed: boolean; halved: Halved }
 
-async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Promise<number> {
+async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Promise<{ done: number; tookMs: number }> {
   const { sizes, targetMs, isFixed } = step
   let tookMs = 0
   const timed = async (work: () => Promise<number>) => {
@@ -117,11 +132,23 @@ async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Pr
   // Reading pages needs no lock on lists; building a chunk does.
   const read = await inTx(outside, (ctx) => timed(() => readPages({ ctx, outside, id }, step)))
   if (read > 0) sizes.pages = resized(sizes.pages, PAGES_FIRST, PAGES_MAX)
-  const users = read > 0 ? 0 : await inTx(outside, (ctx) => lockLists(ctx).then(() => timed(() => buildChunk({ ctx, outside, id }, step))))
+  const users = read > 0 ? 0 : await inTx(outside, (ctx) => lockLists(ctx).then(() => timed(() => buildChunks({ ctx, outside, id }, step))))
   if (read === 0 && !isFixed) sizes.size = resized(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
-  sizes.restUntilMs = outside.clock.now().getTime() + REST * tookMs
   // Plus one, because an empty last chunk is work too: it made the version live.
-  return read + users + 1
+  return { done: read + users + 1, tookMs }
+}
+
+/** Builds a chunk, and while a version goes live with it and time is left, the first chunk of the next version. */
+async function buildChunks(of: Of, step: Step): Promise<number> {
+  const now = () => of.ctx.clock.now().getTime()
+  const until = now() + step.targetMs
+  let users = 0
+  for (let id: ListVersionId | undefined = of.id; id !== undefined; ) {
+    const { count, isLive } = await buildChunk({ ...of, id }, step)
+    users += count
+    id = isLive && !step.isFixed && now() < until ? await queries.unfinishedAfter(of.ctx, id) : undefined
+  }
+  return users
 }
 
 /** A version in the transaction of a step. `outside` is the context without it. */
@@ -152,25 +179,29 @@ async function readPages({ ctx, outside, id }: Of, { sizes, halved }: Step): Pro
 const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'tracker_ids'>) =>
   compileRule(rule).trackers.map((tracker, index) => ({ id: tracker_ids[index] as TrackerId, tracker }))
 
-async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromUsers, halved }: Step): Promise<number> {
+type Chunk = { count: number; isLive: boolean }
+
+const NOTHING: Chunk = { count: 0, isLive: false }
+
+async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromUsers, halved }: Step): Promise<Chunk> {
   const version = await queries.lockBuilding(ctx, id)
-  if (version?.status !== 'building') return 0
+  if (version?.status !== 'building') return NOTHING
   const first = version.ids_from ?? (await queries.saveBounds(ctx, id))
   const isNew = version.ids_from === null && version.built_to === 0
   if (isNew && version.tracker_ids.length > 0 && (await queries.hasUsers(ctx, scanFromUsers))) {
     await beginScan(ctx, id)
-    return 0
+    return NOTHING
   }
   if (version.scan && !(await isWhole(ctx, id))) {
     await beginScan(ctx, id)
-    return 0
+    return NOTHING
   }
   const undone = await undoUncounted(ctx, id, version)
   const after = Math.max(version.built_to, first - 1) as UserId
   const { count, last, isLast } = await nextChunk(ctx, after, size)
   if (last !== null) {
     const chunk = { partition: '', after, until: last }
-    const parts = halves(chunk, undone ? NEVER.fromIds : halved.fromIds)
+    const parts = halves(chunk, undone ? NEVER.fromIds : halved.fromIds, version.ids_to ?? undefined)
     const [members = 0] = await eachPart(ctx, outside, id, parts, async (own, part) => {
       const members = await buildMemberships(own, id, version, part)
       // This transaction waits for the others, so they must not wait for it: it writes the row of the count after them.
@@ -184,7 +215,7 @@ async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromU
     await makeLive(ctx, id, version.list_id)
     if (version.scan) await dropMatches(ctx, id)
   }
-  return count
+  return { count, isLive: isLast }
 }
 
 /** Undoes parts of a step that was lost: their users have not been maintained since. Returns whether there were any. */

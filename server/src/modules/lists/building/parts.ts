@@ -38,10 +38,14 @@ export async function takeParts(ctx: InTx, id: ListVersionId): Promise<Part[]> {
   return queries.takeParts(ctx, id)
 }
 
-/** Halves of a range, or the range itself if it is shorter than `least`. */
-export function halves({ partition, after, until }: Part, least: number): Part[] {
+/**
+ * Halves of a range, or the range itself if it is shorter than `least`. `end` is where the work in the range ends, if that is known: the halves have as
+ * much of it.
+ */
+export function halves({ partition, after, until }: Part, least: number, end = until): Part[] {
   if (until - after < Math.max(2, least)) return [{ partition, after, until }]
-  const middle = Math.floor((after + until) / 2)
+  const middle = Math.floor((after + (end > after ? Math.min(end, until) : until)) / 2)
+  if (middle === after) return [{ partition, after, until }]
   return [
     { partition, after, until: middle },
     { partition, after: middle, until },

@@ -8,77 +8,9 @@ import { matchesEventSql, type Rule, type RuleSql, type Tracker } from '../../ru
 import { isLiveUser, isLiveUserRow } from '../../users/index.ts'
 import { inWindow, keptTimesOfEvents } from '../live/times.queries.ts'
 
-export const retireUnfinished = (ctx: InTx, listId: ListId) =>
-  ctx.db.run(
-    sql`update list_versions set status = 'retired'
-        where project_id = ${ctx.projectId} and list_id = ${listId} and status in ('filling', 'building')`,
-  )
-
-/** Keeps the version of a static list as it is, and retires the others. */
-export const archiveLive = (ctx: InTx, listId: ListId) =>
-  ctx.db.run(
-    sql`with versions as (
-          update list_versions set status = case when status = 'live' and rule is null then 'archived' else 'retired' end
-          where project_id = ${ctx.projectId} and list_id = ${listId} and status <> 'retired'
-        )
-        update lists set live_version_id = null where project_id = ${ctx.projectId} and id = ${listId}`,
-  )
-
-/** Keeps a rule, without members. */
-export const archiveRule = (ctx: InTx, listId: ListId, rule: Rule) =>
-  ctx.db.run(
-    sql`insert into list_versions (project_id, list_id, rule, status, created_at)
-        values (${ctx.projectId}, ${listId}, ${JSON.stringify(rule)}::jsonb, 'archived', ${ctx.clock.now()})`,
-  )
-
-/** The members of a static list that was archived are those of the list again. Returns 0 when none were kept. */
-export const restoreLive = (ctx: InTx, listId: ListId) =>
-  ctx.db.run(
-    sql`with version as (
-          update list_versions set status = 'live'
-          where project_id = ${ctx.projectId} and list_id = ${listId} and status = 'archived'
-          returning id
-        )
-        update lists set live_version_id = version.id from version where lists.project_id = ${ctx.projectId} and lists.id = ${listId}`,
-  )
-
-export const retireArchived = (ctx: InTx, listId: ListId) =>
-  ctx.db.run(
-    sql`update list_versions set status = 'retired' where project_id = ${ctx.projectId} and list_id = ${listId} and status = 'archived'`,
-  )
-
-export const insertBuilding = (ctx: InTx, listId: ListId, rule: Rule, trackers: number) =>
-  ctx.db.run(
-    sql`insert into list_versions (project_id, list_id, rule, tracker_ids, status, created_at)
-        select ${ctx.projectId}, ${listId}, ${JSON.stringify(rule)}::jsonb,
-               array(select nextval('list_tracker_ids') from generate_series(1, ${trackers}::int)), 'building', ${ctx.clock.now()}`,
-  )
-
-export const insertLive = (ctx: InTx, listId: ListId) =>
-  ctx.db.run(
-    sql`with version as (
-          insert into list_versions (project_id, list_id, status, created_at, live_at)
-          values (${ctx.projectId}, ${listId}, 'live', ${ctx.clock.now()}, ${ctx.clock.now()})
-          returning id
-        )
-        update lists set live_version_id = (select id from version) where project_id = ${ctx.projectId} and id = ${listId}`,
-  )
-
-/** Replaces the live version of a list. */
-export const makeLive = (ctx: InTx, id: ListVersionId, listId: ListId) =>
-  ctx.db.run(
-    sql`with others as (
-          update list_versions set status = 'retired'
-          where project_id = ${ctx.projectId} and list_id = ${listId} and id <> ${id} and status = 'live'
-        ), this as (
-          update list_versions set status = 'live', live_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id}
-        )
-        update lists set live_version_id = ${id} where project_id = ${ctx.projectId} and id = ${listId}`,
-  )
-
 const Unfinished = Type.Object({ id: IdOf<ListVersionId>(), project_id: IdOf<ProjectId>() })
 
-const oldestUnfinished = firstOfEach('oldest', {
+const firstUnfinished = firstOfEach('oldest', {
   table: sql`list_versions`,
   keys: ['project_id'],
   order: ['id'],
@@ -87,7 +19,28 @@ const oldestUnfinished = firstOfEach('oldest', {
 
 /** The oldest version of each project that is being built, oldest first. */
 export const findUnfinished = (ctx: Ctx) =>
-  ctx.db.many(Unfinished, sql`with recursive ${oldestUnfinished} select id, project_id from oldest order by id`)
+  ctx.db.many(Unfinished, sql`with recursive ${firstUnfinished} select id, project_id from oldest order by id`)
+
+const IdRow = Type.Object({ id: IdOf<ListVersionId>() })
+
+/** The oldest versions of the project that are being built, oldest first. */
+export const oldestUnfinished = async (ctx: ProjectCtx, limit: number): Promise<ListVersionId[]> =>
+  (
+    await ctx.db.many(
+      IdRow,
+      sql`select id from list_versions where project_id = ${ctx.projectId} and status in ('filling', 'building') order by id limit ${limit}`,
+    )
+  ).map(({ id }) => id)
+
+/** The next version of the project that is being built after this one. */
+export const unfinishedAfter = async (ctx: ProjectCtx, after: ListVersionId): Promise<ListVersionId | undefined> =>
+  (
+    await ctx.db.first(
+      IdRow,
+      sql`select id from list_versions
+          where project_id = ${ctx.projectId} and id > ${after} and status in ('filling', 'building') order by id limit 1`,
+    )
+  )?.id
 
 /** Since when a version waits for its next chunk: the oldest one. */
 export const nextChunkAt = async (ctx: Ctx): Promise<Date | null> =>
@@ -95,14 +48,6 @@ export const nextChunkAt = async (ctx: Ctx): Promise<Date | null> =>
     ?.created_at ?? null
 
 const WaitingRow = Type.Object({ created_at: Instant })
-
-const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
-
-export const projectsWithRules = (ctx: Ctx) =>
-  ctx.db.many(
-    ProjectRow,
-    sql`select distinct project_id from list_versions where status not in ('archived', 'retired') and rule is not null order by 1`,
-  )
 
 /** The next page of a scan and its partition. A new scan starts at an empty name and page 0. */
 export type ScanPosition = { partition: string; page: number }

@@ -8,7 +8,7 @@ import { compileRule, type Rule } from '../../rules/index.ts'
 import { BUILD } from '../job-names.ts'
 import * as time from '../live/queries.ts'
 import { CLOCK_GRACE_MS, loadRegistry, type Version } from '../live/registry.ts'
-import * as queries from './queries.ts'
+import * as queries from './versions.queries.ts'
 
 /**
  * Starts a new version of a list. For a static list it is live at once. For a dynamic list it is built in the background, and replaces an

@@ -1,0 +1,105 @@
+/** The lists of a project are built in turns, and leave time to requests. */
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { buildingWith } from '../../../../test/list-builds.ts'
+import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
+import type { Ctx } from '../../../infra/runtime/ctx.ts'
+import { createListBuilder } from './build.ts'
+import { halves } from './parts.ts'
+
+const RULE = { attribute: 'external_id', is_set: true }
+const NEVER_SCANS = { scanFromUsers: Number.MAX_SAFE_INTEGER }
+
+/** Lists of a project with three users. */
+async function lists(w: World, count: number) {
+  const b = await buildingWith(createListBuilder, w, false)
+  await b.buildAll()
+  await w.users('ann', 'bob', 'cid')
+  const ids: number[] = []
+  for (let at = 0; at < count; at++) ids.push(await b.list(RULE))
+  return { b, ids, statuses: async () => (await Promise.all(ids.map((id) => b.versions(id)))).flat() }
+}
+
+/** A context whose clock moves a little whenever it is read. */
+function ticking(ctx: Ctx, stepMs: number): Ctx {
+  let passedMs = 0
+  const now = () => {
+    passedMs += stepMs
+    return new Date(ctx.clock.now().getTime() + passedMs)
+  }
+  return { ...ctx, clock: { ...ctx.clock, now } }
+}
+
+test('many lists of one project do not delay the first of another: each project has one chunk built in a round', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const mine = await buildingWith(createListBuilder, w, false)
+  const theirs = await buildingWith(createListBuilder, w, false, other)
+  for (const { post } of [mine, theirs]) await post('/api/client/users/batch', [{ external_id: 'kim' }])
+  const lists: number[] = []
+  for (let at = 0; at < 5; at++) lists.push(await mine.list(RULE))
+  const list = await theirs.list(RULE)
+  // With one user, a list takes two chunks: the user, and the end.
+  const build = createListBuilder({ ...NEVER_SCANS, chunkUsers: 1 })
+  await build(w.ctx)
+  await build(w.ctx)
+  expect(await theirs.versions(list)).toEqual(['live'])
+  const ofMine = await Promise.all(lists.map((id) => mine.versions(id)))
+  expect(ofMine.flat()).toEqual(Array(5).fill('building'))
+})
+
+test('four lists of a project take turns, so that a small one does not wait for a large one', async () => {
+  await using w = await world()
+  const { ids } = await lists(w, 5)
+  const build = createListBuilder({ ...NEVER_SCANS, chunkUsers: 1 })
+  for (let round = 0; round < 8; round++) await build(w.ctx)
+  const Built = Type.Object({ users: Type.Integer() })
+  const built = await w.db.many(
+    Built,
+    sql`select (select count(*) from users u where u.project_id = v.project_id and u.id <= v.built_to) as users
+        from list_versions v where project_id = ${w.projectId} and list_id = any(${ids}::bigint[]) order by id`,
+  )
+  expect(built.map(({ users }) => users)).toEqual([2, 2, 2, 2, 0])
+})
+
+test('while there is time, a step builds one small list after the other', async () => {
+  await using w = await world()
+  const { statuses } = await lists(w, 12)
+  await createListBuilder(NEVER_SCANS)(w.ctx)
+  expect(await statuses()).toEqual(Array(12).fill('live'))
+})
+
+test('a step ends when its time is over', async () => {
+  await using w = await world()
+  const { statuses } = await lists(w, 12)
+  await createListBuilder(NEVER_SCANS)(ticking(w.ctx, 20))
+  expect(new Set(await statuses())).toEqual(new Set(['live', 'building']))
+})
+
+test('while requests wait to be applied, a project rests between its lists as it does within one', async () => {
+  await using w = await world()
+  const { b, statuses } = await lists(w, 6)
+  await b.did(['kim'], 'opened')
+  const build = createListBuilder(NEVER_SCANS)
+  const ctx = ticking(w.ctx, 10)
+  await build(ctx)
+  const after = await statuses()
+  expect(new Set(after)).toEqual(new Set(['live', 'building']))
+  await build(ctx)
+  expect(await statuses()).toEqual(after)
+  w.advance('1 minute')
+  await build(ctx)
+  expect(await statuses()).not.toEqual(after)
+})
+
+test('halves have as much work each: the second one also has what is beyond the end of it', () => {
+  const range = { partition: '', after: 100, until: 500 }
+  expect(halves(range, 2)).toMatchObject([{ until: 300 }, { after: 300, until: 500 }])
+  expect(halves(range, 2, 200)).toMatchObject([{ until: 150 }, { after: 150, until: 500 }])
+  expect(halves(range, 2, 900)).toMatchObject([{ until: 300 }, { after: 300, until: 500 }])
+  // Without work, or with too little, or in a short range.
+  expect(halves(range, 2, 100)).toMatchObject([{ until: 300 }, { after: 300 }])
+  expect(halves(range, 2, 101)).toEqual([range])
+  expect(halves(range, 401)).toEqual([range])
+})
