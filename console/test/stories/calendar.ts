@@ -18,7 +18,7 @@ export const calendar = (site: () => Site) =>
       const day = page.getByRole('cell', { name: /Friday,? 14 March/ })
       await day.getByText('1:59 am').waitFor()
       await page.getByRole('button', { name: 'Next month' }).click()
-      await page.getByText('No campaign begins in this month.').waitFor()
+      await page.getByText('No campaigns start this month.').waitFor()
       await page.getByRole('button', { name: 'Previous month' }).click()
       await day.getByRole('link', { name: 'Pi day' }).click()
       await page.getByRole('button', { name: 'More about Pi day' }).click()

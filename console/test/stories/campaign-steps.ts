@@ -25,7 +25,7 @@ const STEPS: Step[] = [
   {
     step: 'audience',
     reads: /\/api\/client\/lists\?/,
-    about: 'Make a list of all users',
+    about: 'Create a list of all users',
     below: 'Control group, in per cent',
     // The story of a campaign has made that list.
     change: (reply) => ({ ...reply, results: reply.results.filter(({ rule }: any) => JSON.stringify(rule) !== JSON.stringify(EVERYONE)) }),
@@ -78,11 +78,11 @@ export const campaignSteps = (site: () => Site) =>
       await using network = new AsyncDisposableStack()
       network.use(await withoutNetwork(page))
       await page.getByRole('navigation', { name: 'Steps' }).getByRole('button', { name: 'delivery' }).click()
-      await page.getByRole('switch', { name: 'A sending rate of its own' }).click()
+      await page.getByRole('switch', { name: 'Limit the sending rate of this campaign' }).click()
       await messages.fill('77')
       await page.getByText('Offline: kept on this device').waitFor()
       const held = await holdReads(page, PROVIDERS)
-      await watch(page, 'A sending rate of its own')
+      await watch(page, 'Limit the sending rate of this campaign')
       await network.disposeAsync()
       await held.asked
       await twoFrames(page)

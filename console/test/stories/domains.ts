@@ -47,7 +47,7 @@ export const domains = (site: () => Site) =>
       await page.getByRole('button', { name: 'More about shop.bellbird.test' }).click()
       await page.getByRole('menuitem', { name: 'Add new keys…' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Add new keys' }).click()
-      await page.getByText('The present keys still wait for their records').waitFor()
+      await page.getByText('The current keys are still waiting for their records').waitFor()
 
       await page.getByRole('button', { name: 'Warm-up' }).click()
       await page.getByRole('button', { name: 'Begin a warm-up' }).click()

@@ -67,7 +67,7 @@ const drawing = (site: () => Site) =>
       await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2)
 
       await pressOn(page.getByRole('button', { name: 'Publish…' }), 'Enter')
-      const note = page.getByRole('dialog').getByLabel('What changes, for the list of versions')
+      const note = page.getByRole('dialog').getByLabel('Summary of the changes, for the list of versions')
       await hasFocus(note)
       await press(page, 'Enter')
       await page.getByText('Version 1 is live.').waitFor()

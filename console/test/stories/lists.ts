@@ -46,7 +46,7 @@ export const lists = (site: () => Site) =>
       await site().api('PATCH', `lists/${id}`, { rule: { attribute: 'data.tier', is: 'team' } })
       const stored = async () => JSON.stringify((await site().api('GET', `lists/${id}`)).rule)
       await page.getByRole('button', { name: 'Save the rule' }).click()
-      await page.getByText('Another member changed this meanwhile').waitFor()
+      await page.getByText('Another member changed this in the meantime').waitFor()
       expect(await stored()).toContain('team')
       await page.getByRole('button', { name: 'Keep all of mine' }).click()
       await page.getByText('The rule is saved.').first().waitFor()

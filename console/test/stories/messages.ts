@@ -25,7 +25,7 @@ export const messages = (site: () => Site) =>
       await page.waitForURL(/state=skipped/)
       await page.getByRole('row').filter({ hasText: 'stopped' }).getByRole('link').click()
       const drawer = page.getByRole('complementary', { name: /^Message \d+$/ })
-      await drawer.getByText('Skipped: it was not sent, on purpose').waitFor()
+      await drawer.getByText('Skipped: deliberately not sent').waitFor()
       await drawer.getByRole('button', { name: 'Explain' }).click()
       await drawer.getByText('The address is suppressed: manual').waitFor()
       // Escape closes it, and the focus is where it was.

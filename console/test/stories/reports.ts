@@ -48,7 +48,7 @@ export const reports = (site: () => Site) =>
         .getByRole('table', { name: 'Last 7 days' })
         .getByRole('row', { name: /^Email/ })
         .waitFor()
-      await page.getByText('everything accepted is applied').waitFor()
+      await page.getByText('everything accepted has been applied').waitFor()
     })
 
     test('templates are found by what they say, and archived with their campaign', async () => {

@@ -48,7 +48,7 @@ export const sessionEnd = (site: () => Site) =>
       await after(54, { remaining_seconds: 6 * MINUTE_S })
       expect(await warning(page).count()).toBe(0)
       await after(1, { expires_at: '2026-11-19T04:00:00Z', remaining_seconds: 5 * MINUTE_S })
-      await warning(page).getByText('You will be signed out at 3:00 pm AEDT, because the console was not used.').waitFor()
+      await warning(page).getByText('You will be signed out at 3:00 pm AEDT, because the console has not been used.').waitFor()
       expect(await focused(page)).toBe(had)
 
       says({ remaining_seconds: 60 * MINUTE_S })

@@ -81,7 +81,7 @@ export const settings = (site: () => Site) =>
       await page.getByLabel('Send nothing in quiet hours').click()
       await page.getByLabel('From').fill('22:30')
       await page.getByRole('button', { name: 'Add a cap' }).click()
-      await page.getByLabel('Messages at most').fill('5')
+      await page.getByLabel('Maximum messages').fill('5')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('The settings are saved.').waitFor()
       expect(await site().api('GET', 'sending-policy')).toEqual({

@@ -70,7 +70,7 @@ export const signingIn = (site: () => Site) =>
       await page.getByLabel('Name of the passkey').fill('Key ring')
       await page.getByLabel('Current password').last().fill(OWNER.password)
       await page.getByRole('button', { name: 'Add a passkey' }).click()
-      await page.getByRole('button', { name: 'I have kept them' }).click()
+      await page.getByRole('button', { name: 'I have saved them' }).click()
       await page.getByRole('row', { name: /Key ring.*not yet/ }).waitFor()
 
       await signOut(page)

@@ -92,7 +92,7 @@ export const team = (site: () => Site, mailedTo: (address: string) => string | u
       const dialog = owner.getByRole('dialog')
       await dialog.getByLabel('Email').fill(ANA.email)
       await dialog.getByLabel('Name').fill('Ana')
-      await dialog.getByRole('button', { name: 'Make the invitation' }).click()
+      await dialog.getByRole('button', { name: 'Create the invitation' }).click()
       const link = (await dialog.locator('pre').textContent()) ?? ''
       await dialog.getByRole('button', { name: 'Done' }).click()
       const context = await site().context()

@@ -100,7 +100,7 @@ const byRule = (site: () => Site) =>
     await chip.waitFor()
     await expect.poll(names).toEqual(['ruled-1', 'ruled-2'])
 
-    await page.getByRole('button', { name: 'More about the users' }).click()
+    await page.getByRole('button', { name: 'More about users' }).click()
     const saving = page.waitForEvent('download')
     await page.getByRole('menuitem', { name: 'Save as CSV' }).click()
     const file = await saving
@@ -109,7 +109,7 @@ const byRule = (site: () => Site) =>
     expect(rows.length).toBe(3)
     for (const row of rows.slice(1)) expect(row).toMatch(/ruled-[12]/)
 
-    await page.getByLabel('Select all users of this page').check()
+    await page.getByLabel('Select all users on this page').check()
     await page.getByRole('status').getByText('2 users selected').waitFor()
 
     await page.getByRole('button', { name: 'Save as a list…' }).click()
@@ -139,7 +139,7 @@ export const userList = (site: () => Site) =>
       const { page } = opened
       await pressOn(page.getByLabel('Select several-3'), 'Space')
       await page.getByRole('status').getByText('1 user selected').waitFor()
-      await pressOn(page.getByLabel('Select all users of this page'), 'Space')
+      await pressOn(page.getByLabel('Select all users on this page'), 'Space')
       await page.getByRole('status').getByText('3 users selected').waitFor()
       await expectNoFaults(page)
 
@@ -148,7 +148,7 @@ export const userList = (site: () => Site) =>
       expect(await page.getByRole('option', { name: 'Several by rule' }).count()).toBe(0)
       await page.getByRole('option', { name: 'Several', exact: true }).click()
       await page.getByRole('button', { name: 'Add 3 users' }).click()
-      await page.getByText('2 of 3 users were added to Several. 1 was in it already.').waitFor()
+      await page.getByText('2 of 3 users were added to Several. 1 was already in it.').waitFor()
       expect((await site().api('GET', `lists/${list}/users`)).results.length).toBe(3)
 
       await page.getByRole('button', { name: 'Suppress…' }).click()
@@ -168,7 +168,7 @@ export const userList = (site: () => Site) =>
       await expect.poll(() => statesOf(site())).toEqual([1, 1, 1])
 
       await page.getByRole('button', { name: 'Clear the selection' }).click()
-      await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Select all users of this page')
+      await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Select all users on this page')
       expect(await page.getByRole('button', { name: 'Suppress…' }).count()).toBe(0)
 
       // The search becomes the rule of a list.
@@ -176,7 +176,7 @@ export const userList = (site: () => Site) =>
       await page.getByRole('region', { name: 'Match now' }).getByText('3').first().waitFor()
       await page.goBack()
 
-      await page.getByLabel('Select all users of this page').check()
+      await page.getByLabel('Select all users on this page').check()
       await page.getByRole('button', { name: 'Erase…' }).click()
       const erase = page.getByRole('button', { name: 'Erase 3 users and all of their data' })
       expect(await erase.isDisabled()).toBe(true)

@@ -17,7 +17,7 @@ type Input = components['schemas']['DomainWarmUpInput']
 
 const isMissing = (status: number | undefined) => status === 404
 
-/** The warm-up plan of a domain, and how far each destination is. */
+/** The warm-up plan of a domain, and how far each mail site is. */
 export function WarmUp({ domainId }: { domainId: number }) {
   const { t } = useTranslation('domains')
   const mayChange = useMay('admin')
@@ -44,7 +44,7 @@ export function WarmUp({ domainId }: { domainId: number }) {
             <PlanForm key={plan.updated_at} plan={plan} mayChange={mayChange} isPending={save.isPending} onSave={save.mutate} />
           </Card>
           <Card title={t('warmUp.sites')} aside={t('warmUp.today')}>
-            <Destinations plan={plan} />
+            <MailSites plan={plan} />
           </Card>
         </>
       ) : (
@@ -126,7 +126,7 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
   )
 }
 
-function Destinations({ plan: { sites, steps } }: { plan: Plan }) {
+function MailSites({ plan: { sites, steps } }: { plan: Plan }) {
   const { t } = useTranslation('domains')
   if (sites.length === 0) return <Empty>{t('warmUp.none')}</Empty>
   return (

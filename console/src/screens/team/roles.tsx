@@ -13,7 +13,7 @@ import { type Given, NameField, RoleFields, rolesOf } from './role-fields.tsx'
 
 type Props = { member: Member; onClose: () => void }
 
-/** Changes the name and the roles of a member. The roles apply from the next request on. */
+/** Changes the name and the roles of a member. The new roles apply from the member’s next request. */
 export function ChangeMember({ member, onClose }: Props) {
   const { t } = useTranslation('team')
   const [name, setName] = useState(member.name)
