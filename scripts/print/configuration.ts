@@ -8,7 +8,7 @@ export const configurationPage = (): string => `# Configuration
 
 The server reads its settings from the environment when it starts. If some are invalid, it prints all problems and does not
 start. All settings are optional in the development profile; \`NODE_ENV=production\` requires \`SECRETS_KEY\` and
-\`SESSION_JWT_KEYS\`. An empty setting counts as absent.
+\`SESSION_JWT_KEYS\`. An empty setting is treated as absent.
 
 ${table(['Setting', 'Type', 'Default', 'What it does'], Object.entries(settings as Record<string, AnySetting>).map(row))}
 `

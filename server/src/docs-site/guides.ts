@@ -19,7 +19,7 @@ const GUIDES = {
   'guide/journeys': 'Journeys',
   'guide/transactional': 'Transactional messages',
   'guide/sending': 'Sending',
-  'guide/domains': 'Domains of senders',
+  'guide/domains': 'Sending domains',
   'guide/mail-engine': 'The mail engine',
   'guide/consent': 'Consent',
   'guide/tracking': 'Tracking',

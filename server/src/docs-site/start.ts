@@ -8,7 +8,7 @@ const LINKS = [
   ['/docs', 'API reference', 'Every operation, with samples for curl, TypeScript and Python, and a form to try it.'],
   ['/docs/guides', 'Guides', 'How to import users, build lists, send campaigns and run a server.'],
   ['/docs/errors', 'Errors', 'What each error code means and what to do.'],
-  ['/openapi.json', 'OpenAPI description', 'For clients that are generated.'],
+  ['/openapi.json', 'OpenAPI description', 'For generating a client.'],
 ] as const
 
 export function startPage(version: string, baseUrl: string, hasConsole: boolean): string {

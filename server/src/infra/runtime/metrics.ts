@@ -33,7 +33,7 @@ function overloadMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
   const lag = gauge('app_event_loop_lag_seconds', 'Lag of the event loop: the median of the last second. Alert on this one.')
   const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
-  const connections = gauge('app_http_connections', 'Open connections of clients.')
+  const connections = gauge('app_http_connections', 'Open client connections.')
   const closed = counter('app_http_connections_refused_total', 'Connections refused by a limit.', ['limit'])
   const limited = counter('app_rate_limited_total', 'Requests refused by a rate limit.', ['scope'])
   return {
@@ -56,15 +56,15 @@ export function createMetrics(version: string) {
   const connections = gauge('app_db_pool_connections', 'Connections to PostgreSQL.', ['state'])
   const ingested = counter('app_events_ingested_total', 'Events by result.', ['result'])
   const lags = histogram('app_event_lag_seconds', 'Time from accepting an event to applying it.', [], LAG_SECONDS)
-  const backlogItems = gauge('app_ingest_backlog_items', 'Approximate number of accepted events and users that wait.')
-  const backlogBytes = gauge('app_ingest_backlog_bytes', 'Approximate size in bytes of the accepted requests that wait.')
+  const backlogItems = gauge('app_ingest_backlog_items', 'Approximate number of accepted events and users waiting to be processed.')
+  const backlogBytes = gauge('app_ingest_backlog_bytes', 'Approximate size in bytes of the accepted requests waiting to be processed.')
   const upserted = counter('app_users_upserted_total', 'Users saved or refused.', ['result'])
   const messages = counter('app_messages_total', 'Attempts to send a message, by outcome.', ['channel', 'provider', 'outcome'])
   const sends = histogram('app_message_send_duration_seconds', 'Duration of a call to a provider.', ['channel', 'provider'])
   const renders = histogram('app_template_render_duration_seconds', 'Duration of rendering a message.', ['channel'])
   const jobs = gauge('app_queue_jobs', 'Number of waiting or parked jobs.', ['queue', 'state'])
   const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest waiting job. Alert on this one.', ['queue'])
-  const runs = histogram('app_job_duration_seconds', 'Duration of a run of a job.', ['queue', 'result'])
+  const runs = histogram('app_job_duration_seconds', 'Duration of a job run.', ['queue', 'result'])
   const attempts = counter('app_webhook_attempts_total', 'Webhook attempts by outcome.', ['outcome'])
   const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Duration of a webhook attempt.')
   const endpoints = gauge('app_webhook_endpoints', 'Webhook endpoints by status.', ['status'])
@@ -141,11 +141,11 @@ function campaignMetrics(registry: Registry) {
   const { gauge } = instrumentsOf(registry)
   const running = gauge(
     'app_campaigns_running',
-    'Running blasts that are not paused. With more than the limit, some have no metrics of their own.',
+    'Running blasts that are not paused. Above the limit, some of them have no metrics of their own.',
   )
   const messages = gauge(
     'app_campaign_messages',
-    'Messages of a running blast that wait, and those that are done. Alert when neither changes.',
+    'Messages of a running blast that are waiting, and those that are done. Alert when neither changes.',
     ['project_id', 'campaign_id', 'state'],
   )
   return {
@@ -173,14 +173,16 @@ function journeyMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
   const users = counter(
     'app_journey_users_total',
-    'Users of journeys by what happened to them. Alert when more than 100 are parked within 10 minutes.',
+    'Users of journeys, counted by what happened to them. Alert when more than 100 are parked within 10 minutes.',
     ['what'],
   )
   const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])
   const rounds = counter('app_journey_rounds_total', 'Waves of items, their rounds, and the decisions in them.', ['what'])
-  const waiting = gauge('app_journey_waiting', 'Users inside (estimated) and parked, and calls of webhook steps without an answer.', [
-    'what',
-  ])
+  const waiting = gauge(
+    'app_journey_waiting',
+    'Users inside journeys (estimated), parked users, and webhook calls waiting for an answer.',
+    ['what'],
+  )
   const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest due timer when a batch was claimed. Alert on this one.')
   return {
     journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
@@ -195,9 +197,9 @@ function journeyMetrics(registry: Registry) {
 
 function threadMetrics(registry: Registry) {
   const { counter, gauge, histogram } = instrumentsOf(registry)
-  const waiting = gauge('app_thread_tasks_waiting', 'Number of tasks that wait for a worker thread.')
+  const waiting = gauge('app_thread_tasks_waiting', 'Number of tasks waiting for a worker thread.')
   const waits = histogram('app_thread_task_wait_seconds', 'Time that a task waited for its turn in a worker thread.')
-  const items = counter('app_thread_items_total', 'Items of tasks that worker threads did, by outcome.', ['task', 'outcome'])
+  const items = counter('app_thread_items_total', 'Task items processed by worker threads, by outcome.', ['task', 'outcome'])
   const stops = counter('app_threads_stopped_total', 'Worker threads that were stopped because an item exceeded a limit.', ['limit'])
   return {
     tasksWaiting: (count: number) => waiting.set(count),
