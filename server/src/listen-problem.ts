@@ -14,7 +14,7 @@ const HOSTS = {
   SUBMISSION_TLS_PORT: 'SMTP_HOST',
 }
 
-/** Why a port cannot be listened on, for the operator, or the error itself if the reason is not theirs. */
+/** Why a port cannot be listened on, for the operator, or the error itself if the operator cannot fix it. */
 export function listenProblem(error: NodeJS.ErrnoException, { host, port, setting }: Listening): Error {
   switch (error.code) {
     case 'EADDRINUSE':

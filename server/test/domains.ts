@@ -1,4 +1,4 @@
-/** Domains of senders whose records were found. */
+/** Sending domains whose records were found. */
 import { expect } from 'vitest'
 import { sql } from '../src/infra/postgres/db.ts'
 import type { DomainId } from '../src/lib/ids.ts'

@@ -6,7 +6,7 @@ import { CommandError } from './command.ts'
 const MANIFEST = 'backup.json'
 const FILES = 'data'
 
-/** Creates a folder that only its owner can read. Throws `CommandError` if there is something in it. */
+/** Creates a folder that only its owner can read. Throws `CommandError` if it is not empty. */
 export async function openEmpty(folder: string, name: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   if ((await readdir(folder)).length > 0) throw new CommandError(`${name} ${folder} is not empty.`)

@@ -9,7 +9,7 @@ export type ReceivedEvent = { id: string; timestamp: string; body: string }
 
 const isBefore = (a: ReceivedEvent, b: ReceivedEvent) => (a.timestamp === b.timestamp ? a.id < b.id : a.timestamp < b.timestamp)
 
-/** Shows each event after those that happened before it and arrived within `HELD_MS`. Disposing shows what still waits. */
+/** Shows each event after those that happened before it and arrived within `HELD_MS`. Disposing shows the events that are still held. */
 export function inOrder(show: (event: ReceivedEvent) => void, { sleep }: Pick<Clock, 'sleep'>) {
   const stopping = new AbortController()
   let waiting: ReceivedEvent[] = []

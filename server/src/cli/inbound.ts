@@ -8,7 +8,7 @@ const BYTES_MAX = 31_457_280
 /** EX_TEMPFAIL of sendmail: the mail server tries again later. */
 const TRY_AGAIN = 75
 
-/** Reads an email from standard input, as mail servers write it to a program. Exits with 75 if it should come again. */
+/** Reads an email from standard input, as mail servers write it to a program. Exits with 75 if the mail server should deliver it again. */
 export const run: Command['run'] = async (args, env) => {
   const recipients = readArguments(args, OPTIONS.none, Number.POSITIVE_INFINITY).operands
   const content = await readInput()

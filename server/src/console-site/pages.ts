@@ -23,7 +23,7 @@ const consolePolicy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** The page of the console with a nonce of each reply. */
+/** The page of the console, with a new nonce in each reply. */
 export const consoleSite = (html: string): NoncePage => ({
   urls: CONSOLE_PATHS,
   write: (nonce) => html.replaceAll(PLACE, nonce),

@@ -14,8 +14,8 @@ const DIGESTS: Record<number, { algorithm: string; bytes: number }> = {
 }
 
 /**
- * The records that say something. A host that has records, but none of these, gets mail over TLS only, and with any certificate
- * (RFC 7672 §2.2).
+ * The records that can be used. A host that has records, but none of these, gets mail over TLS only, and with any certificate (RFC 7672
+ * §2.2).
  */
 export const usableTlsa = (records: readonly TlsaRecord[]): TlsaRecord[] =>
   records.filter(

@@ -11,7 +11,9 @@ const TARGET = 'target_session_attrs'
 /** Of what libpq knows, these make sense for a server that writes, and for one that is only read. */
 const TARGETS: Record<string, boolean> = { 'read-write': true, primary: true, any: false }
 
-/** The hosts of a URL. Null if it is malformed. Of several hosts, one is wanted that accepts writes, unless the URL says `any`. */
+/**
+ * The hosts of a URL. Null if it is malformed. If there are several hosts, one that accepts writes is wanted, unless the URL says `any`.
+ */
 export function databaseHosts(url: string): DatabaseHosts | null {
   const from = url.indexOf('://') + 3
   const length = url.slice(from).search(/[/?#]/)

@@ -60,7 +60,7 @@ const SYSTEM_PORTS_END = 1024
 
 /**
  * May the server connect to the port of this URL? 443 for `https:`, 80 for `http:`, and 1024 and above. The other system ports belong to
- * services that are not HTTP, such as mail, which could be made to understand a request.
+ * services that are not HTTP, such as mail, which could be tricked into interpreting a request.
  */
 export const isAllowedPort = ({ port }: URL): boolean =>
   // A `URL` leaves out the default port of its protocol.

@@ -1,6 +1,6 @@
 const ENTRIES_MAX = 2000
 
-/** The function, which remembers what it found for the last texts. For lookups that take long and come again for every row of an import. */
+/** The function, with its results for the last texts cached. For slow lookups that are repeated for every row of an import. */
 export function knownTexts<T>(find: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
   return (text) => {

@@ -19,7 +19,7 @@ export function policyIdOf(texts: readonly string[]): string | null {
   return /^[a-zA-Z0-9]{1,32}$/.test(id) ? id : null
 }
 
-/** Reads a policy, or returns what is wrong with it. Of a field that is there twice, the first one counts (RFC 8461 §3.2). */
+/** Reads a policy, or returns what is wrong with it. If a field occurs twice, the first one is used (RFC 8461 §3.2). */
 export function parsePolicy(text: string, id: string): MtaStsPolicy | { problem: string } {
   const fields = text.split('\n').map((line) => ({
     key: trimMatching(line.slice(0, Math.max(0, line.indexOf(':'))), /^[ \t\r]$/),

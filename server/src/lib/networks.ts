@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 
 const NETWORK_PARTS = 4
 
-/** The network that one client has at least: an IPv4 address, or a /64 network of IPv6. Other text stays as it is. */
+/** The smallest network that a client usually has: an IPv4 address, or a /64 network of IPv6. Other text stays as it is. */
 export function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip
   // `process` turns an IPv4 address mapped into IPv6 back into IPv4.

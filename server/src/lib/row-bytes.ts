@@ -25,7 +25,7 @@ export const LENGTH_BYTES = 4
 const INT4_BYTES = 4
 const TWO_TO_32 = 2 ** 32
 
-/** An integer of four or eight bytes. It is not exact where it is not safe. */
+/** An integer of four or eight bytes. It is exact only if it is a safe integer. */
 export const integerOf = (bytes: Buffer, start: number, end: number): number =>
   end - start === INT4_BYTES ? int4At(bytes, start) : int4At(bytes, start) * TWO_TO_32 + (int4At(bytes, start + INT4_BYTES) >>> 0)
 
@@ -33,7 +33,7 @@ export const booleanOf = (bytes: Buffer, start: number): boolean => bytes[start]
 
 const EPOCH_MS = Date.UTC(2000)
 
-/** The milliseconds of a `timestamptz`, which has the microseconds since 2000. */
+/** The milliseconds of a `timestamptz`, which is stored as microseconds since 2000. */
 export function instantOf(bytes: Buffer, start: number, end: number): number {
   const micros = integerOf(bytes, start, end)
   if (Number.isSafeInteger(micros)) return Math.floor(micros / 1000) + EPOCH_MS

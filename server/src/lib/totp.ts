@@ -30,7 +30,9 @@ export function codeAt(secret: Uint8Array, step: number, digits = DIGITS): strin
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 10 ** digits).padStart(digits, '0')
 }
 
-/** The step of a code: that of the instant, the one before or the one after, because clocks differ. Undefined if it is of none of them. */
+/**
+ * The step of a code: that of the instant, the one before or the one after, because clocks differ. Undefined if it belongs to none of them.
+ */
 export function stepOf(secret: Uint8Array, code: string, now: Date): number | undefined {
   const given = Buffer.from(code.padEnd(DIGITS).slice(0, DIGITS))
   if (code.length !== DIGITS || given.length !== DIGITS) return undefined

@@ -114,8 +114,8 @@ function deeperThan(value: unknown, levels: number): boolean {
 }
 
 /**
- * A check of values against a schema. Call it once, when the module loads. The schema is compiled at the first check: to compile those of
- * every route takes a fifth of the start of a server.
+ * A check of values against a schema. Call it once, when the module loads. The schema is compiled at the first check: compiling those of
+ * every route would take a fifth of the start-up time of a server.
  */
 export function checker<S extends TSchema>(schema: S, options: { errorsMax?: number } = {}): Check<Static<S>> {
   checkedSchemas.push(schema)

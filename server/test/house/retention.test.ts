@@ -84,7 +84,7 @@ const BY_HAND =
   log_positions retention_progress sandbox_faults schema_migrations sending_policies subscriptions suppression_keys template_attachments warm_ups webhook_cursors webhook_endpoints
   webhook_versions quota_refusals queue_partitions`.split(/\s+/)
 
-/** Rows that are as many as users, addresses or destinations, and the reason why they stay. */
+/** Rows that are as many as users, addresses or mail sites, and the reason why they stay. */
 const BY_USER: Record<string, string> = {
   users: 'the profile',
   user_anonymous_ids: 'the ids of the profile',
@@ -102,7 +102,7 @@ const BY_USER: Record<string, string> = {
   introduced_names: 'one for each name that publishable keys introduced, which are limited by day',
   rate_buckets: 'one for each rate',
   mail_sites: 'one for each destination',
-  warm_up_sites: 'one for each destination of a domain',
+  warm_up_sites: 'one for each mail site of a domain',
 }
 
 const known = [...Object.keys(BY_AGE), ...BY_HAND, ...Object.keys(BY_USER)]

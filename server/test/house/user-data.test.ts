@@ -39,7 +39,7 @@ const NAMING: Record<string, string> = {
     'the content of an email while it waits to be delivered; an erasure deletes it, that of submitted email once no other recipient waits',
   mail_recipients:
     'the addresses of these emails, which are exported; an erasure clears those of messages, and of submitted email by the address of the user',
-  mail_sites: 'the last reply of a destination, which can contain an address; the next reply replaces it',
+  mail_sites: 'the last reply of a mail site, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
   suppressions: 'keyed hashes of addresses, exported by the present addresses; an erasure adds to them',

@@ -11,7 +11,7 @@ export type Target = {
   call: Call
   /** The subscription type whose states are in the export. Without one, an opt-out stops every message to the address. */
   subscriptionId?: number
-  /** The subscription types of topics. */
+  /** The subscription type of each topic. */
   topics: Record<string, number>
   listId?: number
 }
@@ -74,7 +74,7 @@ function statesOf({ isSubscribed, topics }: ExportedUser, { subscriptionId, topi
   ]
 }
 
-/** The addresses of a user that get nothing: blocked ones, and without a subscription type those of users who opted out. */
+/** The addresses of a user to suppress: blocked ones and, without a subscription type, those of users who opted out. */
 export function suppressionsOf(
   { user, isSubscribed, blocked, channels }: ExportedUser,
   { subscriptionId }: Pick<Target, 'subscriptionId'>,

@@ -40,8 +40,8 @@ export function audits<C extends Ctx, K = number>(object: string, kind: AuditedK
 }
 
 /**
- * Runs a handler. If its route declares an audited write, that is recorded in the transaction of its effects, which begin only if the object
- * is the one that the conditions name.
+ * Runs a handler. If its route declares an audited write, the write is recorded in the transaction of its effects. That transaction commits
+ * only if the object matches the conditions.
  */
 export async function recorded(
   ctx: Ctx,

@@ -67,7 +67,7 @@ function projectOf(request: FastifyRequest): ProjectId | null {
   return (Number.isSafeInteger(id) ? id : 0) as ProjectId
 }
 
-/** Counts failed authentications, so that an address cannot try without end. */
+/** Counts failed authentications, so that an address cannot keep trying. */
 export async function counted<T>(ctx: Ctx, limits: RateLimits, request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

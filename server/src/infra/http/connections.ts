@@ -26,8 +26,8 @@ const RESERVED = 16
 const RESERVED_MS = 5000
 
 /**
- * Refuses connections over CONNECTIONS_MAX, except for probes, and over CONNECTIONS_PER_ADDRESS_MAX of one address. Behind a proxy the
- * connections are those of the proxy, so that the requests of an address that are being served are limited instead.
+ * Refuses connections over CONNECTIONS_MAX, except for probes, and over CONNECTIONS_PER_ADDRESS_MAX of one address. Behind a proxy all
+ * connections are those of the proxy, so the number of requests being served for each address is limited instead.
  */
 export function limitConnections(app: FastifyInstance, { config, metrics }: Pick<Ctx, 'config' | 'metrics'>): void {
   const max = config.CONNECTIONS_MAX || Number.POSITIVE_INFINITY

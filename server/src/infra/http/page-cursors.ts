@@ -32,7 +32,7 @@ export function positionOf(listing: Listing, { sort }: PageRequest, column: (nam
   return { sortValue: value instanceof Date ? value.toISOString() : (value as Position['sortValue']), id: column(listing.idName) as number }
 }
 
-/** The position of the row that begins there. */
+/** The position of the row that begins at `start`. */
 export function positionInBytes(listing: Listing, { sort }: PageRequest, rows: RowBytes, start: number): Position {
   const read = readers[(listing.sorts[sort] as Sort).type]
   return { sortValue: valueIn(rows, start, sort, read), id: valueIn(rows, start, listing.idName, integerOf) as number }

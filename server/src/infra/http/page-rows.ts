@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 
 const shapes = new WeakMap<TSchema, TSchema>()
 
-/** The shape of a row with that column. */
+/** The shape of a row with the column `page_behind`. */
 export function withBehind<S extends TSchema>(row: S): S {
   const known = shapes.get(row)
   if (known) return known as S

@@ -34,7 +34,7 @@ export function setSessionCookie(ctx: Ctx, { request, headers }: Exchange, { tok
     `${nameOf(ctx, request)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(ctx, request) ? '; Secure' : ''}`
 }
 
-/** What a route of the console may know of the browser, and do to its cookie. */
+/** What a route of the console may know about the browser, and do with its cookie. */
 export const browserOf = (ctx: Ctx, exchange: Exchange): Browser => ({
   address: exchange.request.ip,
   userAgent: (single(exchange.request, 'user-agent') ?? '').slice(0, USER_AGENT_LENGTH_MAX).toWellFormed(),

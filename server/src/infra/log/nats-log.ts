@@ -28,7 +28,7 @@ const HEAD_BYTES_MAX = 4096
 
 type Settings = Pick<Config, 'LOG_STREAM' | 'LOG_REPLICAS' | 'LOG_BYTES_MAX' | 'JSON_BODY_LIMIT'>
 
-/** Connects, and creates the stream if there is none. Throws what the operator has to do. */
+/** Connects, and creates the stream if there is none. Throws an error that says what the operator has to do. */
 export async function openNatsLog(settings: Settings, url: string, clock: Clock): Promise<AcceptedLog> {
   const { LOG_STREAM: name, JSON_BODY_LIMIT } = settings
   const servers = natsServers(url) as NatsServers

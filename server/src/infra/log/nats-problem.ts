@@ -13,14 +13,14 @@ const PASSING = new Set([10_008, 10_009, 10_013])
 /** The log has no room for another entry. */
 export const isFull = (error: unknown): boolean => error instanceof JetStreamApiError && FULL.has(error.code)
 
-/** It may work in a moment. */
+/** Whether the same call may succeed in a moment. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof TimeoutError ||
   error instanceof NoRespondersError ||
   (error instanceof RequestError && error.isNoResponders()) ||
   (error instanceof JetStreamApiError && PASSING.has(error.code))
 
-/** Why the log cannot be used, for the operator; or the error itself if the reason is not theirs. */
+/** Why the log cannot be used, for the operator; or the error itself if the operator cannot fix it. */
 export function natsProblem(error: unknown, where: string, stream: string): unknown {
   if (!(error instanceof Error) || error instanceof StartError) return error
   if (error.name === NOT_ENABLED)
@@ -35,7 +35,7 @@ export function natsProblem(error: unknown, where: string, stream: string): unkn
   return error
 }
 
-/** Why messages of this size do not suffice. */
+/** The error for a limit on the size of messages, `max`, that is too low. */
 export const payloadProblem = (where: string, max: number, min: number): StartError =>
   new StartError(
     `NATS at ${where} accepts messages of at most ${max} bytes. Set its \`max_payload\` to ${min} or more, or lower JSON_BODY_LIMIT.`,

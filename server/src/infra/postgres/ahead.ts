@@ -8,7 +8,7 @@ export type Ahead<C, T> = {
   read(ctx: C): Promise<T>
 }
 
-/** A reading that can be begun ahead. Of a transaction that does not, nothing is kept. */
+/** A read that a transaction can begin ahead of its use. If it was not begun, `read` begins it, and nothing is kept. */
 export function ahead<C extends { db: Db }, T>(read: (ctx: C) => Promise<T>): Ahead<C, T> {
   const begun = new WeakMap<Db, Promise<T>>()
   return {

@@ -13,8 +13,8 @@ type Groups = {
 }
 
 /**
- * For `with recursive`: the first row of each group as the table `name`, with the columns of `keys` and `order`. Each group costs one look
- * into the index, however many rows it has: `distinct` would read all of them. A limit on the table ends the reading.
+ * For `with recursive`: the first row of each group as the table `name`, with the columns of `keys` and `order`. Each group costs one index
+ * lookup, however many rows it has; `distinct` would read all of them. A limit on the table ends the reading.
  */
 export function firstOfEach(name: string, { table, keys, order = [], where = sql`true` }: Groups): Sql {
   const list = (names: string[], prefix = '') => raw(names.map((column) => prefix + column).join(', '))

@@ -124,7 +124,7 @@ const DATA_ROW = 0x44
 const ROW_READ: Message = { name: 'rowRead' }
 
 /**
- * Has a new client of the driver send statements and read their rows in this way: those whose rows are asked for as bytes and, if it
+ * Makes a new client of the driver send these statements and read their rows in this way: those whose rows are requested as bytes and, with
  * `keepsStatements`, all that have a name.
  */
 export function withKnownStatements(driver: pg.Client, keepsStatements: boolean): void {

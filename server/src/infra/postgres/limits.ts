@@ -35,7 +35,7 @@ export const baseSettings = (plansEachTime: boolean): Setting[] => [
   ...(plansEachTime ? [['plan_cache_mode', 'force_custom_plan'] satisfies Setting] : []),
 ]
 
-/** Settings as a start-up parameter, which those of a session default to. */
+/** Settings as a start-up parameter: the defaults of a session. */
 export const asOptions = (settings: Setting[]): string => settings.map(([name, value]) => `-c ${name}=${value}`).join(' ')
 
 /** The settings of a transaction with limits. */
@@ -52,7 +52,7 @@ export const settingsAfter = (limits: TransactionLimits): Setting[] =>
     name === 'statement_timeout' ? `${STATEMENT_TIMEOUT_MS}ms` : name === 'lock_timeout' ? '0' : 'on',
   ])
 
-/** Begins a transaction. Its settings are on the way, in the same message. */
+/** Begins a transaction. Its settings are sent in the same message. */
 export const beginWith = (settings: Setting[]): string =>
   ['begin', ...settings.map(([name, value]) => `set local ${name} = '${value}'`)].join('; ')
 

@@ -3,8 +3,8 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { raw, sql, type TxDb } from './db.ts'
 
 /**
- * Deletes rows of a project from a table, at most about `limit`. Returns how many. They are found by their places in the table: in a table with
- * partitions several rows have the same place, which only means that a few more of the same project go.
+ * Deletes rows of a project from a table, at most about `limit`. Returns how many. They are found by `ctid`. In a partitioned table several
+ * rows can have the same one, so a few more rows of the same project may be deleted.
  */
 export const deleteRows = (ctx: { db: Pick<TxDb, 'run'>; projectId: ProjectId }, table: string, limit: number): Promise<number> =>
   ctx.db.run(

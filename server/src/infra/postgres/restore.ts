@@ -39,8 +39,8 @@ export async function checkBackup({ tables }: DatabaseBackup, folder: string): P
 }
 
 /**
- * Restores the database. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables of
- * the backup that are left out, because they are not of Carillon.
+ * Restores the database. Throws `StartError` without changes if it has tables, or if the backup is of a newer release. Returns the tables
+ * of the backup that are left out, because they do not belong to Carillon.
  */
 export async function restoreDatabase(url: string, backup: DatabaseBackup, folder: string, log: Log): Promise<string[]> {
   const newest = newestVersion()

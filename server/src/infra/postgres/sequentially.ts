@@ -1,6 +1,6 @@
 type Asked = (...args: never[]) => Promise<unknown>
 
-/** These functions, where what is asked for runs when all that was asked for before has ended. */
+/** These functions, with each call waiting until all earlier calls have ended. */
 export function sequentially<F extends Record<string, Asked>>(functions: F): F {
   let before: Promise<unknown> = Promise.resolve()
   const after =

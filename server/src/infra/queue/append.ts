@@ -116,8 +116,8 @@ function entriesOf(requests: AcceptedRequest[]): Sql {
 const Appended = Type.Object({ request_id: Type.String() })
 
 /**
- * Appends requests with the records of their Idempotency-Keys, with one statement. Returns the ids of those that were appended: not those
- * whose key has a record. Keys are stored in their order, so that two groups with the same keys cannot deadlock.
+ * Appends requests with the records of their Idempotency-Keys, with one statement. Returns the ids of the appended requests, without those
+ * whose key already has a record. Keys are stored in their order, so that two groups with the same keys cannot deadlock.
  */
 export async function appendWithRecords(db: Pick<Db, 'run' | 'many'>, requests: AcceptedRequest[]): Promise<'all' | Set<string>> {
   const recorded = requests.flatMap(({ record, requestId }) => (record ? [{ ...record, requestId }] : []))

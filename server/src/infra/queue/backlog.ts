@@ -131,7 +131,7 @@ export function retryAfter({ fullness, shrinking }: { fullness: number; shrinkin
 
 const OfProject = Type.Object({ waiting_since: Nullable(Instant), parked: Type.Integer() })
 
-/** Since when the oldest accepted request of the project waits, and how many items are parked, at most a thousand. */
+/** Since when the oldest accepted request of the project has been waiting, and how many items are parked, counted up to a thousand. */
 export const backlogOf = (ctx: ProjectCtx) =>
   ctx.db.one(
     OfProject,
@@ -150,7 +150,7 @@ export async function oldestEntryAgeMs(ctx: Ctx, projectId: ProjectId): Promise<
   return oldest ? ctx.clock.now().getTime() - oldest.received_at.getTime() : 0
 }
 
-/** Do more than this many items of a project wait? */
+/** Are more than this many items of a project waiting? */
 export const hasBacklogOver = (ctx: Ctx, projectId: ProjectId, itemsMax: number): Promise<boolean> =>
   ctx.db.value(
     Flag,

@@ -21,8 +21,8 @@ const DIVIDED_FROM_ITEMS = 600
 export type BatchSize = { items: number; partitions: number }
 
 /**
- * Applies one batch of a project, or partitions of the batch that another process has begun. Returns how many entries or partitions that
- * were; 0 when there are none that this process can apply, or 1 when the caller should try again at once.
+ * Applies one batch of a project, or partitions of the batch that another process has begun. Returns the number of entries or partitions; 0
+ * when there are none that this process can apply, or 1 when the caller should try again at once.
  */
 export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
   ctx: Ctx,
@@ -43,8 +43,8 @@ export async function consumeNext<I extends QueuedItem, K, D extends DueWork>(
 }
 
 /**
- * Applies a small batch of a project over joint statements. `view` is the context of the projects that share them. Returns how many
- * entries that were, or that the project has to be applied by itself: its batch is large, or would wait.
+ * Applies a small batch of a project over joint statements. `view` is the context of the projects that share them. Returns the number of
+ * entries, or that the project has to be applied by itself because its batch is large or would have to wait.
  */
 export async function consumeSmall<I extends QueuedItem, K, D extends DueWork>(
   view: Ctx,

@@ -30,7 +30,7 @@ type Work<I, K, D> = Share<I, D> & { known?: K }
 /** The work of a partition. It is asked for when the partition is begun. */
 type Works<I, K, D> = (ctx: InTx, partition: Partition) => Work<I, K, D> | Promise<Work<I, K, D>>
 
-/** Applies all partitions of a plan that are not applied. When one fails, the others still finish, and their commits count. */
+/** Applies all partitions of a plan that are not applied. When one fails, the others still finish and stay committed. */
 export async function applyPlan<I extends QueuedItem, K, D extends DueWork>(
   ctx: ProjectCtx,
   plan: BatchPlan,

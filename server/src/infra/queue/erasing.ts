@@ -17,7 +17,7 @@ export const newestPosition = (ctx: InTx): Promise<number> =>
     sql`select coalesce(pg_sequence_last_value(pg_get_serial_sequence('queue_entries', 'position')::regclass), 0) as position`,
   )
 
-/** A position of its own for work that is accepted now and not in the queue: after all entries so far, and before later ones. */
+/** A separate position for work that is accepted now but is not in the queue: after all entries so far, and before later ones. */
 export const takePosition = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Position, sql`select nextval(pg_get_serial_sequence('queue_entries', 'position')) as position`)
 

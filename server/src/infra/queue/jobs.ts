@@ -34,7 +34,7 @@ export const job = (definition: Job): Job => definition
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 15_000
 
-/** Runs one batch of a job to its end. Returns how many pieces of work that were. */
+/** Runs one batch of a job to its end. Returns the number of pieces of work. */
 export async function runToEnd(job: Job, ctx: Ctx, signal: AbortSignal): Promise<number> {
   const result = await job.run(ctx, signal)
   if (typeof result === 'number') return result

@@ -126,7 +126,8 @@ export const entriesOf = (ctx: Ctx, projectId: ProjectId, positions: number[]): 
   )
 
 /**
- * Records that this transaction applies a partition, after any other that does. False when it has been applied, or the plan was closed.
+ * Records that this transaction applies a partition, once no other transaction is applying it. False when it has been applied, or the plan
+ * was closed.
  */
 export const beginPartition = async (ctx: InTx<Ctx>, projectId: ProjectId, planId: number, partition: Partition): Promise<boolean> =>
   (await ctx.db.run(

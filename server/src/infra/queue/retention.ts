@@ -55,7 +55,7 @@ export const projectsWithOld = (ctx: Ctx, { name, column = 'created_at' }: Store
         limit ${PROJECTS_AT_ONCE}`,
   )
 
-/** Looks at the next rows of a project. Returns how many that were; 0 if another process does it. */
+/** Looks at the next rows of a project. Returns the number of rows; 0 if another process is doing it. */
 export async function removeNext(ctx: InTx, store: Store, before: Date, limit = ROWS_AT_ONCE): Promise<number> {
   const progress = await lockProgress(ctx, store.name)
   if (!progress) return 0

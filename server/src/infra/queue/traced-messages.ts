@@ -20,7 +20,7 @@ export const rememberRequests = (ctx: InTx, traced: { id: MessageId; requestId: 
         on conflict do nothing`,
   )
 
-/** The requests of messages. Those that came from none are not in the map. */
+/** The requests of messages. Messages that came from no request are not in the map. */
 export async function requestsOf(ctx: Ctx, projectIds: ProjectId[], ids: MessageId[]): Promise<Map<MessageId, string>> {
   const rows = await ctx.db.many(
     Traced,

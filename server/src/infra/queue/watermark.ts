@@ -5,9 +5,9 @@ import { findPosition } from './log/position.ts'
 import { nextEntryAt, type QueueEntry } from './queue.ts'
 
 /**
- * The instant up to which due work is applied with these entries: when the oldest entry that is not among them was received. Without one,
- * it is now, less what another process may be about to append. With a log outside of the database, it is not after the instant up to which
- * the log was moved to the queue.
+ * The instant up to which due work is applied with these entries: when the oldest entry that is not among them was received. Without such
+ * an entry, it is the current time less the possible difference between the clocks of processes. With a log outside of the database, it is
+ * not after the instant up to which the log was moved to the queue.
  */
 export const watermark = (tx: InTx<Ctx>, projectId: ProjectId, entries: QueueEntry[]) => async (): Promise<Date> => {
   // Before the entries, so that those which are moved to the queue meanwhile are seen.

@@ -20,9 +20,9 @@ export type CacheOptions = {
 type Entry<V> = { value: V & {}; readAt: number; version: number }
 
 /**
- * Creates a cache. `load` reads an entry that is missing or older than `forMs`; those who ask meanwhile share what it reads, unless they are in a
- * transaction, which sees other things. Null and undefined are not cached. With a version, that is read instead, once for all entries: none is
- * behind a change by more than `forMs` either way.
+ * Creates a cache. `load` reads an entry that is missing or older than `forMs`; callers that ask in the meantime share the result, unless
+ * they are in a transaction, which may see other data. Null and undefined are not cached. With a version, only the version is read that
+ * often, once for all entries. Either way, no entry is more than `forMs` behind a change.
  */
 export function cached<K extends string | number, V>(
   max: number,

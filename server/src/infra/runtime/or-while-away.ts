@@ -4,7 +4,7 @@ import type { Ctx } from './ctx.ts'
 /** A database that does not answer a small question within this time counts as away. */
 const ANSWERS_WITHIN_MS = 1000
 
-/** What the database answers, or something else while it is away. */
+/** The answer of the database, or a fallback while it is unavailable. */
 export async function orWhileAway<T>({ clock }: Pick<Ctx, 'clock'>, ask: () => Promise<T>, otherwise: () => T): Promise<T> {
   const answered = new AbortController()
   const answer = ask().catch((error: unknown) => {

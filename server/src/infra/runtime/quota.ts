@@ -40,7 +40,7 @@ const dailyQuotas = {
   submissions_day: { limit: (config: Config) => config.QUOTA_SUBMISSIONS_DAY },
 }
 
-/** Takes this many uses from today’s quota. If they exceed it, takes none and returns the limit and its present use. */
+/** Takes this many uses from today’s quota. If they exceed it, takes none and returns the limit and the current use. */
 export async function takeQuota(
   ctx: Pick<Ctx, 'config' | 'clock' | 'db'> & { projectId: ProjectId },
   name: keyof typeof dailyQuotas,
@@ -64,7 +64,7 @@ export async function takeQuota(
   return { limit, used: counted?.used ?? 0 }
 }
 
-/** Deletes the counters of periods that began before. */
+/** Deletes the counters of periods that began before `before`. */
 export const deleteCounters = (ctx: InTx, before: Date, limit: number): Promise<number> =>
   ctx.db.run(
     sql`delete from usage_counters

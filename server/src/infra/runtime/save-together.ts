@@ -10,9 +10,9 @@ const RETRY_MAX_MS = 5000
 export type Unsaved<T> = { item: T; error: unknown }
 
 /**
- * Saves results together and returns those that could not be saved. While the database is away they are saved again and again, until `stop`, so
- * `save` must ignore a result that was saved before. After any other failure each half is saved alone, and in the end each result, so that
- * one that cannot be saved takes no other with it.
+ * Saves results together and returns those that could not be saved. While the database is away they are saved again and again, until
+ * `stop`, so `save` must ignore a result that was saved before. After any other failure each half is saved alone, and in the end each
+ * result, so that one that cannot be saved does not affect the others.
  */
 export async function saveTogether<T>(
   ctx: Pick<Ctx, 'clock' | 'log'>,

@@ -75,7 +75,7 @@ export function shareBytes(bytes: ArrayBuffer, count: number): PackedBytes[] {
   })
 }
 
-/** The bytes of a packed text, where they lie. */
+/** The bytes of a packed text, without copying them. */
 export const bytesOf = (bytes: ArrayBuffer, { at, length }: Packed): Buffer => Buffer.from(bytes, at, length)
 
 /** A packed text. */

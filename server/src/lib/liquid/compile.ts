@@ -10,7 +10,7 @@ import { compileValue } from './values.ts'
 
 const NO_BLOCK: Block = { instructions: [], operations: [], templates: [] }
 
-/** The compiled templates; null if they contain what cannot be compiled, or are nested too deeply. */
+/** The compiled templates; null if they contain something that cannot be compiled, or are nested too deeply. */
 export function compileTemplates(liquid: Liquid, templates: Template[]): Block | null {
   const compilation = new Compilation(liquid)
   const parts: Parts = { compilation, blockOf: (nested) => compileBlock(parts, nested) }

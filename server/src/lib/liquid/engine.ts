@@ -6,7 +6,7 @@ import { type FilterHandler, sortedByPath } from './paths.ts'
 const TEXT_LENGTH_MAX = 1_000_000
 const FILE_TAGS = ['include', 'render', 'layout', 'block']
 
-/** Creates an engine, which escapes its output for HTML or not. */
+/** Creates an engine that does or does not escape its output for HTML. */
 export function createEngine(output: 'text' | 'html'): BudgetedLiquid {
   const liquid = new BudgetedLiquid({
     ...(output === 'html' && { outputEscape: 'escape' as const }),

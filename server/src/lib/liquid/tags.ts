@@ -188,7 +188,7 @@ const compilers = new Map<unknown, (parts: Parts, tag: never) => Instruction>([
   [UnlessTag, compileUnless],
 ])
 
-/** The instruction of a tag. One of a class that is not known here is left to liquidjs, with its template. */
+/** The instruction of a tag. A tag of an unknown class is left to liquidjs, with its template. */
 export function compileTag(parts: Parts, tag: Tag): Instruction {
   const compile = compilers.get(tag.constructor)
   return compile ? compile(parts, tag as never) : parts.compilation.unknown(NOTHING)

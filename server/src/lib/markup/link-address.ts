@@ -12,7 +12,7 @@ const CONDITIONS = new Set(['if', 'unless', 'case'])
 const ALTERNATIVES = new Set(['elsif', 'else', 'when'])
 const CONDITION_ENDS = new Set(['endif', 'endunless', 'endcase'])
 
-/** What a tag does to conditions. */
+/** Whether a tag begins a condition, begins an alternative of one, or ends one. */
 export function roleOf(name: string | null | undefined): 'begin' | 'alternative' | 'end' | null {
   if (typeof name !== 'string') return null
   if (CONDITIONS.has(name)) return 'begin'

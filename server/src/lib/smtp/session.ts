@@ -48,7 +48,7 @@ export type OpenMail<M> = { mail: M; stage: Stage; replies: Replies; size: numbe
 /** The server ends the session (RFC 5321 §3.8). */
 const CLOSING = 421
 
-/** A session whose server has not spoken yet. `M` is what the caller knows a mail by. */
+/** A session whose server has not spoken yet. `M` is how the caller identifies a mail. */
 export function createSession<M>(options: SessionOptions): Session<M> {
   const state: State<M> = {
     options,

@@ -29,7 +29,7 @@ function activityOf({ userId, event }: IsStored): queries.NewActivity {
   }
 }
 
-/** Records what users did, of events that were stored. */
+/** Records what users did, from events that were stored. */
 export async function recordActivity(ctx: InTx, events: IsStored[]): Promise<void> {
   const activity = events.filter(({ source, event }) => source === 'system' && TYPES.has(event.name)).map(activityOf)
   if (activity.length > 0) await queries.insertActivity(ctx, activity)

@@ -38,7 +38,7 @@ export function redactedBody({ body, form }: Pick<Route, 'body' | 'form'>, value
   return redacted(value, schema ? choicesOf(schema) : [], LEVELS_MAX, { left: VALUES_MAX })
 }
 
-/** Path parameters that are ids which the server gave. */
+/** The path parameters that are ids assigned by the server. */
 export function redactedParams({ params = {} }: Pick<Route, 'params'>, given: Record<string, string>): Record<string, string> {
   const isId = ([name, text]: [string, string]) => {
     const schema = (params as Record<string, PathParam<unknown>>)[name]?.schema as Schema | undefined
@@ -49,7 +49,7 @@ export function redactedParams({ params = {} }: Pick<Route, 'params'>, given: Re
 
 const PAGING: Record<string, RegExp> = { limit: /^-?\d{1,6}$/, page: /^(?:next|prev)$/, direction: /^(?:asc|desc)$/ }
 
-/** The query by the same rule. Of parameters that the route does not have, nothing is kept. */
+/** The query by the same rule. Nothing is kept of parameters that the route does not have. */
 export function redactedQuery({ query, list }: Pick<Route, 'query' | 'list'>, text: string): Record<string, unknown> {
   const { properties = {} } = (query ?? {}) as Schema
   const kept: Record<string, unknown> = {}

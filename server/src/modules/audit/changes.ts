@@ -26,7 +26,7 @@ const MEMBER_BYTES_MAX = 16_384
 /** The times of the object, which the entry has anyway. */
 const TIMES = ['created_at', 'updated_at']
 
-/** The members that differ. Of objects in both states, only their members that differ. */
+/** The members that differ. If a member is an object in both states, only its members that differ. */
 export function changesOf(before: Members | undefined, after: Members | undefined): { before: Members | null; after: Members | null } {
   if (!before || !after) return { before: before ? kept(before) : null, after: after ? kept(after) : null }
   const [left, right] = differing(before, after, 1)

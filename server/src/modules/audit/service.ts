@@ -143,7 +143,7 @@ function follows(last: { position: number; hash: string } | undefined, row: Audi
 
 const PURGED_AT_ONCE = 5000
 
-/** Deletes entries that are older than the setting says. */
+/** Deletes entries that are older than the setting allows. */
 export async function purgeEntries(ctx: Ctx): Promise<number> {
   const { AUDIT_RETENTION_DAYS: days } = ctx.config
   if (days === 0) return 0

@@ -183,7 +183,7 @@ export const countOverBudget = (
         select id from saved where is_paused order by id`,
   )
 
-/** Archives a campaign. One under way ends as aborted. */
+/** Archives a campaign. If it is being sent, it ends as aborted. */
 export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], pendingAction: PendingAction | null) =>
   ctx.db.run(
     sql`update campaigns

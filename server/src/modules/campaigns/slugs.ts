@@ -38,7 +38,10 @@ export async function restoredSlug(ctx: ProjectCtx, slug: string): Promise<strin
   return firstFree(slug, new Set((await slugsLike(ctx, slug)).map(({ slug }) => slug)))
 }
 
-/** Saves a campaign. Throws 409 if its slug was given and is taken, and repeats the transaction if a slug that was made for it is taken now. */
+/**
+ * Saves a campaign. Throws 409 if its slug was given and is taken, and repeats the transaction if a slug that was generated for it has been
+ * taken in the meantime.
+ */
 export async function savingSlug<T>(save: () => Promise<T>, given: boolean): Promise<T> {
   try {
     return await save()

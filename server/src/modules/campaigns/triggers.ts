@@ -87,7 +87,7 @@ export async function findTriggers(ctx: InTx, eventNames: Iterable<string>): Pro
   return { names, triggers: names.size === 0 ? [] : await runningTriggers(ctx, [...names]) }
 }
 
-/** The intents that stored events cause by the running trigger campaigns. Those of the events in `known` are not looked up again. */
+/** The intents that stored events cause through the running trigger campaigns. Those of the events in `known` are not looked up again. */
 export async function matchTriggers(ctx: InTx, events: StoredEvent[], known?: TriggersOf): Promise<MessageIntent[]> {
   const triggering = events.filter(({ triggers }) => triggers)
   if (triggering.length === 0) return []

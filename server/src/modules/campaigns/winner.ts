@@ -5,8 +5,8 @@ import type { Winner, WinnerNumbers } from './schema.ts'
 type Row = Pick<Counts['states'][number], 'state' | 'variant' | 'messages' | 'opens' | 'clicks'>
 
 /**
- * The variant with the highest share of opened or clicked messages; of equal ones the first. Null while no test message was sent but
- * some still will be, because there is nothing to compare yet.
+ * The variant with the highest share of opened or clicked messages; the first one if several are equal. Null while no test message was sent
+ * but some still will be, because there is nothing to compare yet.
  */
 export function chooseWinner(
   metric: Winner['metric'],

@@ -19,6 +19,6 @@ export function serviceOf({ os, token }: PushTarget): ProviderName | null {
   return (byToken ?? byOs())?.name ?? null
 }
 
-/** The devices that a provider gets: a push service gets its own only. */
+/** The devices that a provider sends to: a push service sends only to its own. */
 export const devicesFor = (name: ProviderName, devices: PushTarget[]): PushTarget[] =>
   isPushService(name) ? devices.filter((device) => serviceOf(device) === name) : devices

@@ -26,7 +26,7 @@ export const sharesOf = ({ bounce_percent, complaint_percent, soft_fail_percent 
 
 export type Fault = 'bounce' | 'complaint' | 'soft_fail'
 
-/** What is to happen to a message. It depends on the key of the message only, so that each attempt meets the same. */
+/** The fault of a message. It depends only on the key of the message, so every attempt has the same fault. */
 export function faultOf(faults: SandboxFaults, { key, channel }: Pick<Outgoing, 'key' | 'channel'>): Fault | null {
   const drawn = (100 * createHash('sha256').update(`fault ${key}`).digest().readUInt32BE()) / 2 ** 32
   const { bounce_percent, complaint_percent } = faults

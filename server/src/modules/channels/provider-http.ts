@@ -37,7 +37,7 @@ type SendRequest = {
   read(answer: ProviderHttpResponse): ProviderResponse | null
 }
 
-/** Sends a message with one request. Every failure is a response too. */
+/** Sends a message with one request. Failures are returned as responses too. */
 export async function postMessage({ outside, request, isIdempotent = false, read }: SendRequest): Promise<ProviderResponse> {
   const response = await callProvider(outside, request)
   if (response.is === 'failed') return failureOf(response, isIdempotent)

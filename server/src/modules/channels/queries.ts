@@ -85,7 +85,7 @@ export const projectsWithProviderBeside = async (ctx: Ctx, ids: ProjectId[], kin
     )
   ).map(({ project_id }) => project_id)
 
-/** Has the project a provider of another kind? */
+/** Does the project have a provider of another kind? */
 export const hasProviderBeside = (ctx: Ctx, projectId: ProjectId, kind: string): Promise<boolean> =>
   ctx.db.value(
     Flag,

@@ -10,7 +10,7 @@ export const sendToDevices = async (
 /** The response for a device whose token is no longer valid. */
 export const deadToken = (token: string, reason: string): ProviderResponse => ({ is: 'rejected', reason, deadTokens: [token] })
 
-/** Joins the responses of a user’s devices. The message is accepted if it is for one of them. */
+/** Joins the responses of a user’s devices. The message is accepted if it was accepted for one of them. */
 export function joinResponses(outcomes: ProviderResponse[]): ProviderResponse {
   const deadTokens = outcomes.flatMap((outcome) => ('deadTokens' in outcome ? (outcome.deadTokens ?? []) : []))
   const dead = deadTokens.length > 0 ? { deadTokens } : {}

@@ -135,7 +135,7 @@ export const claimDue = (ctx: Ctx, limit: number, until: Date) =>
 export const nextCheckAt = (ctx: Ctx): Promise<Date | null> =>
   ctx.db.value(Nullable(Instant), sql`select min(next_check_at) as next_check_at from domains`)
 
-/** Has a domain checked at the next occasion. */
+/** Makes a domain due for its next check now. */
 export const checkSoon = (ctx: InTx, id: DomainId) =>
   ctx.db.run(
     sql`update domains set next_check_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}

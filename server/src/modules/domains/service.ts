@@ -110,8 +110,8 @@ export async function deleteDomain(ctx: ProjectCtx, id: DomainId): Promise<void>
 }
 
 /**
- * Adds new key pairs to a sending domain. They sign once their records are found; until then the present ones do. While new ones wait for
- * their records, no further ones are made. Throws 404, and 422 for a domain without a sending domain.
+ * Adds new key pairs to a sending domain. They sign once their records are found; until then the current keys sign. While new keys are
+ * waiting for their records, no more are created. Throws 404, and 422 for a domain without a sending domain.
  */
 export async function rotateKeys(ctx: ProjectCtx, id: DomainId): Promise<Domain> {
   const { sending_domain: domain } = found(await queries.findDomain(ctx, id))
@@ -142,7 +142,7 @@ async function* partsOf(text: string): AsyncGenerator<string> {
 
 const usable = cached(CACHE_MAX, CACHE_MS, (ctx, id: ProjectId) => queries.verifiedDomains(ctx, id))
 
-/** Forgets what is cached of domains, after a change. */
+/** Forgets what is cached about domains, after a change. */
 export function forgetDomains(ctx: ProjectCtx): void {
   afterCommit(ctx, usable.forget)
   afterCommit(ctx, forgetSenders)

@@ -28,13 +28,13 @@ export async function countFrequentNames(ctx: ProjectCtx, days: Days, most: numb
   return countsByDay(ctx, days, 'all', most)
 }
 
-/** Whether no name with a total of at most `total` has more events than one of these, of which `most` were asked for. Pure. */
+/** Whether these are the `most` names with the most events, given that every other name has at most `total`. Pure. */
 export function areMostFrequent(rows: Pick<NameDayRow, 'name' | 'name_total'>[], total: number, most: number): boolean {
   const counts = new Map(rows.map(({ name, name_total }) => [name, name_total]))
   return counts.size === most && [...counts.values()].every((count) => count >= total)
 }
 
-/** Adds newly counted events to the totals of names, in projects with many names. Returns how many rows of counts that were. */
+/** Adds newly counted events to the totals of names, in projects with many names. Returns the number of rows of counts. */
 export async function totalNames(ctx: Ctx): Promise<number> {
   const projects = await queries.projectsToTotal(ctx, UNTOTALLED_MAX)
   return projects.length === 0 ? 0 : queries.addToTotals(ctx, projects, TOTALLED_AT_ONCE)

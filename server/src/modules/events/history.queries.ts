@@ -41,7 +41,7 @@ const UserIdRow = Type.Object({ user_id: IdOf<UserId>() })
 /** Events are taken in this long after they happened, at most, to make users enter a journey. */
 const AGE_MAX_MS = 3 * DAY_MS
 
-/** The users with events of these names, or moves of these lists, that were received in a window, by id. */
+/** The users with events of these names, or membership changes of these lists, that were received in a window, by id. */
 export const usersWithPastEvents = (ctx: ProjectCtx, names: string[], listIds: number[], since: Date, until: Date) =>
   ctx.db.many(
     UserIdRow,

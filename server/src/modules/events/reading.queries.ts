@@ -270,7 +270,7 @@ export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: 
 
 const Known = Type.Object({ name: Type.String() })
 
-/** Those of the names that the project has events of. */
+/** The names among these that the project has events of. */
 export const usedEventNames = async (ctx: ProjectCtx, names: string[]): Promise<string[]> => {
   const rows = await ctx.db.many(
     Known,
@@ -282,7 +282,7 @@ export const usedEventNames = async (ctx: ProjectCtx, names: string[]): Promise<
 /** So many events are read to find out which keys their data has. */
 const EVENTS_LOOKED_AT = 500
 
-/** Those of the keys that the data of the latest events with these names has. */
+/** The keys among these that occur in the data of the latest events with these names. */
 export const usedDataKeys = async (ctx: ProjectCtx, eventNames: string[], keys: string[]): Promise<string[]> => {
   const rows = await ctx.db.many(
     Known,

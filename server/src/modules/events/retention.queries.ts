@@ -78,7 +78,7 @@ export const deleteDays = (ctx: Ctx, before: Date, most: number): Promise<number
           select count(*) as days from deleted`,
   )
 
-/** Deletes names without events, and what of them is in the totals. */
+/** Deletes names without events, and their part of the totals. */
 export const deleteNames = (ctx: Ctx) =>
   ctx.db.run(
     sql`with deleted as (

@@ -67,7 +67,7 @@ export async function createEventMonths(ctx: Ctx): Promise<number> {
 /** The month in which the partitions of a database were last checked. */
 const checkedIn = new WeakMap<Db, string>()
 
-/** Creates the monthly partitions once a month, which is early enough. Before each batch, so that none lacks one. */
+/** Creates the monthly partitions once a month, which is early enough. Called before each batch, so that no event lacks a partition. */
 export async function requireEventMonths(ctx: Ctx): Promise<void> {
   const { name } = monthOf(ctx.clock.now())
   if (checkedIn.get(ctx.db) === name) return

@@ -6,7 +6,7 @@ import { Count, IdOf } from '../../lib/shapes.ts'
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** The projects with more than `most` counts of names that their totals do not have. */
+/** The projects with more than `most` counts of names that their totals do not include. */
 export const projectsToTotal = async (ctx: Ctx, most: number): Promise<ProjectId[]> => {
   const rows = await ctx.db.many(
     ProjectRow,

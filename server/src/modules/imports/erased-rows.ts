@@ -35,7 +35,10 @@ export async function withoutErasedRows(
   return { rows: kept, refused, erased }
 }
 
-/** The outcomes, of which refused rows that name an erased user have no cells: they are stored for the caller to correct. */
+/**
+ * The outcomes, without the cells of refused rows that name an erased user, because the cells of refused rows are stored for the caller to
+ * correct.
+ */
 export async function withoutErasedCells(ctx: InTx, claimed: ClaimedImport, outcomes: Outcome[]): Promise<Outcome[]> {
   const named = outcomes.flatMap(({ row, is }) => (is === 'failed' ? [{ row, profile: idsIn(claimed, row) }] : []))
   if (named.length === 0) return outcomes

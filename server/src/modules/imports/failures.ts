@@ -23,7 +23,7 @@ export function failureOf({ line, cells }: Row, faults: Fault[], added = 0): Fai
 /** The columns that the file has before those of the imported file. */
 export const ADDED_COLUMNS = ['line', 'code', 'message']
 
-/** Whether a file with these headers is an error file: it begins with the added columns, and the mapping does not mean them. */
+/** Whether a file with these headers is an error file: it begins with the added columns, and the mapping does not refer to them. */
 export const hasAddedColumns = (headers: string[], mapping: Record<string, unknown>): boolean =>
   ADDED_COLUMNS.every((name, index) => headers[index] === name) &&
   !ADDED_COLUMNS.some((name) => Object.hasOwn(mapping, name) && !headers.includes(name, ADDED_COLUMNS.length))

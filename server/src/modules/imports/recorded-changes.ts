@@ -58,7 +58,7 @@ const valueAt = (data: Record<string, unknown>, key: string): unknown => (Object
 
 type Current = Pick<UserRecord, (typeof FIELDS)[number] | 'data'>
 
-/** The former values of a user, as far as they did not change since; undefined if there is nothing to bring back. */
+/** The former values of a user, as far as they have not changed since; undefined if there is nothing to restore. */
 export function formerValues(current: Current, { before, after }: Pick<RecordedChange, 'before' | 'after'>): Profile | undefined {
   const fields = FIELDS.filter((name) => name in after && current[name] === after[name])
   const keys = Object.keys(after.data ?? {}).filter((key) => sameJson(valueAt(current.data, key), valueAt(after.data ?? {}, key)))

@@ -170,7 +170,7 @@ export async function cancelImport(ctx: ProjectCtx, listId: ListId, id: ImportId
 
 const UNDO_HOURS = 24
 
-/** Has an import be undone in the background. Throws 404, and 422 unless it ended within the last 24 hours. */
+/** Requests that an import be undone in the background. Throws 404, and 422 unless it ended within the last 24 hours. */
 export async function undoImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Import> {
   const { state, dry_run } = await requireImport(ctx, listId, id)
   if (dry_run) throw fault('validation_failed', 'importId', 'A dry run changed nothing, so there is nothing to undo.')

@@ -15,7 +15,7 @@ export const insertChanges = (ctx: InTx, id: ImportId, position: number, changes
           as c(no int, user_id bigint, is_new boolean, before jsonb, after jsonb, joined boolean, subscription_ids jsonb)`,
   )
 
-/** Has an import be undone that ended at this instant or later. Returns 1 if it could be. */
+/** Requests the undoing of an import that ended at this instant or later. Returns 1 if it could be. */
 export const requestUndo = (ctx: ProjectCtx, id: ImportId, endedSince: Date) =>
   ctx.db.run(
     sql`update imports set state = 'undoing'

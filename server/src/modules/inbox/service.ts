@@ -23,7 +23,7 @@ export async function updateReadState(
   return { message: { ...message, ...after.readState }, engagement }
 }
 
-/** Marks all unread messages as read, and returns how many they were and which were opened for the first time. */
+/** Marks all unread messages as read, and returns their number and which were opened for the first time. */
 export async function readAll(ctx: InTx, userId: UserId): Promise<{ result: AllRead; engagement: InboxEngagement[] }> {
   await queries.lockCounters(ctx, [userId])
   const read = await queries.readEverything(ctx, userId)

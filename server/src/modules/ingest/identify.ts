@@ -61,7 +61,7 @@ export const requestReader = { read: readRequest, lookUp: lookUpUsers, keysOf: i
   Consumer<Item, KnownUsers, never>
 >
 
-/** The user of each item that has one: of the updates of the batch those that were identified, of others the live user. */
+/** The user of each item that has one: for an update of the batch the user that was identified, for any other item the live user. */
 export function usersOfItems(items: Item[], users: IdentifiedUser[], { mergedInto }: KnownUsers): Map<Item, UserId> {
   const found = new Map<Item, UserId>()
   const identified = users.values()

@@ -30,7 +30,7 @@ export const isEditing = (ctx: MemberCtx, key: string, notedAfter: Date): Promis
 
 const EditorRow = Type.Object({ member_id: IdOf<MemberId>(), name: Type.String(), since: Instant })
 
-/** The other members who have the object open, those who came first before the others. */
+/** The other members who have the object open, in the order in which they opened it. */
 export const otherEditors = (ctx: MemberCtx, key: string, notedAfter: Date) =>
   ctx.db.many(
     EditorRow,

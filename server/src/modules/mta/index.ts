@@ -1,10 +1,11 @@
 /**
- * The mail engine. Owns `mail_messages`, `mail_recipients`, `mail_pauses`, `mail_sites`, `mail_site_hours`, `mail_processes`,
- * `tls_results` and `tls_reports`. Emails wait in its queue, one row for each recipient, until they are delivered to the mail hosts of their domains, are refused, or expire. It knows how much a destination takes and
- * when an email is tried again, counts deliveries with and without TLS, makes the return paths by which what destinations report later is
- * matched to its recipient, and reads such reports. Promises: a recipient is delivered to by one process at a time, and again only if the
- * process died or the host did not reply; the content of an email is kept while a recipient is pending; no destination gets more than its
- * limits; a return path shows which recipient of which email it is of, and only this server can make one.
+ * The mail engine. Owns `mail_messages`, `mail_recipients`, `mail_pauses`, `mail_sites`, `mail_site_hours`, `mail_processes`, `tls_results`
+ * and `tls_reports`. Emails wait in its queue, one row for each recipient, until they are delivered to the mail hosts of their domains, are
+ * refused, or expire. It knows how much a mail site takes and when an email is tried again, counts deliveries with and without TLS, makes
+ * the return paths by which what mail hosts report later is matched to its recipient, and reads such reports. Promises: a recipient is
+ * delivered to by one process at a time, and again only if the process died or the host did not reply; the content of an email is kept
+ * while a recipient is pending; no mail site gets more than its limits; a return path shows which recipient of which email it is of, and
+ * only this server can make one.
  */
 
 export { recordSiteComplaint } from './mail-site-days.ts'

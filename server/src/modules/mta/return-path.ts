@@ -1,6 +1,6 @@
 /**
- * The return path of an email (D-MTA-50): an address of its own for each recipient, to which destinations send bounces. Only lower-case letters,
- * digits, `-` and `.`, because some destinations change the case or strip `+`.
+ * The return path of an email (D-MTA-50): an address of its own for each recipient, to which mail hosts send bounces. Only lower-case letters,
+ * digits, `-` and `.`, because some mail hosts change the case or strip `+`.
  */
 import type { Secrets } from '../../infra/runtime/secrets.ts'
 import type { MessageId, ProjectId } from '../../lib/ids.ts'

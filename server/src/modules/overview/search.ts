@@ -10,7 +10,7 @@ import type { Found } from './schema.ts'
 
 const EACH_MAX = '5'
 
-/** Finds users and objects by a part of their names. */
+/** Finds users and objects by part of a name. */
 export async function searchByName(ctx: ProjectCtx, q: string): Promise<{ results: Found[] }> {
   const pages = await Promise.all([
     found(ctx, q, userListing, listUsers, ({ external_id, email, phone }) => ({

@@ -29,12 +29,12 @@ const ANY_KEY = '^.*$'
 const FREE_FORM_KEYS_MAX = 300
 const FREE_FORM_KEY_LENGTH_MAX = 255
 
-/** The published schema: valid JSON Schema 2020-12 without our keywords. It stands alone: no reference leads out of it. */
+/** The published schema: valid JSON Schema 2020-12 without our keywords. It is self-contained: no reference leads out of it. */
 export const publicSchema = (schema: TSchema | JsonSchema): JsonSchema => published(schema as JsonSchema, publicSchema)
 
 /**
- * The schema in the API description. A schema with `component` is a reference to it, and the keywords of `documented` count, which may have
- * references too.
+ * The schema in the API description. A schema with `component` becomes a reference to that component. The keywords in `documented` replace
+ * those of the schema, and may contain references too.
  */
 export function documentedSchema(schema: TSchema | JsonSchema): JsonSchema {
   const { component, documented, type, description } = schema as JsonSchema & { component?: string; documented?: JsonSchema }

@@ -9,7 +9,7 @@ const STRANGE_MAX = 100
 /** Longer answers over TCP are refused. A set of records that delivery can use takes a fraction of it. */
 const TCP_BYTES_MAX = 16_384
 
-/** Asks a server. `signal` ends the wait. The port is one that the system chose at random, for each question. */
+/** Asks a server. `signal` ends the wait. Each question is sent from a port that the system chooses at random. */
 export async function ask<T extends RecordType>(
   server: NameServer,
   question: Question & { type: T },

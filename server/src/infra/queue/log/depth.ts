@@ -2,7 +2,7 @@ import type { AcceptedLog } from '../../runtime/accepted-log.ts'
 import type { Ctx } from '../../runtime/ctx.ts'
 import { findPosition } from './position.ts'
 
-/** How many accepted requests wait in a log, and since when the oldest does. Undefined while the log is away. */
+/** How many accepted requests are waiting in a log, and since when the oldest has been. Undefined while the log is unavailable. */
 export async function logDepth(ctx: Ctx, log: AcceptedLog): Promise<{ waiting: number; oldest: Date | null } | undefined> {
   const { position } = await findPosition(ctx, log.id)
   try {

@@ -28,7 +28,7 @@ const BATCH = { entries: 1000, bytes: 8_388_608 }
 /** The job of a process with a log. */
 export const moveJob = (log: AcceptedLog): Job => job({ ...MOVE, idleMs: LOOK_EVERY_MS, run: (ctx) => moveNext(ctx, log) })
 
-/** Moves the next entries. Returns how many those were; 0 if there are none, another process moves them, or the queue is full. */
+/** Moves the next entries. Returns the number of entries; 0 if there are none, another process is moving them, or the queue is full. */
 export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
   const lease = await takeLease(ctx, log.id, log.mover)
   if (!lease || !(await hasRoom(ctx))) return 0

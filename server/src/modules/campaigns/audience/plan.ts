@@ -45,7 +45,7 @@ export const skipped = (user_id: UserId, reason: Planned['reason'], now: Date): 
   expires_at: null,
 })
 
-/** The users who get a message and so stand for their addresses, in the order of the plans. */
+/** The users who get a message, with their addresses, in the order of the plans. */
 export const addresseesOf = (channel: Channel, members: Member[], planned: Planned[]): Addressee[] =>
   members.flatMap(({ user }, index) => {
     const address = addressOf(channel, user)

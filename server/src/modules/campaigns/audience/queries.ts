@@ -43,7 +43,7 @@ export const begin = (ctx: ProjectCtx, ids: CampaignId[]) =>
         on conflict (project_id, campaign_id) do update set loaded_to = 0, is_complete = false, touched_at = excluded.touched_at`,
   )
 
-/** Incomplete audiences of loading campaigns, those first that were left alone the longest. */
+/** Incomplete audiences of loading campaigns, least recently loaded first. */
 export const findUnfinished = (ctx: Ctx, limit: number) =>
   ctx.db.many(
     CampaignKey,

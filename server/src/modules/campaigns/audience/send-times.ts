@@ -11,8 +11,8 @@ export const earliestAnywhere = (wallClock: string): Date => new Date(new Date(`
 
 /**
  * The instant of `wallClock` in a time zone. A time skipped by daylight saving is moved forward by the length of the gap; of a repeated
- * time the first occurrence counts. `fallback` replaces a time zone that is missing or unknown. Results are kept by zone: an audience of
- * millions lives in some hundreds of zones.
+ * time the first occurrence counts. `fallback` replaces a time zone that is missing or unknown. Results are cached by zone: an audience of
+ * millions lives in a few hundred zones.
  */
 export function sendTimes(wallClock: string, fallback: string): (zone: string | null) => Date {
   const local = Temporal.PlainDateTime.from(wallClock)

@@ -24,7 +24,7 @@ export const directCampaigns = (ctx: ProjectCtx, ids: SubscriptionId[]) =>
 /** A campaign to make for messages whose content comes with the request. */
 type DirectCampaign = { subscription_id: SubscriptionId; channel: Channel; name: string; expires_after_hours: number }
 
-/** Makes the campaigns for messages whose content comes with the request, unless there are some. */
+/** Makes the campaigns for messages whose content comes with the request, unless they exist. */
 export const insertDirectCampaigns = (ctx: InTx, campaigns: DirectCampaign[]) =>
   ctx.db.run(
     sql`insert into campaigns (project_id, type, channel, name, subscription_id, state, is_direct, expires_after_hours, created_at, updated_at)

@@ -7,8 +7,8 @@ import type { CampaignRow } from '../schema.ts'
 import type { MessageInput } from './schema.ts'
 
 /**
- * What is wrong with the files of a message, together with those that every template of its campaign has at least; null for one without files.
- * Which template the user gets, and how large the email is, shows when it is rendered.
+ * Why the files of a message are too large, together with those of the template of its campaign that has the smallest files; null for a
+ * message without files. Which template the user gets, and how large the email is, is known only once it is rendered.
  */
 export async function sizeFault(
   ctx: ProjectCtx,

@@ -55,9 +55,7 @@ const nextRunning = firstOfEach('next', {
   where: sql`state = 'running' and ${isLive}`,
 })
 
-/**
- * The running preflight of each project that was left alone the longest, of a live campaign, those first that were left alone the longest.
- */
+/** For each project, the running preflight of a live campaign that was least recently worked on, least recent first. */
 export const findRunning = (ctx: Ctx, limit: number) =>
   ctx.db.many(PreflightKey, sql`with recursive ${nextRunning} select id, project_id from next order by touched_at, id limit ${limit}`)
 

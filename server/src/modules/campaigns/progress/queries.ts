@@ -13,7 +13,7 @@ export const findPendingActions = (ctx: Ctx, limit: number) =>
 
 const WaitingRow = Type.Object({ since: Instant })
 
-/** Since when a campaign has a pending action. */
+/** Since when a campaign has had a pending action. */
 export const pendingActionSince = async (ctx: Ctx): Promise<Date | null> =>
   (await ctx.db.first(WaitingRow, sql`select updated_at as since from campaigns where pending_action is not null order by id limit 1`))
     ?.since ?? null
@@ -25,7 +25,7 @@ const PendingActionRow = Type.Object({
 
 const isFree = (hold: 'share' | 'update'): Sql => (hold === 'share' ? sql`for share skip locked` : sql`for update skip locked`)
 
-/** Locks a campaign with a pending action: shared with senders, or alone. Undefined when it has none, or is locked already. */
+/** Locks a campaign with a pending action: shared with senders, or exclusively. Undefined when it has none, or is locked already. */
 export const lockPendingAction = (ctx: InTx, id: CampaignId, hold: 'share' | 'update') =>
   ctx.db.first(
     PendingActionRow,
@@ -34,7 +34,10 @@ export const lockPendingAction = (ctx: InTx, id: CampaignId, hold: 'share' | 'up
         ${isFree(hold)}`,
   )
 
-/** Ends the pending action of a campaign that is locked alone. One that was aborted to be sent at another time is scheduled again, as new. */
+/**
+ * Ends the pending action of an exclusively locked campaign. A campaign that was aborted so that it can be sent at another time is
+ * scheduled again, as if it were new.
+ */
 export const endPendingAction = (ctx: InTx, id: CampaignId) =>
   ctx.db.run(
     sql`update campaigns
@@ -66,7 +69,7 @@ export const findUnpaused = async (ctx: Ctx, limit: number) => {
   }
 }
 
-/** Since when a blast is running. */
+/** Since when a blast has been running. */
 export const runningSince = async (ctx: Ctx): Promise<Date | null> =>
   (
     await ctx.db.first(

@@ -49,7 +49,7 @@ type KeyState = Pick<DkimKeyRow, 'selector' | 'state'>
 
 /**
  * The keys whose state changes after a check. A key signs from when its record is found; the previous one of the same algorithm is retired
- * then. A key without a record stops to sign, unless it is the one that `keepsSigning` names: receivers may still have its record.
+ * then. A key without a record stops signing, unless it is the one that `keepsSigning` names: receivers may still have its record.
  */
 export function keyChanges(
   keys: readonly DkimKeyRow[],

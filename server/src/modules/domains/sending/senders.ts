@@ -34,7 +34,7 @@ export function mailHostOf(ctx: Pick<Ctx, 'config' | 'baseUrl'>): string | null 
   return isDomainName(host) ? host.toLowerCase() : null
 }
 
-/** The verified sending domain of a custom domain, for the default senders of its campaigns. Undefined: it has none. */
+/** The verified sending domain of a custom domain, for the default senders of its campaigns. Undefined if it has none. */
 export async function fromDomainOf(ctx: ProjectCtx, id: DomainId): Promise<string | undefined> {
   const all = await senders.get(ctx, ctx.projectId)
   return all.find((one) => one.id === id && one.is_verified)?.sending_domain

@@ -1,4 +1,4 @@
-/** How much of the email of a domain a destination may get today. */
+/** How much of the email of a domain a mail site may get today. */
 import { cached } from '../../../infra/runtime/cache.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { gathered } from '../../../infra/runtime/gathered.ts'
@@ -12,7 +12,7 @@ import { ceilingToday, dayOf, nextDay, stepToday } from './stages.ts'
 /** The number of emails that may go now, and when the others may. */
 export type WarmUpAllowance = { allowed: number; resumesAt: Date }
 
-/** Where emails of a From domain go: the destination, and the own address that they leave from. */
+/** Where emails of a From domain go: the mail site, and the own address that they leave from. */
 export type WarmUpTarget = { fromDomain: string; site: string; sourceAddress?: string }
 
 const CACHE_MS = 5000
@@ -44,7 +44,7 @@ const keyOf = (id: DomainId, plan: WarmUpRow, { site, sourceAddress = '' }: Warm
 
 const nameOf = ({ domainId, sourceAddress, site }: queries.SiteKey): string => `${domainId} ${sourceAddress} ${site}`
 
-/** Takes up to `wanted` emails from the ceiling of today. Without an active plan all may go, and nothing is counted. */
+/** Takes up to `wanted` emails from the ceiling of today. Without an active plan, all may be sent and nothing is counted. */
 export async function warmUpAllowance(ctx: ProjectCtx | InTx, target: WarmUpTarget, wanted: number): Promise<WarmUpAllowance> {
   const now = ctx.clock.now()
   const active = await activePlan(ctx, target.fromDomain)
@@ -55,14 +55,14 @@ export async function warmUpAllowance(ctx: ProjectCtx | InTx, target: WarmUpTarg
 
 type Taking = { ctx: ProjectCtx | InTx; plan: WarmUpRow; key: queries.SiteKey; wanted: number }
 
-/** Emails to the same destination that ask at the same time share two statements. */
+/** Emails to the same mail site that ask at the same time share two statements. */
 const take = gathered(async (_, takings: Taking[]) => {
-  const byDestination = Map.groupBy(takings, ({ ctx, key }) => `${ctx.projectId} ${nameOf(key)}`)
-  const shares = await Promise.all([...byDestination.values()].map(takeTogether))
+  const bySite = Map.groupBy(takings, ({ ctx, key }) => `${ctx.projectId} ${nameOf(key)}`)
+  const shares = await Promise.all([...bySite.values()].map(takeTogether))
   return new Map(shares.flat())
 })
 
-/** Takes the sum from the ceiling of a destination, and divides it in the order of the emails. */
+/** Takes the sum from the ceiling of a mail site, and divides it in the order of the emails. */
 async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, number])[]> {
   const [{ ctx, plan, key }] = takings as [Taking]
   const day = dayOf(ctx.clock.now())
@@ -77,7 +77,7 @@ async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, numbe
   })
 }
 
-/** What happened to emails at a destination. */
+/** What happened to emails at a mail site. */
 export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number }
 
 /** Counts bounces and deferrals, on which the ceilings depend. */

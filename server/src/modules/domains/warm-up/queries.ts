@@ -36,13 +36,13 @@ export const findSites = (ctx: AnyCtx, id: DomainId, limit: number) =>
         order by day desc, sent desc, site, source_address limit ${limit}`,
   )
 
-/** A destination of a domain, and the own address or an empty text. */
+/** A mail site of a domain, and the own address or an empty text. */
 export type SiteKey = { domainId: DomainId; sourceAddress: string; site: string }
 
 const isSite = (ctx: AnyCtx, { domainId, sourceAddress, site }: SiteKey) =>
   sql`project_id = ${ctx.projectId} and domain_id = ${domainId} and source_address = ${sourceAddress} and site = ${site}`
 
-/** The state of a destination, which begins at the first step. */
+/** The state of a mail site, which begins at the first step. */
 export const openSite = async (ctx: AnyCtx, key: SiteKey, today: string) => {
   const known = await ctx.db.first(SiteRow, sql`select ${counts} from warm_up_sites where ${isSite(ctx, key)}`)
   if (known) return known
@@ -55,7 +55,7 @@ export const openSite = async (ctx: AnyCtx, key: SiteKey, today: string) => {
 }
 
 /**
- * Counts as many of the wanted emails as the ceiling of the day allows, and returns how many that are. The first of a day begins the counts. One
+ * Counts as many of the wanted emails as the ceiling of the day allows, and returns that number. The first of a day begins the counts. One
  * plain update, because that waits for another one of the same row and then reads what it wrote.
  */
 export function takeFromSite(
@@ -77,7 +77,7 @@ export function takeFromSite(
   )
 }
 
-/** More than a destination gets in a day. */
+/** More than a mail site gets in a day. */
 const NO_CEILING = 1_000_000_000
 
 /** Counts what happened to emails of the day. */

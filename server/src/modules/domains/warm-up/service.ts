@@ -10,14 +10,14 @@ import { ceilingToday, DEFAULT_STEPS, dayOf, stepToday } from './stages.ts'
 const SITES_SHOWN_MAX = 100
 const DEFAULTS = { is_active: true, steps: [...DEFAULT_STEPS], bounce_percent_max: 5, deferral_percent_max: 20, is_per_address: false }
 
-/** The plan of a domain with the state of its destinations. Throws 404. */
+/** The plan of a domain with the state of its mail sites. Throws 404. */
 export async function getWarmUp(ctx: ProjectCtx, id: DomainId): Promise<WarmUp> {
   const plan = await queries.findWarmUp(ctx, id)
   if (!plan) throw missing('warm-up plan')
   return present(ctx, plan, await queries.findSites(ctx, id, SITES_SHOWN_MAX))
 }
 
-/** Sets the plan of a domain. Members that are left out get their defaults; destinations keep their steps. Throws 404 and 422. */
+/** Sets the plan of a domain. Members that are left out get their defaults; mail sites keep their steps. Throws 404 and 422. */
 export async function setWarmUp(ctx: ProjectCtx, id: DomainId, input: WarmUpInput): Promise<WarmUp> {
   const domain = await findDomain(ctx, id)
   if (!domain) throw missing('domain')

@@ -1,9 +1,9 @@
-/** Decides how far the warm-up of a destination is (D-MTA-45). Pure. */
+/** Decides how far the warm-up of a mail site is (D-MTA-45). Pure. */
 
 /** What a plan asks for. */
 export type WarmUpPlan = { steps: readonly number[]; bounce_percent_max: number; deferral_percent_max: number }
 
-/** The step of a destination, counted from 0, and the counts of the day on which it last had email. */
+/** The step of a mail site, counted from 0, and the counts of the day on which it last had email. */
 export type WarmUpCounts = { step: number; day: string; sent: number; bounced: number; deferred: number }
 
 export const DEFAULT_STEPS: readonly number[] = [50, 100, 500, 1000, 5000, 10_000, 20_000, 50_000, 100_000, 250_000]
@@ -14,7 +14,7 @@ const USED_SHARE = 0.5
 /** The highest number of emails of a day at a step; null after the last one. */
 const ceilingAt = ({ steps }: Pick<WarmUpPlan, 'steps'>, step: number): number | null => steps[step] ?? null
 
-/** The step of a destination today: after a good day the next one, after a bad day the previous one. */
+/** The step of a mail site today: after a good day the next one, after a bad day the previous one. */
 export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string): number {
   const { step, day, sent } = counts
   if (day >= today || sent === 0) return step
@@ -27,7 +27,7 @@ export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string)
 const isBad = (plan: WarmUpPlan, { sent, bounced, deferred }: Omit<WarmUpCounts, 'step' | 'day'>): boolean =>
   bounced * 100 > plan.bounce_percent_max * sent || deferred * 100 > plan.deferral_percent_max * sent
 
-/** The ceiling for the rest of the day: a day that goes badly ends where it is, once it can be judged. */
+/** The ceiling for the rest of the day: once a day can be judged and goes badly, no more is sent. */
 export function ceilingToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string): number | null {
   const ceiling = ceilingAt(plan, stepToday(plan, counts, today))
   if (counts.day < today || counts.sent < JUDGED_FROM || !isBad(plan, counts)) return ceiling
@@ -37,7 +37,7 @@ export function ceilingToday(plan: WarmUpPlan, counts: WarmUpCounts, today: stri
 /** With fewer emails, a single bounce would be too large a share. */
 const JUDGED_FROM = 20
 
-/** The day of an instant. Days are those of UTC. */
+/** The day of an instant. Days are in UTC. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10)
 
 /** The first instant of the next day. */

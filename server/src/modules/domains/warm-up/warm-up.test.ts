@@ -9,7 +9,7 @@ const plan = { steps: [10, 100, 1000], bounce_percent_max: 5, deferral_percent_m
 const DAY = '2026-11-23'
 const NEXT = '2026-11-24'
 
-describe('the step of a destination', () => {
+describe('the step of a mail site', () => {
   test.each<[string, { step: number; sent: number; bounced?: number; deferred?: number }, string, number, number | null]>([
     ['is the first one at the start', { step: 0, sent: 0 }, NEXT, 0, 10],
     ['stays for the day', { step: 0, sent: 10 }, DAY, 0, 10],
@@ -59,7 +59,7 @@ const take = async (ctx: ProjectCtx, fromDomain: string, wanted: number, site = 
   (await warmUpAllowance(ctx, { fromDomain, site, sourceAddress }, wanted)).allowed
 
 describe('a plan', () => {
-  test('gives each destination its ceiling a day, which grows while all goes well', async () => {
+  test('gives each mail site its ceiling a day, which grows while all goes well', async () => {
     await using w = await world()
     const { domain, path } = await warming(w)
     expect(await take(w.ctx, domain, 7)).toBe(7)
@@ -82,7 +82,7 @@ describe('a plan', () => {
     expect(await take(w.ctx, domain, 100_000)).toBe(100_000)
   })
 
-  test('holds a destination back that bounces or defers too much', async () => {
+  test('holds a mail site back that bounces or defers too much', async () => {
     await using w = await world()
     const { domain, path } = await warming(w, { steps: [40, 100] })
     await take(w.ctx, domain, 40)
@@ -105,7 +105,7 @@ describe('a plan', () => {
     expect(granted.reduce((sum, one) => sum + one, 0)).toBe(10)
   })
 
-  test('is asked by emails to the same destination at the same time with two statements', async () => {
+  test('is asked by emails to the same mail site at the same time with two statements', async () => {
     await using w = await world()
     const { domain } = await warming(w)
     await take(w.ctx, domain, 1)

@@ -177,7 +177,7 @@ export function jump(round: Round, entrance: Entrance, step: CompiledStep, reaso
   return moveTo(round, entrance, step, at)
 }
 
-/** Ends an entrance. `isAtStep`: the user leaves the step by this. */
+/** Ends an entrance. `isAtStep`: the user leaves the step too, which is counted. */
 export function finish(round: Round, entrance: Entrance, as: 'completed' | 'exited', reason: string, at: Date, isAtStep = true): void {
   const { journeyId, graph, step } = entrance
   if (isAtStep) count(round, entrance, step, null, reason)

@@ -86,7 +86,7 @@ export function enter(graph: Graph, userId: UserId, entry: NewEntrance, event: E
   return entrance
 }
 
-/** Begins a visit. False when the entrance has had as many visits as it may. */
+/** Begins a visit. False when the entrance has had as many visits as allowed. */
 export function arrive(entrance: Entrance, step: CompiledStep, at: Date): boolean {
   if (entrance.visit >= VISITS_MAX) return false
   entrance.step = step

@@ -1,7 +1,7 @@
 import type { Report } from '../../channels/index.ts'
 import type { BouncedAddress } from '../../subscriptions/index.ts'
 
-/** What a destination replied, how that is classified, and when it suppresses the address. */
+/** What a mail host replied, how that is classified, and when it suppresses the address. */
 export type ReportedBounce = Pick<BouncedAddress, 'label' | 'suppresses'> & { smtp_code?: number; enhanced_code?: string }
 
 /** The members of a complaint that the webhook event has. */

@@ -8,7 +8,7 @@ export type ReportedDelivery = {
   address: string | null
   /** The status code (RFC 3463). */
   status: string | null
-  /** The reply of the destination, or the text of the report. */
+  /** The reply of the mail host, or the text of the report. */
   diagnostic: string
 }
 
