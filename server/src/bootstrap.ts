@@ -114,8 +114,8 @@ export function storedCredentials(dataDir: string) {
 }
 
 /**
- * The URL of the page that creates the owner of the console, with a new link; null once there is an owner (D-CON-2). Each start makes a link of
- * its own, and those of earlier starts stay valid for their 24 hours.
+ * The URL of the page that creates the owner of the console, with a new link; null once there is an owner (D-CON-2). Each start creates its
+ * own link. Links of earlier starts stay valid for their 24 hours.
  */
 export async function ownerUrl(ctx: Ctx): Promise<string | null> {
   const project = await findFirstProject(ctx)
@@ -143,7 +143,7 @@ export async function requireWritable(dataDir: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     throw new StartError(
-      `DATA_DIR ${resolve(dataDir)} cannot be written (${code}). Let this user write there, or set DATA_DIR to another directory.`,
+      `DATA_DIR ${resolve(dataDir)} cannot be written (${code}). Give this user write access, or set DATA_DIR to another directory.`,
     )
   }
 }

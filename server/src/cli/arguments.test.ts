@@ -44,11 +44,11 @@ describe('arguments', () => {
     [() => readArguments(['a', 'b'], OPTIONS.json, 1), 'Unexpected argument: b.'],
     [() => seedOptions(['--users', '0']), '--users must be'],
     [() => seedOptions(['--seed', 'x']), '--seed must be'],
-    [() => requestOf(['/api/client/users'], {}), 'Name the method first'],
-    [() => requestOf(['GET', 'users'], {}), 'Name the path'],
+    [() => requestOf(['/api/client/users'], {}), 'Specify the method first'],
+    [() => requestOf(['GET', 'users'], {}), 'Specify the path'],
     [() => requestOf(['POST', '/api/client/lists', '--data', '{'], {}), '--data must be'],
     [() => requestOf(['POST', '/api/client/lists', '--data', '7'], {}), '--data must be'],
-    [() => replayOptions([]), 'Name the id of a webhook endpoint'],
+    [() => replayOptions([]), 'Specify the id of a webhook endpoint'],
     [() => replayOptions(['7']), '--since is required'],
   ])('are refused: %#', (read, message) => {
     expect(read).toThrow(UsageError)

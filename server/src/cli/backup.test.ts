@@ -95,7 +95,7 @@ test('is restored into an external database: rows, constraints, triggers, sequen
   expect(restored).toHaveLength(migrated.length)
   expect(restored).toEqual(await oursIn(folder, restored))
   expect(await rowsOf(target, catalogueOf(restored))).toEqual(await rowsOf(w.databaseUrl, catalogueOf(restored)))
-  expect(printed()).toContain('not tables of Carillon: Notes of others')
+  expect(printed()).toContain('not Carillon tables: Notes of others')
   expect(await readFile(join(copy, 'secrets.json'), 'utf8')).toBe('{"sealing":"x"}')
   const next = `select nextval('lists_id_seq') > (select max(id) from lists) as free`
   expect(await rowsOf(target, next)).toEqual([{ free: true }])

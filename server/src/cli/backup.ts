@@ -9,13 +9,13 @@ import { copyFiles, openEmpty, writeManifest } from './data-dir.ts'
 import { withDatabase } from './database.ts'
 import { OPTIONS } from './options.ts'
 
-/** What tells a key from others, and tells nothing of the key. */
+/** A fingerprint that distinguishes a key from others without revealing it. */
 export const fingerprint = (key: string): string => createHash('sha256').update(`carillon backup ${key}`).digest('hex').slice(0, 16)
 
-/** Backs up the database, as it is at one instant, and the files of DATA_DIR. Servers may run meanwhile. */
+/** Backs up the database, as it is at one instant, and the files of DATA_DIR. Servers can keep running meanwhile. */
 export const run: Command['run'] = async (args, env) => {
   const { values, operands } = readArguments(args, OPTIONS.json, 1)
-  if (operands[0] === undefined) throw new UsageError('Name the folder of the backup.')
+  if (operands[0] === undefined) throw new UsageError('Specify the folder of the backup.')
   const folder = resolve(operands[0])
   const config = readConfig({ LOG_LEVEL: 'warn', ...env })
   await openEmpty(folder, 'The folder')

@@ -65,7 +65,7 @@ async function database(env: Record<string, string | undefined>): Promise<Findin
             ? 'Commits are durable (fsync, full_page_writes and synchronous_commit are on)'
             : 'A crash can lose acknowledged requests. Turn on fsync, full_page_writes and synchronous_commit',
         },
-        { ok: true, text: `Accepted requests that wait: ${waiting?.waiting ?? 0}` },
+        { ok: true, text: `Accepted requests waiting: ${waiting?.waiting ?? 0}` },
         ...(await acceptedLog(ctx)),
         { ok: (waiting?.parked ?? 0) === 0, text: `Parked items: ${waiting?.parked ?? 0} (the table parked_items contains the reasons)` },
       ]
@@ -80,7 +80,7 @@ async function acceptedLog(ctx: Ctx): Promise<Finding[]> {
     await using log = await openLog(ctx.config, systemClock)
     if (!log) return []
     const depth = await logDepth(ctx, log)
-    return [{ ok: depth !== undefined, text: `Accepted requests that wait in NATS at ${log.where}: ${depth?.waiting ?? 'unknown'}` }]
+    return [{ ok: depth !== undefined, text: `Accepted requests waiting in NATS at ${log.where}: ${depth?.waiting ?? 'unknown'}` }]
   } catch (error) {
     return [{ ok: false, text: (error as Error).message }]
   }

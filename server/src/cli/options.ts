@@ -5,7 +5,7 @@ const json = { type: 'boolean', default: false, description: 'Print JSON instead
 const project = { type: 'string', value: 'ID', description: 'The project. Default: the first one.' } as const
 const server = {
   url: { type: 'string', value: 'URL', description: 'The server. Default: http://127.0.0.1 with the PORT of the configuration.' },
-  key: { type: 'string', value: 'KEY', description: 'A secret key. Default: that of credentials.json in DATA_DIR.' },
+  key: { type: 'string', value: 'KEY', description: 'A secret key. Default: the one in credentials.json in DATA_DIR.' },
 } as const
 
 /** The options of each command by its name. */
@@ -40,9 +40,9 @@ export const OPTIONS = {
     id: { type: 'string', value: 'HEADER', description: 'The column with your id. Default: the id of the product.' },
     list: { type: 'string', value: 'ID', description: 'A static list that the users are added to.' },
     subscription: { type: 'string', value: 'ID', description: 'The subscription type whose states are in the export.' },
-    topics: { type: 'string', value: 'TOPIC=ID,…', default: '', description: 'The subscription types of topics.' },
+    topics: { type: 'string', value: 'TOPIC=ID,…', default: '', description: 'The subscription type of each topic.' },
     types: { type: 'string', value: 'COLUMN=TYPE,…', default: '', description: 'The types of columns: text, number, boolean or date.' },
-    reason: { type: 'string', value: 'REASON', description: 'Why the addresses of a file of suppressions are suppressed.' },
+    reason: { type: 'string', value: 'REASON', description: 'The reason for suppressing the addresses in a file of suppressions.' },
     name: { type: 'string', value: 'NAME', description: 'The name of the campaign of a template.' },
     subject: { type: 'string', value: 'SUBJECT', description: 'The subject of a template.' },
     locale: { type: 'string', value: 'LOCALE', default: 'en', description: 'The locale of a template. Default: en.' },
@@ -51,7 +51,7 @@ export const OPTIONS = {
   request: {
     data: { type: 'string', value: 'JSON', description: 'The body of the request.' },
     ...server,
-    key: { ...server.key, description: 'A key. Default: SECRET_KEY of the environment, or that of credentials.json in DATA_DIR.' },
+    key: { ...server.key, description: 'A key. Default: SECRET_KEY from the environment, or the one in credentials.json in DATA_DIR.' },
   },
   replay: {
     since: { type: 'string', value: 'TIME', description: 'Events from this time, such as 2026-11-20T09:00:00Z. Required.' },

@@ -19,7 +19,8 @@ export const run: Command['run'] = async (args, env) => {
 export function replayOptions(args: string[]) {
   const { values, operands } = readArguments(args, OPTIONS.replay, 1)
   const [endpoint = ''] = operands
-  if (!/^[1-9]\d{0,14}$/.test(endpoint)) throw new UsageError('Name the id of a webhook endpoint, as `GET /api/client/webhooks` lists it.')
+  if (!/^[1-9]\d{0,14}$/.test(endpoint))
+    throw new UsageError('Specify the id of a webhook endpoint, as `GET /api/client/webhooks` lists it.')
   if (values.since === undefined) throw new UsageError('--since is required: the time of the first event, such as 2026-11-20T09:00:00Z.')
   const { since, until, events, 'unaccepted-only': unaccepted_only, url, key, json } = values
   const event_types = events?.split(',').map((type) => type.trim())

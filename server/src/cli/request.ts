@@ -20,8 +20,8 @@ export function requestOf(args: string[], env: Record<string, string | undefined
   const { values, operands } = readArguments(args, OPTIONS.request, 2)
   const [name = '', path = ''] = operands
   const method = name.toUpperCase()
-  if (!METHODS.includes(method)) throw new UsageError(`Name the method first: ${METHODS.join(', ')}.`)
-  if (!path.startsWith('/')) throw new UsageError('Name the path after the method, such as /api/client/users.')
+  if (!METHODS.includes(method)) throw new UsageError(`Specify the method first: ${METHODS.join(', ')}.`)
+  if (!path.startsWith('/')) throw new UsageError('Specify the path after the method, such as /api/client/users.')
   const { data, url, key = env.SECRET_KEY } = values
   return { method: method as Method, path, url, key, ...(data !== undefined && { body: bodyOf(data) }) }
 }

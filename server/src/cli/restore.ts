@@ -12,18 +12,18 @@ import { OPTIONS } from './options.ts'
 /** Restores a backup into an empty database and an empty DATA_DIR, after all of its files were checked. */
 export const run: Command['run'] = async (args, env) => {
   const { operands } = readArguments(args, OPTIONS.none, 1)
-  if (operands[0] === undefined) throw new UsageError('Name the folder of the backup.')
+  if (operands[0] === undefined) throw new UsageError('Specify the folder of the backup.')
   const folder = resolve(operands[0])
   const config = readConfig({ LOG_LEVEL: 'warn', ...env })
   const dataDir = resolve(config.DATA_DIR)
   const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
   const known = new Set(config.SECRETS_KEY.map(fingerprint))
   if (manifest.secrets_keys.some((key) => !known.has(key)))
-    throw new CommandError('SECRETS_KEY lacks a key of the backed-up server, which its secrets need. Add it at the end.')
+    throw new CommandError('SECRETS_KEY lacks a key that the secrets of the backed-up server need. Add it at the end.')
   await checkBackup(manifest.database, folder)
   await openEmpty(dataDir, 'DATA_DIR')
   const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))
   await putBackFiles(folder, dataDir)
-  if (foreign.length > 0) process.stderr.write(`Not restored, because they are not tables of Carillon: ${foreign.join(', ')}.\n`)
+  if (foreign.length > 0) process.stderr.write(`Not restored, because they are not Carillon tables: ${foreign.join(', ')}.\n`)
   process.stdout.write(`Restored ${folder}. Start the server.\n`)
 }

@@ -28,6 +28,10 @@ export const pathAttribute = {
   schema: Type.String({ minLength: 1, maxLength: 255, description: 'A key of `data`.' }),
   read(text: string, name: string): string {
     if (text !== '' && lengthOf(text) <= 255 && !text.includes('\0')) return text.toWellFormed()
-    throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must have 1 to 255 characters, none of them U+0000.`)
+    throw fault(
+      'parameter_invalid_format',
+      name,
+      `The path parameter \`${name}\` must have 1 to 255 characters and must not contain U+0000.`,
+    )
   },
 }

@@ -139,7 +139,7 @@ describe('a start that fails says in one sentence what to do', () => {
     })
     expectSentence(
       await startHere({ DATABASE_URL: weak, DATA_DIR: place.path }),
-      /^The user “weak_\w+” has too few rights in the database “\w+” /,
+      /^The user “weak_\w+” does not have enough privileges in the database “\w+” /,
     )
     await sql(url, `drop role ${role}`)
   })

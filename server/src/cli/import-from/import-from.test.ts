@@ -61,11 +61,11 @@ describe('Customer.io', () => {
     const options = ['--types', 'seats:number,created_at:date', '--list', String(list)]
     expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
       'Row 3: The value "x" of seats is not a number.',
-      'Would save 2 users, 2 states of subscriptions and 2 suppressed addresses.',
+      'Would save 2 users, 2 subscription states and 2 suppressed addresses.',
       'Refused 1 rows.',
     ])
     expect((await w.get('/api/client/users')).body.results).toEqual([])
-    expect(await run(w, ...args, ...options)).toContain('Saved 2 users, 2 states of subscriptions and 2 suppressed addresses.')
+    expect(await run(w, ...args, ...options)).toContain('Saved 2 users, 2 subscription states and 2 suppressed addresses.')
     expect(await userOf(w, '42')).toMatchObject({
       email: 'ana@example.com',
       phone: '+61491570156',
@@ -85,7 +85,7 @@ describe('Customer.io', () => {
     const before = await userOf(w, 'a3000003')
     expect(before).toMatchObject({ email: 'lee@example.com', timezone: null, data: { seats: 'x' } })
     w.advance('1 minute')
-    expect(await run(w, ...args)).toEqual(['Saved 3 users, 0 states of subscriptions and 2 suppressed addresses.'])
+    expect(await run(w, ...args)).toEqual(['Saved 3 users, 0 subscription states and 2 suppressed addresses.'])
     expect(await userOf(w, 'a3000003')).toEqual(before)
   })
 
@@ -128,9 +128,9 @@ describe('Mailchimp', () => {
     await using w = await world()
     const type = await newType(w, 'Newsletter')
     const status = async (name: string) => run(w, 'mailchimp', 'users', exported(`mailchimp-${name}.csv`), '--subscription', String(type))
-    expect(await status('subscribed')).toEqual(['Saved 1 users, 1 states of subscriptions and 0 suppressed addresses.'])
-    expect(await status('unsubscribed')).toEqual(['Saved 1 users, 1 states of subscriptions and 0 suppressed addresses.'])
-    expect(await status('cleaned')).toEqual(['Saved 1 users, 1 states of subscriptions and 1 suppressed addresses.'])
+    expect(await status('subscribed')).toEqual(['Saved 1 users, 1 subscription states and 0 suppressed addresses.'])
+    expect(await status('unsubscribed')).toEqual(['Saved 1 users, 1 subscription states and 0 suppressed addresses.'])
+    expect(await status('cleaned')).toEqual(['Saved 1 users, 1 subscription states and 1 suppressed addresses.'])
     const ana = await userOf(w, 'aa11bb22cc')
     expect(ana).toMatchObject({ email: 'ana@example.com', timezone: 'Australia/Hobart' })
     expect(ana.data).toMatchObject({
@@ -259,7 +259,7 @@ test('users that the API refuses are printed, and the others are saved', async (
   const file = await fileWith('id;email\n1;ana@example.com\n2;no address\n3;lee@example.com\n')
   const lines = await run(w, 'customerio', 'users', file)
   expect(lines[0]).toMatch(/^Row 2: .*email/)
-  expect(lines.slice(1)).toEqual(['Saved 2 users, 0 states of subscriptions and 0 suppressed addresses.', 'Refused 1 rows.'])
+  expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 rows.'])
 })
 
 test('the commands of the guide are valid', () => {
@@ -274,8 +274,8 @@ test('the commands of the guide are valid', () => {
 test.each([
   [[], 'Import from one of braze, customerio, listmonk, mailchimp.'],
   [['mailchimp'], 'users, suppressions, template'],
-  [['mailchimp', 'users'], 'Name exactly one file.'],
-  [['mailchimp', 'users', 'a', 'b'], 'Name exactly one file.'],
+  [['mailchimp', 'users'], 'Specify exactly one file.'],
+  [['mailchimp', 'users', 'a', 'b'], 'Specify exactly one file.'],
   [['mailchimp', 'users', 'a', '--list', 'x'], '--list must be an id'],
   [['mailchimp', 'users', 'a', '--topics', 'x'], '--topics must be pairs'],
   [['mailchimp', 'users', 'a', '--types', 'x:text'], '--types must be pairs'],

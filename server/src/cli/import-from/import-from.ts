@@ -37,8 +37,8 @@ export function importOptions(args: string[]): ImportOptions {
   const { values, operands } = readArguments(args, OPTIONS.importFrom, Number.POSITIVE_INFINITY)
   const [name = '', kind = '', file = '', ...more] = operands
   if (!Object.hasOwn(PRODUCTS, name)) throw new UsageError(`Import from one of ${Object.keys(PRODUCTS).join(', ')}.`)
-  if (!isOneOf(kind, KINDS)) throw new UsageError(`After the product, name the content of the file: ${KINDS.join(', ')}.`)
-  if (file === '' || more.length > 0) throw new UsageError('Name exactly one file.')
+  if (!isOneOf(kind, KINDS)) throw new UsageError(`After the product, specify the content of the file: ${KINDS.join(', ')}.`)
+  if (file === '' || more.length > 0) throw new UsageError('Specify exactly one file.')
   const { reason } = values
   if (reason !== undefined && !isOneOf(reason, REASONS)) throw new UsageError(`--reason must be one of ${REASONS.join(', ')}.`)
   const subscriptionId = idOf('subscription', values.subscription)
@@ -114,7 +114,7 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
   }
   if (batch.length > 0) await send(batch)
   print(
-    `${isDryRun ? 'Would save' : 'Saved'} ${total.users} users, ${total.states} states of subscriptions and ${total.suppressions} suppressed addresses.`,
+    `${isDryRun ? 'Would save' : 'Saved'} ${total.users} users, ${total.states} subscription states and ${total.suppressions} suppressed addresses.`,
   )
   if (total.refused > 0) print(`Refused ${total.refused} rows.`)
 }

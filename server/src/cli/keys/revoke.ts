@@ -11,7 +11,7 @@ import { projectOf } from './project.ts'
 export const run: Command['run'] = async (args, env) => {
   const { values, operands } = readArguments(args, OPTIONS.keysRevoke, 1)
   const [id = ''] = operands
-  if (!/^[1-9]\d{0,14}$/.test(id)) throw new UsageError('Name the id of a key, as `carillon keys list` prints it.')
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw new UsageError('Specify the id of a key, as `carillon keys list` prints it.')
   await withCtx(env, async (ctx) => {
     const { id: projectId, organization_id: organisationId } = await projectOf(ctx, values.project)
     await inTx({ ...ctx, origin: { via: 'cli', requestId: null, organisationId } }, async (ctx) => {

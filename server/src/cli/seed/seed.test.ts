@@ -41,7 +41,7 @@ test('a seeded project has users with events, lists, campaigns and a live journe
     users: 20,
     lists: [
       ['Free plan', 'ready'],
-      ['Customers with a purchase in 30 days', 'ready'],
+      ['Customers with a purchase in the last 30 days', 'ready'],
     ],
     campaigns: [
       ['seed-thank-you', 'draft'],

@@ -19,7 +19,7 @@ export function seedOptions(args: string[]): SeedOptions {
   return { users: Number(users), seed: Number(seed), url, key }
 }
 
-/** Seeds a project. What a seed created before is not created again. Throws `CommandError` if the project can send to real addresses. */
+/** Seeds a project. What an earlier seed created is not created again. Throws `CommandError` if the project can send to real addresses. */
 export async function seedProject(
   { users: count, seed }: SeedOptions,
   call: Call,
@@ -60,7 +60,7 @@ async function configure(call: Call): Promise<void> {
       { event: 'purchase', at_least: 1, within: '30d' },
     ],
   }
-  const buyers = await create('lists', { name: 'Customers with a purchase in 30 days', type: 'dynamic', rule })
+  const buyers = await create('lists', { name: 'Customers with a purchase in the last 30 days', type: 'dynamic', rule })
   await create('lists', { name: 'Free plan', type: 'dynamic', rule: { attribute: 'data.plan', is: 'free' } })
   const welcome = await campaign(
     { type: 'trigger', name: 'Welcome', slug: 'seed-welcome' },
@@ -69,7 +69,7 @@ async function configure(call: Call): Promise<void> {
   )
   const tips = await campaign(
     { type: 'trigger', name: 'First tips', slug: 'seed-tips' },
-    'Three tips to begin with',
+    'Three tips to get started',
     '<p>Three tips, {{ user.data.name }}.</p>',
   )
   await campaign(

@@ -50,16 +50,19 @@ export function readPageRequest(
     wrong('q', `The parameter \`q\` may have at most ${Q_LENGTH_MAX} characters.`, 'validation_failed')
   const cursor = query.cursor ? decodeCursor(query.cursor, resource) : undefined
   if (query.cursor === '' || cursor === null || (cursor && !fits(sorts, cursor))) {
-    wrong('cursor', 'The value of `cursor` is not a cursor of this list. Start again without it.')
+    wrong('cursor', 'The value of `cursor` is not a cursor for this list. Start again without it.')
   }
   const sort = query.sort ?? cursor?.sort ?? defaultSort
   const direction = (query.direction ??
     (query.sort === undefined ? cursor?.direction : undefined) ??
     (sort === defaultSort ? defaultDirection : 'asc')) as 'asc' | 'desc'
   if (cursor && (cursor.sort !== sort || cursor.direction !== direction)) {
-    wrong('cursor', 'This `cursor` belongs to another `sort` or `direction`. Repeat those of the first page, or leave them out.')
+    wrong(
+      'cursor',
+      'This `cursor` belongs to another `sort` or `direction`. Send the values that you used for the first page, or leave them out.',
+    )
   } else if (cursor && q !== undefined && cursor.q !== q) {
-    wrong('cursor', 'This `cursor` belongs to another `q`. Repeat that of the first page, or leave it out.')
+    wrong('cursor', 'This `cursor` belongs to another `q`. Send the value that you used for the first page, or leave it out.')
   }
   return {
     request: {
@@ -127,7 +130,7 @@ export async function pageOf<S extends TSchema, R extends Record<string, unknown
   return mapPage(await pageFrom(ctx, listing, request, source, ofRow, read), withoutBehind)
 }
 
-/** The page of `pageOf` for a writer that takes rows as they are sent. Its results are where they begin. */
+/** The page of `pageOf` for a writer that takes rows as they are sent. Its results are the offsets at which the rows begin. */
 export async function bytesPageOf(
   ctx: Pick<Ctx, 'db' | 'config'>,
   listing: Listing,

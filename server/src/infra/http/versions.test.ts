@@ -82,7 +82,9 @@ describe('If-Match', () => {
     await using w = await world()
     const path = `${pathOf(await blastTo(w, []))}/templates/de`
     const onlyNew = { headers: { 'if-none-match': '*' } }
-    expect(refusalOf(await w.put(path, EMAIL, withTag('*')))).toEqual(CHANGED)
+    const absent = await w.put(path, EMAIL, withTag('*'))
+    expect(refusalOf(absent)).toEqual(CHANGED)
+    expect(absent.body.message).toContain('To create it, repeat the request without `If-Match`.')
     expect((await w.get(path)).status).toBe(404)
     const { headers } = await w.put(path, EMAIL, onlyNew)
     expect(refusalOf(await w.put(path, EMAIL, onlyNew))).toEqual([412, 'validation_failed', 'changed', 'If-None-Match'])

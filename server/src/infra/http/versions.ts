@@ -44,8 +44,8 @@ function readTags(name: string, text: string | undefined): '*' | string[] | unde
 }
 
 /**
- * Compares the conditions with the object as it is; `state` is undefined when there is none. Returns what is to be thrown after the handler
- * has had its say about an object that is missing. Throws 412.
+ * Compares the conditions with the object as it is; `state` is undefined when there is none. Returns the error to throw after the handler,
+ * which may first throw its own for an object that is missing. Throws 412.
  */
 export function checkConditions(
   { ifMatch, ifNoneMatch }: Conditions,
@@ -53,14 +53,18 @@ export function checkConditions(
   state: object | undefined,
 ): ApiError | undefined {
   const tag = state && tagOf((versioned.ofState ?? versioned.of)(state as never))
-  if (tag === undefined) return ifMatch && refused('If-Match', 'It no longer exists.')
-  if (ifNoneMatch === '*' || ifNoneMatch?.includes(tag)) throw refused('If-None-Match', 'It already exists.', tag)
-  if (ifMatch && ifMatch !== '*' && !ifMatch.includes(tag)) throw refused('If-Match', 'It has changed since you read it.', tag)
+  if (tag === undefined) return ifMatch && refused('If-Match', NO_OBJECT)
+  if (ifNoneMatch === '*' || ifNoneMatch?.includes(tag)) throw refused('If-None-Match', `The object already exists. ${READ_AGAIN}`, tag)
+  if (ifMatch && ifMatch !== '*' && !ifMatch.includes(tag))
+    throw refused('If-Match', `The object has changed since you read it. ${READ_AGAIN}`, tag)
   return undefined
 }
 
+const NO_OBJECT = 'The object does not exist, or no longer does. To create it, repeat the request without `If-Match`.'
+const READ_AGAIN = 'Read it again, and repeat your change.'
+
 const refused = (param: string, problem: string, tag?: string) =>
-  new ApiError('validation_failed', `Nothing was saved. ${problem} Read it again, and repeat your change.`, {
+  new ApiError('validation_failed', `Nothing was saved. ${problem}`, {
     status: 412,
     reason: 'changed',
     param,

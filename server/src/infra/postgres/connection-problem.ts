@@ -18,7 +18,7 @@ function whereOf(url: string): Where {
   }
 }
 
-/** Why a database cannot be used, for its operator, without the password; or the error itself if the reason is not theirs. */
+/** Why a database cannot be used, for its operator, without the password; or the error itself if the operator cannot fix it. */
 export function connectionProblem(error: unknown, url: string): unknown {
   if (!(error instanceof Error)) return error
   const cause = error.cause instanceof Error ? error.cause : error
@@ -39,11 +39,11 @@ function sentenceOf(error: Error & { code?: string }, { host, user, database }: 
     case '3D000':
       return `PostgreSQL at ${host} has no database “${database}”. Create it, or correct DATABASE_URL.`
     case '42501':
-      return `The user “${user}” has too few rights in the database “${database}” (${message}). Make it the owner of the database.`
+      return `The user “${user}” does not have enough privileges in the database “${database}” (${message}). Make it the owner of the database.`
     case '08P01':
       return `A pooler at ${host} refused the connection (${message}). Set DATABASE_DIRECT_URL to the database itself.`
     case '53300':
-      return `PostgreSQL at ${host} has no connection left. Raise max_connections, or start fewer processes.`
+      return `PostgreSQL at ${host} has no connections left. Raise max_connections, or run fewer processes.`
     case '57P03':
       return `PostgreSQL at ${host} is starting or stopping. Start the server again in a moment.`
     default:

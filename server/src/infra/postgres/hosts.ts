@@ -29,7 +29,7 @@ type Kind = { inUtc?: boolean; keepsStatements?: boolean }
 
 /**
  * The hosts of a URL. If it wants one that accepts writes, others are passed over. With `inUtc`, so are connections whose time zone is
- * another one: something between this process and PostgreSQL took the start-up parameters away.
+ * another one: something between this process and PostgreSQL removed the start-up parameters.
  */
 export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind = {}): Hosts {
   const { urls, needsPrimary } = databaseHosts(url) ?? { urls: [url], needsPrimary: false }
@@ -41,7 +41,7 @@ export function openHosts(url: string, { inUtc = false, keepsStatements }: Kind 
       return new UnusableServer('This PostgreSQL does not accept writes.')
     if (inUtc && TimeZone !== 'UTC')
       return new UnusableServer(
-        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL leads to a pooler, set DATABASE_DIRECT_URL.`,
+        `The time zone of the connection to PostgreSQL is ${TimeZone}, although UTC was requested. If DATABASE_URL points to a pooler, set DATABASE_DIRECT_URL.`,
       )
     return null
   }
@@ -105,7 +105,7 @@ function withOptions(connectionString: string, { options }: pg.ClientConfig): pg
   return { connectionString: given.href, options: `${ofUrl} ${options}` }
 }
 
-/** Opens a connection to the first host that works. Throws what the last one said. */
+/** Opens a connection to the first host that works. Throws the error of the last one. */
 export async function connectTo(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const hosts = openHosts(url)
   for (let tries = 1; ; tries++) {

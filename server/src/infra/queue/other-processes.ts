@@ -71,7 +71,7 @@ export function openOtherProcesses(ctx: Infra, url: string, jobs: () => Jobs | n
   async function noEcho(): Promise<void> {
     await clock.sleep(ECHO_TIMEOUT_MS, stop.signal)
     if (!stop.signal.aborted)
-      throw new Error('A notification was sent and did not arrive. DATABASE_DIRECT_URL must be a direct connection.')
+      throw new Error('A notification was sent but did not arrive. DATABASE_DIRECT_URL must be a direct connection.')
   }
 
   return {

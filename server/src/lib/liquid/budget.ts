@@ -63,7 +63,7 @@ export class RenderBudget {
 /** Returns the value unless it is `Infinity` or `NaN`, which throws. `of` completes “… is not a finite number”. */
 function finite<T>(value: T, of: string): T {
   if (typeof value !== 'number' || Number.isFinite(value)) return value
-  throw new Error(`${of} is not a finite number, as after a division by zero`)
+  throw new Error(`${of} is not a finite number, for example after a division by zero`)
 }
 
 export class BudgetedContext extends Context {
@@ -124,7 +124,7 @@ export class BudgetedLiquid extends Liquid {
 
 type Handler = Extract<FilterImplOptions, CallableFunction>
 
-/** A filter that counts the items of the list it is given, and gives no number that is not finite. */
+/** A filter that counts the items of the list it is given, and never returns a number that is not finite. */
 export function countedFilter(name: string, filter: FilterImplOptions | undefined): FilterImplOptions {
   const { handler, ...options } = typeof filter === 'function' ? { handler: filter } : { handler: undefined, ...filter }
   const items = name.endsWith('_exp') ? 1 : LIST_ITEMS

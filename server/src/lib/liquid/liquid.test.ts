@@ -105,7 +105,7 @@ describe('a number that is not finite fails the render', () => {
     for (const isHtml of [true, false]) {
       const error = thrownBy(() => render(`\n${text}`, scope, isHtml))
       expect(error).toBeInstanceOf(LiquidError)
-      expect(error).toMatchObject({ line: 2, message: `${of} is not a finite number, as after a division by zero` })
+      expect(error).toMatchObject({ line: 2, message: `${of} is not a finite number, for example after a division by zero` })
     }
   })
 

@@ -29,12 +29,12 @@ export function createReplyReader(): { read(bytes: Buffer): Reply[]; isEmpty(): 
           throw new ReplyError(`The server sent ${JSON.stringify(line.slice(0, 80))}.`)
         code = Number(digits)
         lines.push(text)
-        if (lines.length > LINES_MAX) throw new ReplyError('The server sent a reply without end.')
+        if (lines.length > LINES_MAX) throw new ReplyError('The server sent a reply with too many lines.')
         if (separator === '-') continue
         replies.push({ code, lines })
         lines = []
       }
-      if (rest.length > LINE_BYTES_MAX) throw new ReplyError('The server sent a line without end.')
+      if (rest.length > LINE_BYTES_MAX) throw new ReplyError('The server sent a line that is too long.')
       return replies
     },
     isEmpty: () => rest === '' && lines.length === 0,
@@ -43,7 +43,7 @@ export function createReplyReader(): { read(bytes: Buffer): Reply[]; isEmpty(): 
 
 const CR = 13
 
-/** What a server said that it offers, by keyword in upper case, with the parameters. */
+/** The extensions that a server offers, by keyword in upper case, with their parameters. */
 export function extensionsOf({ lines }: Reply): Map<string, string[]> {
   return new Map(
     lines.slice(1).map((line) => {

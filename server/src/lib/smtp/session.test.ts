@@ -247,7 +247,7 @@ describe('what a mail needs is declared where the server offers it', () => {
   test.each<[string, Envelope, string[], string]>([
     ['nothing', utf8, [], 'MAIL FROM:<a@example.com>'],
     ['the size', kim, ['SIZE 1000'], 'MAIL FROM:<a@example.com> SIZE=7'],
-    ['bytes beyond ASCII', utf8, ['8BITMIME'], 'MAIL FROM:<a@example.com> BODY=8BITMIME'],
+    ['non-ASCII bytes', utf8, ['8BITMIME'], 'MAIL FROM:<a@example.com> BODY=8BITMIME'],
     ['addresses in UTF-8', utf8, ['8BITMIME', 'SMTPUTF8'], 'MAIL FROM:<a@example.com> BODY=8BITMIME SMTPUTF8'],
     ['not what a mail has no need of', kim, ['8BITMIME', 'SMTPUTF8', 'DSN'], 'MAIL FROM:<a@example.com>'],
     ['reports', reported, ['DSN'], 'MAIL FROM:<a@example.com> RET=HDRS ENVID=4:17+2Ba+3Db+20+C3+A9'],

@@ -6,8 +6,7 @@ import type { CampaignFields, CampaignRow } from './schema.ts'
 export function retryFaults({ channel }: Pick<CampaignRow, 'channel'>, { mail_retries }: Pick<CampaignFields, 'mail_retries'>): Fault[] {
   if (mail_retries === null) return []
   const param = 'mail_retries'
-  if (channel !== 'email')
-    return [{ code: 'validation_failed', param, message: `Only campaigns of the channel \`email\` can have \`${param}\`. Omit it.` }]
+  if (channel !== 'email') return [{ code: 'validation_failed', param, message: `Only email campaigns can have \`${param}\`. Omit it.` }]
   if (attemptsIn(mail_retries) <= MAIL_ATTEMPTS_MAX) return []
   const message = `These \`${param}\` make more than ${MAIL_ATTEMPTS_MAX} attempts. Give longer intervals (the last one repeats), or fewer hours.`
   return [{ code: 'validation_failed', param, message }]

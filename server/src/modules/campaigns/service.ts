@@ -159,7 +159,7 @@ export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<
 
 /**
  * Restores an archived campaign. What was aborted when it was archived stays aborted. A campaign that is not archived stays as it is.
- * Throws 403, 404, and 409 for a campaign of the server in whose place it has made another.
+ * Throws 403, 404, and 409 for a campaign that the server made and has since replaced by another.
  */
 export const unarchiveCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> =>
   inTx(ctx, async (ctx) => {
@@ -171,7 +171,7 @@ export const unarchiveCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<Camp
     return savingSlug(async () => queries.unarchiveCampaign(ctx, id, slug === null ? null : await restoredSlug(ctx, slug)), false)
   })
 
-const REPLACED = 'Another campaign sends the messages of the subscription type whose content comes with the request.'
+const REPLACED = 'Another campaign has taken over the messages of this subscription type whose content comes with the request.'
 
 /** Creates a draft with the same settings and templates. Throws 404. */
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {

@@ -112,10 +112,10 @@ export async function testProvider(ctx: ProjectCtx, id: ProviderId): Promise<Pro
 /** Only text messages have segments. */
 function checkPrice(channel: Channel, price: SegmentPrice | null | undefined): void {
   if (price && channel !== 'text')
-    throw fault('validation_failed', 'segment_price', 'Only providers of the channel `text` have a price for an SMS segment.')
+    throw fault('validation_failed', 'segment_price', 'Only providers for the channel `text` have a price per SMS segment.')
 }
 
-/** What the provider that sends text messages takes for a segment; null if that is not known. */
+/** What the provider that sends text messages charges for a segment; null if that is not known. */
 export async function segmentPriceOf(ctx: ProjectCtx, id: ProviderId | null): Promise<SegmentPrice | null> {
   const chosen = id === null ? undefined : await queries.findProvider(ctx, id)
   const row = chosen?.channel === 'text' ? chosen : await queries.findDefault(ctx, 'text')

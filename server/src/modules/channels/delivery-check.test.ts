@@ -41,7 +41,7 @@ describe('the test of a provider that delivers email itself', () => {
     refuse(w, 'mx.example.com')
     expect(await check()).toEqual({
       works: false,
-      message: expect.stringMatching(/^No mail host could be connected to: mx\.example\.com \(refused\)\. .* port 25/),
+      message: expect.stringMatching(/^No mail host could be reached: mx\.example\.com \(refused\)\. .* port 25/),
     })
   })
 

@@ -68,5 +68,5 @@ async function hostsProblem({ resolver, reach }: ProviderTools['mail'], domains:
   const outcomes = await Promise.all(hosts.map(({ host }) => reach(host)))
   if (outcomes.includes('success')) return null
   const tried = hosts.map(({ host }, at) => `${host} (${outcomes[at]})`).join(', ')
-  return `No mail host could be connected to: ${tried}. Many hosting companies block outgoing connections to port 25: have it opened, or use a relay.`
+  return `No mail host could be reached: ${tried}. Many hosting companies block outgoing connections to port 25: have it opened, or use a relay.`
 }

@@ -15,7 +15,7 @@ type Limit = Pick<Provider, 'label' | 'mailBytesMax'>
 export function sizeProblem({ label, mailBytesMax }: Limit, fileBytes: number, textBytes = 0): string | null {
   const bytes = encodedBytes(fileBytes) + textBytes
   if (mailBytesMax === undefined || bytes <= mailBytesMax) return null
-  return `With its files in base64 the email has ${megabytes(bytes)} MB, and ${label} accepts at most ${megabytes(mailBytesMax)} MB. Send smaller files or links to them, or use another provider.`
+  return `With its files in base64, the email is ${megabytes(bytes)} MB, and ${label} accepts at most ${megabytes(mailBytesMax)} MB. Send smaller files or links to them, or use another provider.`
 }
 
 /** The response to an email that is larger than the provider accepts; null for others. */

@@ -101,8 +101,8 @@ function isStillVerified({ sending_verified_at }: DomainRow, sending: SendingFin
 
 const TAKEN = 'Another project has verified that it controls the host.'
 const CONTESTED =
-  'Another project of this server has added this host too. Publish the TXT record to prove that you control it, and then verify it again.'
-const NO_RESPONSE = 'The DNS did not respond. Try again in a few minutes.'
+  'Another project on this server has also added this host. Publish the TXT record to prove that you control it, and then verify it again.'
+const NO_RESPONSE = 'The DNS servers did not respond. Try again in a few minutes.'
 
 /** `isTaken`: another project may get the host, so that it cannot be kept while checks fail. */
 type LinksDecision = { isVerified: boolean; problem: string | null; isTaken: boolean }

@@ -75,7 +75,7 @@ async function requireOwnIds(ctx: ProjectCtx, userId: UserId, items: unknown[]):
     (external_id === undefined || external_id === null || external_id === user?.external_id) &&
     (anonymous_id === undefined || anonymous_id === null || anonymous_id === user?.anonymous_id)
   if (items.every((item) => own(user, item as Record<string, unknown>))) return
-  throw new ApiError('permission_denied', 'Omit the ids of events, or give the ids of the user of the user token.', {
+  throw new ApiError('permission_denied', 'Omit user ids from events, or use the ids of the user that the user token belongs to.', {
     reason: 'other_user',
   })
 }

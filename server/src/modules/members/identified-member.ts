@@ -39,9 +39,13 @@ async function linkedMember(ctx: InTx<Ctx>, identified: Identified, requestId: s
   const member = (await findByEmail(ctx, email)) ?? (await createdMember(ctx, identified, requestId))
   if (!member) return undefined
   if ((await insertIdentity(ctx, member, identity)) === 0)
-    throw new ApiError('permission_denied', 'Your email address belongs to a member who signs in with another account of the provider.', {
-      reason: 'single_sign_on',
-    })
+    throw new ApiError(
+      'permission_denied',
+      'Your email address belongs to a member who signs in with a different account at the provider.',
+      {
+        reason: 'single_sign_on',
+      },
+    )
   const by = bySystem(ctx, requestId, member.organization_id)
   await recordAction(by, null, 'member.single_sign_on_linked', member.id, { after: { email: member.email, issuer: identity.issuer } })
   return member

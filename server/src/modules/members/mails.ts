@@ -95,9 +95,9 @@ const wordsOf = (waiting: Waiting) =>
         after: 'The link can be used once, within seven days.',
       }
     : {
-        subject: 'A new password for Carillon',
+        subject: 'Reset your Carillon password',
         before: 'Open this link to choose a new password:',
-        after: 'The link can be used once, within an hour. If you did not request it, ignore this email: your password does not change.',
+        after: 'The link can be used once, within an hour. If you did not request this, ignore this email. Your password will not change.',
       }
 
 const SUBMISSION_PORT = 587

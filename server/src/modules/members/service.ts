@@ -15,7 +15,7 @@ import { endOf } from './sessions.ts'
 export type EnvironmentsOf = (ctx: Ctx, ids: ProjectId[]) => Promise<{ live: ProjectId[]; faulty: ProjectId[] }>
 
 const noRole = () =>
-  new ApiError('permission_denied', 'You have no role in the project that the header `Carillon-Project` names.', { reason: 'project' })
+  new ApiError('permission_denied', 'You have no role in the project named in the `Carillon-Project` header.', { reason: 'project' })
 
 /**
  * What a member may do in a project: as a key with the member’s role there. Without a project, as an organisation key. The keys have no value;

@@ -29,7 +29,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : '
 const newToken = (ctx: Ctx) => ctx.secrets.random(TOKEN_BYTES).toString('base64url')
 
 function requireProvider(ctx: Ctx): void {
-  if (!hasProvider(ctx)) throw new ApiError('validation_failed', 'This server has no single sign-on.')
+  if (!hasProvider(ctx)) throw new ApiError('validation_failed', 'Single sign-on is not set up on this server.')
 }
 
 /** Begins a sign-in: where the browser goes, and what it keeps to prove that it began. Throws 422 when the provider cannot be reached. */
@@ -40,7 +40,7 @@ export async function beginSingleSignOn(ctx: Ctx): Promise<SingleSignOnStart> {
     ctx.log.warn({ reason: reasonOf(error) }, 'single sign-on cannot begin')
     throw new ApiError(
       'validation_failed',
-      'The provider of single sign-on cannot be reached. Try again, or contact the operator of this server.',
+      'The single sign-on provider cannot be reached. Try again, or contact the operator of this server.',
     )
   })
   await queries.insertRedirect(ctx, {
@@ -73,7 +73,7 @@ export async function finishSingleSignOn(
   const checks = await useRedirect(ctx, url.searchParams.get('state') ?? '', binding)
   const { claims, idToken } = await redeem(ctx, url, checks).catch((error: unknown) => {
     ctx.log.warn({ reason: reasonOf(error) }, 'single sign-on refused')
-    throw refused('The provider of single sign-on did not confirm the sign-in. Begin again.')
+    throw refused('The single sign-on provider did not confirm the sign-in. Begin again.')
   })
   const email = verifiedEmail(ctx, claims)
   const { OIDC_ROLES: mapping, OIDC_ROLE_CLAIM: claim } = ctx.config
@@ -95,7 +95,7 @@ const withoutRole = () =>
 function verifiedEmail({ config }: Ctx, { email, email_verified }: Claims): string {
   const isVerified = email_verified === true || email_verified === 'true'
   if (typeof email !== 'string' || !isEmail(email) || !isVerified)
-    throw new ApiError('permission_denied', 'The provider of single sign-on has not verified your email address.', {
+    throw new ApiError('permission_denied', 'The single sign-on provider has not verified your email address.', {
       reason: 'single_sign_on',
     })
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()

@@ -34,7 +34,7 @@ export const problemsOf = (known: Known): Problem[] => [
 function ofProcessing({ processing: { waiting_since, parked }, now }: Known): Problem[] {
   const late: Problem[] =
     waiting_since && now.getTime() - waiting_since.getTime() > LATE_MS
-      ? [{ kind: 'processing_late', message: `Accepted events have waited since ${waiting_since.toISOString()}.`, object: null }]
+      ? [{ kind: 'processing_late', message: `Accepted events have been waiting since ${waiting_since.toISOString()}.`, object: null }]
       : []
   const message = `${parked} accepted item${parked === 1 ? '' : 's'} could not be applied. Ask the operator of the server to check the parked items.`
   return parked > 0 ? [...late, { kind: 'items_parked', message, object: null }] : late
@@ -42,7 +42,7 @@ function ofProcessing({ processing: { waiting_since, parked }, now }: Known): Pr
 
 const ofMail = ({ pauses }: Known): Problem[] =>
   pauses.some(({ scope }) => scope === 'project')
-    ? [{ kind: 'mail_paused', message: 'The delivery of email is paused. Resume it when you are ready.', object: null }]
+    ? [{ kind: 'mail_paused', message: 'Email delivery is paused. Resume it when you are ready.', object: null }]
     : []
 
 const ofCampaign = ({ id, name, paused_reason }: Known['campaigns'][number]): Problem => ({
@@ -78,7 +78,7 @@ const ofRates = ({ channels }: Known): Problem[] =>
       .map(
         ({ kind, what, count, base }): Problem => ({
           kind,
-          message: `${((100 * count) / base).toFixed(1)} % of ${base} messages of the channel \`${channel}\` ${what} within 7 days.`,
+          message: `${((100 * count) / base).toFixed(1)} % of ${base} messages on the channel \`${channel}\` ${what} in the last 7 days.`,
           object,
         }),
       )

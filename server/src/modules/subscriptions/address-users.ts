@@ -40,7 +40,7 @@ export async function lockAddressUsers(
   }
   const held = await queries.lockUsers(ctx, [...new Set([user.id, ...[...found.values()].flat()])])
   const live = new Set(held.filter(({ is_there }) => is_there).map(({ id }) => id))
-  if (!live.has(user.id)) throw new Conflict('The user was merged or erased meanwhile.')
+  if (!live.has(user.id)) throw new Conflict('The user has since been merged or erased.')
   const others = new Map([...found].map(([channel, ids]) => [channel, ids.filter((other) => other !== user.id && live.has(other))]))
   return { user, others }
 }

@@ -17,7 +17,7 @@ export async function lockUser(ctx: InTx, id: UserId): Promise<UserId | undefine
   const [mergedInto] = await findMergedInto(ctx, ctx.projectId, [id])
   if (!mergedInto) return undefined
   const [held] = await queries.lockUsers(ctx, [mergedInto.merged_into])
-  if (!held?.is_there) throw new Conflict('The user was merged or erased meanwhile.')
+  if (!held?.is_there) throw new Conflict('The user has since been merged or erased.')
   return held.id
 }
 

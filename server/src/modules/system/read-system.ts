@@ -16,7 +16,7 @@ export type Verbs = { queueDepthsOf(ctx: Ctx): Promise<{ queues: QueueDepth[]; p
 /** The state of the server, for its operators. Throws 403 for owners of other organisations. */
 export async function readSystem(ctx: MemberCtx, { queueDepthsOf }: Verbs): Promise<System> {
   if (!(await isFirstOrganisation(ctx, ctx.organisationId)))
-    throw new ApiError('permission_denied', 'Only owners of the first organisation of the server see its state.')
+    throw new ApiError('permission_denied', 'Only owners of the server’s first organisation can see the state of the server.')
   const { config, clock, db } = ctx
   const { version, name, applied_at } = await lastMigration(db)
   return {

@@ -14,9 +14,9 @@ export function mxAnswer(
 ): MxAnswer {
   const isNull = ({ exchange }: { exchange: string }) => exchange === ROOT || exchange === ''
   if (records.length > 0 && records.every(isNull)) return { is: 'null-mx' }
-  if (records.some(isNull)) return { is: 'failed', reason: 'The domain has a null MX record beside other MX records.' }
+  if (records.some(isNull)) return { is: 'failed', reason: 'The domain has a null MX record as well as other MX records.' }
   const hosts = records.map(({ preference, exchange }) => ({ host: dnsName(exchange), preference })).filter(isUsable)
-  if (hosts.length === 0) return { is: 'failed', reason: 'The MX records of the domain name no host that can exist.' }
+  if (hosts.length === 0) return { is: 'failed', reason: 'The domain’s MX records contain no valid host name.' }
   return { is: 'hosts', hosts: inOrder(hosts, random).slice(0, HOSTS_MAX), isImplicit: false, isSecure, ttlS }
 }
 

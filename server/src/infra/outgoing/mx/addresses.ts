@@ -17,7 +17,7 @@ export async function usableAddresses({ policy, resolver, isLoopbackOnly }: Tool
   const answer = await resolver.addresses(host)
   if (answer.is !== 'addresses') return answer
   const foreign = isLoopbackOnly ? answer.addresses.find((address) => !isLoopback(address)) : undefined
-  if (foreign !== undefined) throw new Error(`${host} has the address ${foreign}, but only loopback may be connected to here.`)
+  if (foreign !== undefined) throw new Error(`${host} has the address ${foreign}, but only loopback connections are allowed here.`)
   const own = ownAddresses()
   const addresses = answer.addresses.filter((address) => isAllowedAddress(policy, address) && (isLoopback(address) || !own.has(address)))
   return addresses.length > 0

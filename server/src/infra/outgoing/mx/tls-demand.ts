@@ -34,7 +34,7 @@ function daneDemand(clock: Clock, records: TlsaRecord[], names: string[]): TlsDe
     tls: 'required',
     dane: 'records',
     refusesCertificate: (tls) =>
-      danePermits(chainOf(tls), records, names, clock.now()) ? null : 'The certificate of the host does not agree with its TLSA records',
+      danePermits(chainOf(tls), records, names, clock.now()) ? null : 'The certificate of the host does not match its TLSA records',
   }
 }
 

@@ -86,7 +86,7 @@ async function sendAll(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, inputs: Mess
 const DIFFERENT: Fault = {
   code: 'idempotency_key_mismatch',
   param: 'key',
-  message: 'This `key` was first used for a message with other data. Use a new key.',
+  message: 'This `key` was first used for a message with different data. Use a new key.',
 }
 
 /** The items of one transaction: what repeats a key is found first, then users are saved, and the new messages decided on. */

@@ -82,7 +82,7 @@ test('a preflight names the users for whom a template divides by zero', async ()
     problems: [
       {
         kind: 'render_failed',
-        message: 'The template fails on line 1: the result of `divided_by` is not a finite number, as after a division by zero.',
+        message: 'The template fails on line 1: the result of `divided_by` is not a finite number, for example after a division by zero.',
         users: [{ external_id: 'ana' }],
       },
     ],

@@ -120,7 +120,7 @@ function describeAbsence(facts: Facts): string {
   if (campaign.type === 'trigger') {
     const forecast = `If it were sent now, ${describeForecast(facts)}${describePause(facts)}.`
     if (isExpired(facts, campaign.created_at)) return `${describeExpiry(facts)} ${forecast}`
-    return `The user got no message of this campaign. ${forecast}`
+    return `The user got no message from this campaign. ${forecast}`
   }
   if (isExpired(facts, campaign.started_at)) return `The campaign was sent at ${at(campaign.started_at)}. ${describeExpiry(facts)}`
   if (!lists.some(({ is_member }) => is_member)) {

@@ -304,7 +304,7 @@ describe('the explanation in words', () => {
     [when('loading'), 'The audience is loading and has not reached the user yet. When it does, the user would get it.'],
     [when('aborted', { started_at: null }), 'The user got no message, because the campaign was stopped before it started.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
-    [when('running', { type: 'trigger' }), 'The user got no message of this campaign. If it were sent now, the user would get it.'],
+    [when('running', { type: 'trigger' }), 'The user got no message from this campaign. If it were sent now, the user would get it.'],
     [
       { ...when('running', { type: 'trigger' }), removedBefore: later },
       'Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one. If it were sent now, the user would get it.',

@@ -17,7 +17,7 @@ const state = (status: RecordState['status'], found: readonly string[], note: st
   note,
 })
 
-const NO_RESPONSE = 'The DNS did not respond. The check is repeated within an hour.'
+const NO_RESPONSE = 'The DNS servers did not respond. The check is repeated within an hour.'
 
 /** The tags of a record such as `v=DKIM1; p=…`, by name. White space does not count. */
 function tagsOf(text: string): Map<string, string> {
@@ -34,7 +34,7 @@ export function assessDkim(publicKey: string, texts: Answer): RecordState {
   const matches = keys.some((text) => tagsOf(text).get('p') === publicKey)
   if (!matches) {
     const isRevoked = tagsOf(first).get('p') === ''
-    return state('wrong', keys, isRevoked ? 'The record revokes the key.' : 'The record has another key. Copy the whole value.')
+    return state('wrong', keys, isRevoked ? 'The record revokes the key.' : 'The record contains a different key. Copy the whole value.')
   }
   return keys.length === 1 ? state('ok', keys) : state('wrong', keys, 'There are several records at this name. Remove the others.')
 }
@@ -75,8 +75,10 @@ export function assessDmarc(domain: string, own: Answer, ofOrganisation: Answer,
 
 function noteOf(domain: string, isInherited: boolean, policy: string, next: string | null): string | null {
   if (isInherited) return `The policy comes from ${organisationalDomain(domain)}.`
-  if (next) return `Emails have been signed long enough. Check the reports of receivers, and change the policy to \`p=${next}\`.`
-  return policy === 'none' ? 'Receivers only report. Later, set the policy to `quarantine` and then to `reject`.' : null
+  if (next) return `Emails have been signed for long enough. Check the reports from receivers, and change the policy to \`p=${next}\`.`
+  return policy === 'none'
+    ? 'With this policy, receivers only send reports. Later, set the policy to `quarantine` and then to `reject`.'
+    : null
 }
 
 const recordsOf = (texts: Answer): DmarcRecord[] => (texts ?? []).flatMap((text) => readDmarc(text) ?? [])

@@ -19,7 +19,7 @@ export type SendingFinding = {
   changesOf(keepsSigning: boolean): ReturnType<typeof keyChanges>
 }
 
-/** What was found of the sending domain of a row. */
+/** What was found about the sending domain of a row. */
 export function decideSending(row: DomainRow, keys: readonly DkimKeyRow[], answers: SendingAnswers, ours: Ours, now: Date): SendingFinding {
   const domain = row.sending_domain as string
   const dmarc = assessDmarc(domain, answers.dmarc, answers.dmarcOfOrganisation, row.sending_verified_at, now)
@@ -82,7 +82,7 @@ function completeness(groups: RecordState['status'][][]): SendingFinding['isComp
 
 function problemOf(records: { record: ExpectedRecord; state: RecordState }[], isComplete: SendingFinding['isComplete']): string | null {
   if (isComplete === 'yes') return null
-  if (isComplete === 'unknown') return 'The DNS did not respond. Try again in a few minutes.'
+  if (isComplete === 'unknown') return 'The DNS servers did not respond. Try again in a few minutes.'
   const broken = records.find(({ record, state }) => record.is_required && state.status !== 'ok')
   if (!broken) return null
   const { name, type } = broken.record

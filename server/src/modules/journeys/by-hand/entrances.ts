@@ -117,4 +117,4 @@ function onUser(
 const notInside = (wanted: number | undefined) =>
   wanted === undefined
     ? fault('validation_failed', 'userId', 'The user is not inside the journey.')
-    : fault('validation_failed', 'entrance_id', 'The user has no such entrance, or it has ended.')
+    : fault('validation_failed', 'entrance_id', 'The user has no entrance with this id, or the entrance has ended.')

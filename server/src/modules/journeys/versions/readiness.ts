@@ -69,9 +69,9 @@ async function campaignFaults(ctx: ProjectCtx, steps: Step[]): Promise<Fault[]> 
   return sent.flatMap(({ id, param }): Fault[] => {
     const campaign = campaigns.get(id)
     if (!campaign) return []
-    if (campaign.type !== 'trigger') return [broken(param, `The campaign of \`${param}\` must have the type \`trigger\`.`)]
+    if (campaign.type !== 'trigger') return [broken(param, `The campaign in \`${param}\` must have the type \`trigger\`.`)]
     if (campaign.state === 'running') return []
-    return [broken(param, `The campaign of \`${param}\` is \`${campaign.state}\`. Set its \`state\` to \`running\` first.`)]
+    return [broken(param, `The campaign in \`${param}\` is \`${campaign.state}\`. Set its \`state\` to \`running\` first.`)]
   })
 }
 

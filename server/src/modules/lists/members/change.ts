@@ -37,7 +37,7 @@ function change(ctx: ProjectCtx, listId: ListId, selection: Selection, apply: ty
   })
 }
 
-const DYNAMIC = 'The users of a dynamic list follow from its rule and cannot be added or removed. Change the rule instead.'
+const DYNAMIC = 'The users of a dynamic list are decided by its rule and cannot be added or removed. Change the rule instead.'
 
 type Given = { names: (number | string)[]; resolve(ctx: InTx): Promise<Map<number | string, UserId>> }
 

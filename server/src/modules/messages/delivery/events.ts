@@ -198,7 +198,7 @@ function rescheduled(about: About, { expires_at }: MailRow, decided: Decided[]):
       next_attempt_at: new Date(next),
       expires_at,
       pending: pending.map(({ recipient }) => recipient.address),
-      reason: isWarming(first) ? 'The destination has reached today’s ceiling in the warm-up plan of the domain.' : reasonOf(first),
+      reason: isWarming(first) ? 'The mail site has reached today’s ceiling in the warm-up plan of the domain.' : reasonOf(first),
     }),
   ]
 }

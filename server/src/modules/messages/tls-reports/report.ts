@@ -111,7 +111,7 @@ export function reportMail(facts: ReportFacts, message: { from: string; to: stri
     `--${boundary}`,
     'Content-Type: text/plain; charset=us-ascii',
     '',
-    `This is an aggregate report about TLS of the email that ${submitter} sent to ${domain} on ${day.toISOString().slice(0, 10)}.`,
+    `This is an aggregate report about TLS for the email that ${submitter} sent to ${domain} on ${day.toISOString().slice(0, 10)}.`,
     '',
     `--${boundary}`,
     `Content-Type: application/tlsrpt+gzip; name="${file}"`,
