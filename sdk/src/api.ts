@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List the projects of the organisation
-         * @description The items have no `role` and no `has_provider`. A member sees the projects in which it has a role; admins and keys see all.
+         * @description The items have no `role` and no `has_provider`. A member sees the projects in which they have a role; admins and keys see all projects.
          */
         get: operations["listProjects"];
         put?: never;
@@ -40,8 +40,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a project with everything in it
-         * @description Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` must be the name of the project, so that a wrong id deletes nothing.
+         * Delete a project and everything in it
+         * @description Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name of the project, so that a wrong id deletes nothing.
          */
         delete: operations["deleteProject"];
         options?: never;
@@ -62,7 +62,7 @@ export interface paths {
         };
         /**
          * Count what a project contains
-         * @description Deleting the project erases all of it.
+         * @description Deleting the project erases everything counted here.
          */
         get: operations["getProjectSize"];
         put?: never;
@@ -108,7 +108,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key for a project of the organisation
-         * @description A project that was created over the API has no key; create its first one here.
+         * @description A project that was created through the API has no key; create its first one here.
          */
         post: operations["createProjectKey"];
         delete?: never;
@@ -140,7 +140,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name, description, scope or role of an API key
-         * @description The value and its prefix do not change with the scope, but only the scope decides what the key may do. A published `pk_` key that becomes `secret` is a leaked secret.
+         * @description A new scope does not change the value or its prefix. The scope alone decides what the key may do. A published `pk_` key that becomes `secret` is a leaked secret.
          */
         patch: operations["updateKey"];
         trace?: never;
@@ -160,7 +160,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a member
-         * @description Only an owner may invite an owner. Only this reply contains the link with which the member joins.
+         * @description Only an owner may invite an owner. Only this reply contains the invitation link.
          */
         post: operations["createMember"];
         delete?: never;
@@ -185,14 +185,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Sessions end at once. The audit log keeps what the member did, with the name.
+         * @description The member’s sessions end at once. The audit log keeps the member’s actions and name.
          */
         delete: operations["deleteMember"];
         options?: never;
         head?: never;
         /**
          * Change the name or the roles of a member
-         * @description The roles apply from the next request on. Only an owner may change an owner, and an organisation keeps at least one.
+         * @description The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -207,8 +207,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Invite a member who has not joined again
-         * @description Earlier links end. Only this reply contains the new one.
+         * Create a new invitation link for a member who has not joined
+         * @description Earlier links stop working. Only this reply contains the new link.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -246,7 +246,7 @@ export interface paths {
         };
         /**
          * Read your own profile
-         * @description Includes the second factors and the number of recovery codes that are left.
+         * @description Includes the second factors and the number of unused recovery codes.
          */
         get: operations["getProfile"];
         put?: never;
@@ -256,7 +256,7 @@ export interface paths {
         head?: never;
         /**
          * Change your own name
-         * @description The audit log has the new name from then on.
+         * @description New audit log entries show the new name.
          */
         patch: operations["updateProfile"];
         trace?: never;
@@ -291,8 +291,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to set up one-time codes
-         * @description Sign-ins need a code after the first one was confirmed. Each request makes a new secret.
+         * Start setting up one-time codes
+         * @description Once the first code is confirmed, signing in needs a code. Each request creates a new secret.
          */
         post: operations["beginProfileTotp"];
         delete?: never;
@@ -311,7 +311,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm one-time codes with the first one
+         * Confirm the first one-time code
          * @description The reply has ten recovery codes. They are shown once.
          */
         post: operations["confirmProfileTotp"];
@@ -332,7 +332,7 @@ export interface paths {
         put?: never;
         /**
          * Remove one-time codes
-         * @description Sign-ins need the password only. The recovery codes are deleted.
+         * @description If you have no passkey, signing in then needs only the password, and the recovery codes are deleted.
          */
         post: operations["removeProfileTotp"];
         delete?: never;
@@ -351,7 +351,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a link for a new password
+         * Send a password reset link
          * @description The reply is the same whether or not the address belongs to a member. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.
          */
         post: operations["lostPassword"];
@@ -396,7 +396,7 @@ export interface paths {
         put?: never;
         /**
          * Add a passkey
-         * @description Takes the reply of the authenticator. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.
+         * @description Send the reply of the authenticator. From then on, signing in with the password also needs the passkey, a code or a recovery code. If this is the first second factor, the reply has the recovery codes; they are shown once.
          */
         post: operations["createProfilePasskey"];
         delete?: never;
@@ -415,7 +415,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to add a passkey
+         * Start adding a passkey
          * @description The reply has the options for the browser. They are valid for five minutes and can be used once.
          */
         post: operations["beginProfilePasskeys"];
@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Remove one of your own passkeys
-         * @description It can no longer be used to sign in. With the last second factor, the recovery codes are deleted.
+         * @description It can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.
          */
         post: operations["removeProfilePasskey"];
         delete?: never;
@@ -455,8 +455,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to sign in with a passkey
-         * @description The reply has the options for the browser. They are valid for five minutes, can be used once, and name no member.
+         * Start signing in with a passkey
+         * @description The reply has the options for the browser. They are valid for five minutes, can be used once, and do not identify a member.
          */
         post: operations["beginSignInPasskey"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Join the organisation with the link of an invitation, and sign in
+         * Join the organisation with an invitation link, and sign in
          * @description The reply sets the session cookie. The link can be used once, within seven days.
          */
         post: operations["acceptInvitation"];
@@ -579,8 +579,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create the owner of the organisation with the link of the first start, and sign in
-         * @description The link is printed at the start while there is no owner, and by `carillon console`. It can be used once, within 24 hours. The reply sets the session cookie.
+         * Create the owner of the organisation with the link from the first start, and sign in
+         * @description The server prints the link when it starts without an owner, and `carillon console` prints it too. It can be used once, within 24 hours. The reply sets the session cookie.
          */
         post: operations["createOwner"];
         delete?: never;
@@ -618,7 +618,7 @@ export interface paths {
         };
         /**
          * Read who is signed in, with the projects and the role in each
-         * @description Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header they are about the organisation.
+         * @description Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header, they apply to the organisation.
          */
         get: operations["getSession"];
         put?: never;
@@ -659,7 +659,7 @@ export interface paths {
         get?: never;
         /**
          * Report that you have an object open in an editor, and list the other editors
-         * @description Repeat the request every 15 seconds. A member without a request for 40 seconds counts as gone.
+         * @description Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.
          */
         put: operations["setPresence"];
         post?: never;
@@ -678,7 +678,7 @@ export interface paths {
         };
         /**
          * List your own sessions
-         * @description The newest first, without those that have ended.
+         * @description Newest first. Sessions that have ended are left out.
          */
         get: operations["listSessions"];
         put?: never;
@@ -762,7 +762,7 @@ export interface paths {
         };
         /**
          * Read the signed-in user
-         * @description `data` is without the attributes that the register closes to users.
+         * @description `data` leaves out the attributes that the register hides from users.
          */
         get: operations["getOwnUser"];
         put?: never;
@@ -782,14 +782,14 @@ export interface paths {
         };
         /**
          * Read a user by external id
-         * @description A user without an external id is found by its anonymous id. `suppressions` has the channels whose messages do not reach it.
+         * @description A user without an external id is found by anonymous id. `suppressions` lists the channels whose messages do not reach the user.
          */
         get: operations["getUser"];
         put?: never;
         post?: never;
         /**
-         * Erase a user and all of its data
-         * @description The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says when it was done and what was removed. Export the user first if you need the data.
+         * Erase a user and all of their data
+         * @description The user disappears from every reply at once. Their data is deleted in the background. `Location` is the path of the receipt, which says when the data was deleted and what was removed. Export the user first if you need the data.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -826,7 +826,7 @@ export interface paths {
         };
         /**
          * Export everything about a user
-         * @description The reply is sent while it is read, and its members are in the order of the schema. It includes the data of users that were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project may have three exports at a time.
+         * @description The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users that were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project can run three exports at a time.
          */
         get: operations["getUserExport"];
         put?: never;
@@ -906,7 +906,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set which roles can read an attribute of `data`, its label and whether it is personal data
+         * Set the label of an attribute of `data`, which roles can read it and whether it is personal data
          * @description A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.
          */
         put: operations["setAttribute"];
@@ -952,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Record up to 100 behavioural events
-         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events, or events of the signed-in user, with a user token, and may introduce a limited number of event names, keys of `data` and user attributes a day.
+         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. It can introduce a limited number of event names, keys of `data` and user attributes a day.
          */
         post: operations["createEvents"];
         delete?: never;
@@ -970,7 +970,7 @@ export interface paths {
         };
         /**
          * Count events by name and day
-         * @description Days are in UTC. An event counts on the day of its `created_at`. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Events of users who were erased are included.
+         * @description Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Events of users who were erased are included.
          */
         get: operations["listEventStats"];
         put?: never;
@@ -1088,7 +1088,7 @@ export interface paths {
         head?: never;
         /**
          * Set subscription states of the signed-in user
-         * @description All items are applied or none. The reply has the first page of states, at most 100. State 1 does not replace a confirmed state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or by text message, because a user token does not prove that an address belongs to the user.
+         * @description Either all items are applied, or none are. The reply has the first page of states, at most 100. State 1 does not replace a confirmed state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or by text message, because a user token does not prove that an address belongs to the user.
          */
         patch: operations["updateOwnUserSubscriptions"];
         trace?: never;
@@ -1112,7 +1112,7 @@ export interface paths {
         head?: never;
         /**
          * Set subscription states of a user
-         * @description All items are applied or none. The reply has the first page of states, at most 100. This does not lift suppressions, including those of users who unsubscribed from everything: `suppression` of the reply has the reason, and `/api/client/suppressions` lifts it.
+         * @description Either all items are applied, or none are. The reply has the first page of states, at most 100. This does not lift suppressions, including those of users who unsubscribed from everything: `suppression` in the reply has the reason. Use `/api/client/suppressions` to lift it.
          */
         patch: operations["updateUserSubscriptions"];
         trace?: never;
@@ -1126,7 +1126,7 @@ export interface paths {
         };
         /**
          * List the consent entries of a user
-         * @description Latest first. Each change of a subscription state has an entry with the time, the states before and after, the source and the proof. The last entry for a subscription type has its current state. Erasing the user deletes the entries.
+         * @description Latest first. Each change of a subscription state has an entry with the time, the states before and after, the source and the proof. The latest entry for a subscription type has its current state. Erasing the user deletes the entries.
          */
         get: operations["listUserConsents"];
         put?: never;
@@ -1146,13 +1146,13 @@ export interface paths {
         };
         /**
          * List suppressed addresses
-         * @description `q` finds a complete address in any notation. It also finds the suppressions of erased users, of which only a hash is kept.
+         * @description `q` finds a complete address in any notation. It also finds the suppressions of erased users, whose addresses are kept only as a hash.
          */
         get: operations["listSuppressions"];
         put?: never;
         /**
          * Suppress addresses
-         * @description Suppressed addresses get no messages, whatever the subscription states of their users. All items are applied or none. A stronger reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
+         * @description Suppressed addresses get no messages, whatever the subscription states of their users. Either all items are applied, or none are. A stronger reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
          */
         post: operations["createSuppressions"];
         delete?: never;
@@ -1215,8 +1215,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Draw the preference page with a theme
-         * @description The page of a user who has chosen nothing yet, with the subscription types of the project. Without a `theme`, that of the project.
+         * Preview the preference page with a theme
+         * @description The page is that of a user who has not made any choices, with the subscription types of the project. Without `theme`, the project’s theme is used.
          */
         post: operations["previewPageTheme"];
         delete?: never;
@@ -1265,14 +1265,14 @@ export interface paths {
         post?: never;
         /**
          * Archive a list that is not in use
-         * @description Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, a journey does not prevent it: its conditions on the list are false from then on.
+         * @description Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
          */
         delete: operations["deleteList"];
         options?: never;
         head?: never;
         /**
          * Change a list
-         * @description Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.
+         * @description Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built with the new rule.
          */
         patch: operations["updateList"];
         trace?: never;
@@ -1333,7 +1333,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain why a user is in a list, or is not
+         * Explain why a user is or is not in a list
          * @description `member` is the stored membership. `holds` and `explanation` are evaluated now, from all stored events of the user.
          */
         get: operations["getListUserExplain"];
@@ -1354,7 +1354,7 @@ export interface paths {
         };
         /**
          * List the lists that a user is in
-         * @description Those entered last come first. Archived lists are left out.
+         * @description The most recently entered lists come first. Archived lists are left out.
          */
         get: operations["listUserLists"];
         put?: never;
@@ -1433,8 +1433,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read how many users lists had in the last 30 days
-         * @description One number for each day, stored early on that day in UTC. A new or archived list has none.
+         * Read the daily sizes of lists in the last 30 days
+         * @description One number for each day, stored early on that day in UTC. New and archived lists have no numbers.
          */
         get: operations["listListSizes"];
         put?: never;
@@ -1454,7 +1454,7 @@ export interface paths {
         };
         /**
          * List the tags of lists
-         * @description Those of archived lists are left out.
+         * @description Tags of archived lists are left out.
          */
         get: operations["listListTags"];
         put?: never;
@@ -1476,7 +1476,7 @@ export interface paths {
         put?: never;
         /**
          * Import a CSV file into a static list
-         * @description The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.
+         * @description The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids is matched by its email address or, if it has none, by its phone number, provided that exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.
          */
         post: operations["importList"];
         delete?: never;
@@ -1594,7 +1594,7 @@ export interface paths {
         };
         /**
          * Describe the parts of rules, for editors
-         * @description The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema where it has members or an argument, and an example that is also given in words. The reply is the same for all projects and changes only with the version of the server.
+         * @description The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema if it has members or an argument, and an example with a description in words. The reply is the same for all projects and changes only with the version of the server.
          *
          *     The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
          */
@@ -1670,7 +1670,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived campaign
-         * @description It has the state that it had, except that a campaign that was active stays `aborted`. If another campaign took its `slug`, it gets one with a number. Restoring a campaign that is not a draft needs `publisher`.
+         * @description Its former state is restored, except that a campaign that was active stays `aborted`. If another campaign has taken its `slug`, a number is added. Restoring a campaign that is not a draft needs `publisher`.
          */
         post: operations["unarchiveCampaign"];
         delete?: never;
@@ -1838,7 +1838,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a message
-         * @description Renders a stored template, or the one in `template`, which is not saved. The values are those of `user`, as far as this key may read them, those in `data`, or made-up ones. Unsubscribe links in a preview do not work.
+         * @description Renders a stored template, or the one in `template`, which is not saved. The values come from `user` (only attributes that this key may read), from `data`, or are made up. Unsubscribe links in a preview do not work.
          */
         post: operations["previewCampaign"];
         delete?: never;
@@ -1878,7 +1878,7 @@ export interface paths {
         put?: never;
         /**
          * Send test messages of a campaign to a few recipients
-         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Apart from that, they are the messages that users would get, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.
+         * @description The provider of the campaign sends them at once, with `[Test]` before the subject. Apart from that, they are the messages that users would get, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, like the sandbox.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -1896,7 +1896,7 @@ export interface paths {
         };
         /**
          * List the templates of all campaigns
-         * @description Without their content; getTemplate has it. Templates of archived campaigns are left out.
+         * @description The content is left out; getTemplate returns it. Templates of archived campaigns are left out.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -1976,7 +1976,7 @@ export interface paths {
         };
         /**
          * List the attachments of a template
-         * @description Includes inline images, which have a `content_id`. The list does not have the contents.
+         * @description Includes inline images, which have a `content_id`. The contents of the files are left out.
          */
         get: operations["listCampaignTemplateAttachments"];
         put?: never;
@@ -2001,13 +2001,13 @@ export interface paths {
         get: operations["getCampaignTemplateAttachment"];
         /**
          * Create or replace an attachment or an inline image of a template
-         * @description Every email of the template has the file. With `content_id`, the HTML shows it wherever it refers to `cid:` and this id. A template has at most 10 attachments, together at most 10 MB and no more than the provider of the campaign accepts. They are copied with the campaign and deleted with the template.
+         * @description Every email from the template includes the file. With `content_id`, the file is shown wherever the HTML refers to `cid:` and this id. A template can have up to 10 attachments, with a total of at most 10 MB and no more than the campaign’s provider accepts. They are copied with the campaign and deleted with the template.
          */
         put: operations["setCampaignTemplateAttachment"];
         post?: never;
         /**
          * Delete an attachment of a template
-         * @description Messages that are sent from now on do not have it.
+         * @description Messages sent from now on do not include it.
          */
         delete: operations["deleteCampaignTemplateAttachment"];
         options?: never;
@@ -2043,8 +2043,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain why a user gets a campaign or does not
-         * @description The explanation is based on the current data and on the messages of the user. It works before the campaign is sent too.
+         * Explain why a user does or does not get a campaign
+         * @description The explanation is based on the current data and on the messages of the user. It also works before the campaign is sent.
          */
         get: operations["getCampaignRecipientExplain"];
         put?: never;
@@ -2126,7 +2126,7 @@ export interface paths {
         put?: never;
         /**
          * Measure a text message for a sample of users
-         * @description Renders the message for up to 1,000 users who would get it: the first of the lists of a blast, or else the newest users with a phone number. Nothing is sent. The templates are the stored ones, or `template` for all users, which is not saved. Other channels return 422.
+         * @description Renders the message for up to 1,000 users who would get it: the first users in the lists of a blast, or else the newest users with a phone number. Nothing is sent. Uses the stored templates, or `template` for all users, which is not saved. Other channels return 422.
          */
         post: operations["textCampaignSizes"];
         delete?: never;
@@ -2144,7 +2144,7 @@ export interface paths {
         };
         /**
          * List messages, newest first
-         * @description Messages of campaigns, journeys and requests, skipped ones included. `q` finds a substring of `recipient` or `reason`. A key with the role `smtpproxy` sees the messages that it sent.
+         * @description Messages of campaigns, journeys and requests, including skipped ones. `q` finds a substring of `recipient` or `reason`. A key with the role `smtpproxy` sees the messages that it sent.
          */
         get: operations["listMessages"];
         put?: never;
@@ -2305,8 +2305,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Publish the draft of a journey, or an earlier version again
-         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. Until all have moved, another publication is refused.
+         * Publish the draft of a journey, or republish an earlier version
+         * @description The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused.
          */
         post: operations["publishJourney"];
         delete?: never;
@@ -2425,7 +2425,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch a journey off and let all its users exit
+         * Switch a journey off and make all its users exit
          * @description They exit in the background with the reason `stopped`. Unsent messages are aborted.
          */
         post: operations["stopJourney"];
@@ -2446,7 +2446,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a journey, so that its users stay at their steps
-         * @description Users who reach a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.
+         * @description Users who reach a step of the type `action`, `webhook` or `link` wait there, and waits do not end. Users still enter, and those who meet an exit criterion exit.
          */
         post: operations["holdJourney"];
         delete?: never;
@@ -2485,7 +2485,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a user enter a live journey
+         * Enter a user into a live journey
          * @description The rules of the entrance and the settings of the journey apply, so the user may be kept out; getJourneyUserExplain shows why. An unknown user is refused.
          */
         post: operations["createJourneyEntrance"];
@@ -2506,7 +2506,7 @@ export interface paths {
         put?: never;
         /**
          * Move a user to a step
-         * @description The step must be in the version that the user is on. The wait at the present step ends.
+         * @description The step must be in the version that the user is on. The wait at the current step ends.
          */
         post: operations["moveJourneyUser"];
         delete?: never;
@@ -2525,7 +2525,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a user skip the present step
+         * Skip a user’s current step
          * @description The user leaves by the default path. A step without one cannot be skipped.
          */
         post: operations["skipJourneyUser"];
@@ -2545,7 +2545,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry the decision about a user at the present step
+         * Retry the decision about a user at the current step
          * @description For users whose decision failed. Replies about such a user have `parked`.
          */
         post: operations["retryJourneyUser"];
@@ -2588,7 +2588,7 @@ export interface paths {
         };
         /**
          * Read the statistics of a journey
-         * @description Users are counted as they move, so the numbers are up to date. Those of steps are sums over all versions.
+         * @description Users are counted as they move, so the numbers are up to date. The numbers of steps are sums over all versions.
          */
         get: operations["listJourneyStats"];
         put?: never;
@@ -2608,7 +2608,7 @@ export interface paths {
         };
         /**
          * List the users of a journey
-         * @description Users inside are listed once for each entrance. Start again without a cursor after a change of `state`.
+         * @description Users inside are listed once for each entrance. After changing `state`, start again without a cursor.
          */
         get: operations["listJourneyUsers"];
         put?: never;
@@ -2647,8 +2647,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain why a user entered a journey, or did not
-         * @description The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is why the user did not enter.
+         * Explain why a user did or did not enter a journey
+         * @description The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is the reason why the user did not enter.
          */
         get: operations["getJourneyUserExplain"];
         put?: never;
@@ -2690,7 +2690,7 @@ export interface paths {
         put?: never;
         /**
          * Start a backtest of a journey
-         * @description Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.
+         * @description Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.
          */
         post: operations["backtestJourney"];
         delete?: never;
@@ -2731,8 +2731,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists
-         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item comes once, oldest first. An item that was reported late comes last, with its original `created_at`.
+         * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and list changes
+         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -2752,7 +2752,7 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description An entry for each write of configuration: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, suppressions by hand, attributes, settings, imports, replays and pauses. It is committed together with the write, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
+         * @description There is an entry for each configuration change: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. It is committed together with the change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
          */
         get: operations["getAudit"];
         put?: never;
@@ -2772,7 +2772,7 @@ export interface paths {
         };
         /**
          * Check that no entry of the audit log was changed or removed
-         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed by `AUDIT_RETENTION_DAYS` do not count as missing.
+         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -2792,9 +2792,9 @@ export interface paths {
         };
         /**
          * List the last requests of the project, newest first
-         * @description The API log has the latest `API_LOG_MAX` requests of a project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads of the console and requests without a valid key of the project are not logged.
+         * @description The API log keeps the latest `API_LOG_MAX` requests of each project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads by the console and requests without a valid key of the project are not logged.
          *
-         *     Headers, replies and error messages are not kept. Of path, query and body, a value is kept only if this description says what it can be: one of fixed values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as texts, addresses, attributes and event data, only the kind and the size are kept: `[text, 12 characters]`.
+         *     Headers, replies and error messages are not kept. A value in the path, query or body is kept only if this description limits it to a fixed set of values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as text, addresses, attributes and event data, only the type and size are kept: `[text, 12 characters]`.
          */
         get: operations["listRequests"];
         put?: never;
@@ -2814,7 +2814,7 @@ export interface paths {
         };
         /**
          * Read the state of the project at a glance
-         * @description Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
+         * @description Problems first, with what to do; then the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2833,8 +2833,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Report what happened to messages, by day, channel, campaign and journey
-         * @description A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The same number of days before is included for comparison. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.
+         * Report message results by day, channel, campaign and journey
+         * @description A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so that rates compare the same messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.
          */
         get: operations["listReportMessages"];
         put?: never;
@@ -2854,7 +2854,7 @@ export interface paths {
         };
         /**
          * Stream changes in the project
-         * @description Server-sent events for each topic of `topics`: its state at the start and after each change, checked every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign has it, and its counts in `delivery`, as getCampaignDelivery has them without the winner. `import:<id>`: An import in `import`, as getListImport has it without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         * @description Server-sent events for each topic of `topics`: its state at the start and after each change, checked every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign returns it, and its counts in `delivery`, as getCampaignDelivery returns them but without the winner. `import:<id>`: An import in `import`, as getListImport returns it but without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
          */
         get: operations["getStream"];
         put?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         };
         /**
          * Find users, campaigns, journeys, lists, webhook endpoints and domains by name
-         * @description At most five of each kind, found as by `q` of their lists. Users are found by their ids and addresses.
+         * @description At most five of each kind, matched in the same way as `q` in their lists. Users are found by their ids and addresses.
          */
         get: operations["getSearch"];
         put?: never;
@@ -2893,7 +2893,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show which channels reach a user, and why others do not
+         * Show which channels reach a user, and why the others do not
          * @description The reason is the first that applies: the address, then a suppression, then the subscriptions.
          */
         get: operations["getUserReachability"];
@@ -2914,7 +2914,7 @@ export interface paths {
         };
         /**
          * List the timeline of a user, latest first
-         * @description Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys of the same period are added.
+         * @description Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds part of an event name. A page can have more items than `limit`, because journeys of the same period are added.
          */
         get: operations["getUserTimeline"];
         put?: never;
@@ -2956,7 +2956,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again
-         * @description Makes a new message to the same user, from the template as it is now and with the data of the first, whose id it has as `resent_from`. The first must have been attempted and have ended: `sent`, `delivered`, `bounced`, `complained`, `failed` or `unknown`. Consent, suppressions, quiet hours and caps apply. The reply says whether the new message is `queued` or `skipped`.
+         * @description Creates a new message to the same user, from the current template and with the data of the original message, whose id is in `resent_from`. The original must have been attempted and have ended: `sent`, `delivered`, `bounced`, `complained`, `failed` or `unknown`. Consent, suppressions, quiet hours and caps apply. The reply says whether the new message is `queued` or `skipped`.
          */
         post: operations["resendMessage"];
         delete?: never;
@@ -3018,7 +3018,7 @@ export interface paths {
         };
         /**
          * Check a sandbox message for problems
-         * @description Runs the lints of templates, and classifies each link. No link is requested.
+         * @description Runs the template lints, and classifies each link. No link is requested.
          */
         get: operations["getSandboxMessageCheck"];
         put?: never;
@@ -3039,8 +3039,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a captured email to a member of the team
-         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices count for that user.
+         * Send a sandbox email to a member of the team
+         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices are recorded for that user.
          */
         post: operations["releaseSandboxMessage"];
         delete?: never;
@@ -3058,7 +3058,7 @@ export interface paths {
         };
         /**
          * Read frequency caps and quiet hours
-         * @description A project that never set one has no caps and no quiet hours.
+         * @description A project that has never set them has no caps and no quiet hours.
          */
         get: operations["getSendingPolicy"];
         /**
@@ -3101,7 +3101,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what is paused in the mail queue
+         * List the pauses of the mail queue
          * @description Paused campaigns are not listed; their email is held too.
          */
         get: operations["listMailQueuePauses"];
@@ -3123,8 +3123,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause the delivery of email
-         * @description Holds the queued email of a campaign, or that to a site; with an empty body all of the project. Email under way is still delivered.
+         * Pause email delivery
+         * @description Holds the queued email of a campaign or to a site or, with an empty body, all queued email of the project. Email that is already being delivered is not held.
          */
         post: operations["pauseMailQueue"];
         delete?: never;
@@ -3144,7 +3144,7 @@ export interface paths {
         put?: never;
         /**
          * Resume the delivery of email
-         * @description Ends a pause with the same members. What became due meanwhile is delivered at once.
+         * @description Ends the pause that was set with the same members. Email that became due meanwhile is delivered at once.
          */
         post: operations["resumeMailQueue"];
         delete?: never;
@@ -3163,8 +3163,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try queued email again now
-         * @description Concerns recipients that wait for their next attempt. All conditions must hold.
+         * Retry queued email now
+         * @description Applies to recipients that are waiting for their next attempt and meet all conditions.
          */
         post: operations["retryMailQueue"];
         delete?: never;
@@ -3184,7 +3184,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel queued email
-         * @description Concerns recipients that wait, paused ones included; email under way is not stopped. Their messages become `aborted`, with the reason `cancelled`. All conditions must hold.
+         * @description Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions are affected.
          */
         post: operations["cancelMailQueue"];
         delete?: never;
@@ -3207,7 +3207,7 @@ export interface paths {
         get: operations["getSandboxFaultPolicy"];
         /**
          * Set the faults of the sandbox
-         * @description Makes a share of the messages that the sandbox gets bounce, be reported as spam or be deferred at the first attempt, with the states and webhook events of real ones. The key of a message decides, so each of its attempts has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
+         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The key of a message decides on its fault, so every attempt has the same one. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
          */
         put: operations["setSandboxFaultPolicy"];
         post?: never;
@@ -3246,7 +3246,7 @@ export interface paths {
         };
         /**
          * List the providers of the project
-         * @description Settings are without secrets; `has_secrets` names those that are set.
+         * @description Secrets are left out of the settings; `has_secrets` names those that are set.
          */
         get: operations["listProviders"];
         put?: never;
@@ -3270,14 +3270,14 @@ export interface paths {
         };
         /**
          * Read a provider
-         * @description Settings are without secrets; `has_secrets` names those that are set.
+         * @description Secrets are left out of the settings; `has_secrets` names those that are set.
          */
         get: operations["getProvider"];
         put?: never;
         post?: never;
         /**
          * Delete a provider
-         * @description Its secrets are deleted at once. Campaigns that use it send with the default provider of their channel, or without one to the sandbox.
+         * @description Its secrets are deleted at once. Campaigns that use it then send with the default provider of their channel or, if there is none, to the sandbox.
          */
         delete: operations["deleteProvider"];
         options?: never;
@@ -3300,7 +3300,7 @@ export interface paths {
         put?: never;
         /**
          * Test the connection and the credentials of a provider
-         * @description No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts connections, and the domain of `default_from` is verified. `message` says what to do about each problem.
+         * @description No message is sent. For `mta`, the test checks that this server has a public host name (in production), that the name servers answer, that a mail host accepts connections, and that the domain of `default_from` is verified. `message` says what to do about each problem.
          */
         post: operations["testProvider"];
         delete?: never;
@@ -3342,7 +3342,7 @@ export interface paths {
         };
         /**
          * Read a custom domain
-         * @description `records` has the records that the domain needs, and `problem` and `sending.problem` what is wrong with them.
+         * @description `records` has the records that the domain needs; `problem` and `sending.problem` say what is wrong with them.
          */
         get: operations["getDomain"];
         put?: never;
@@ -3392,7 +3392,7 @@ export interface paths {
         put?: never;
         /**
          * Add new keys to a sending domain
-         * @description The reply lists the records of the new keys too. The present keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys wait for their records, no further keys are made.
+         * @description The reply lists the records of the new keys too. The current keys sign until those records are found. Then the new keys sign, and the records of the old keys must stay for seven days. While new keys are waiting for their records, no further keys are created.
          */
         post: operations["rotateDomainKeys"];
         delete?: never;
@@ -3430,12 +3430,12 @@ export interface paths {
         };
         /**
          * Read the warm-up plan of a sending domain
-         * @description `sites` has the destinations, with their ceilings and counts of today.
+         * @description `sites` lists the mail sites, with their ceilings and counts for today.
          */
         get: operations["getDomainWarmUp"];
         /**
          * Set the warm-up plan of a sending domain
-         * @description While a plan is active, each destination gets no more emails of the domain in a day than its ceiling, which grows while few bounce or are deferred. The others wait until the next day. It applies to email that this server delivers itself (provider `mta`).
+         * @description While a plan is active, each mail site gets no more emails from the domain in a day than its ceiling, which grows while few of them bounce or are deferred. Further emails wait until the next day. It applies to email that this server delivers itself (provider `mta`).
          */
         put: operations["setDomainWarmUp"];
         post?: never;
@@ -3454,7 +3454,7 @@ export interface paths {
         };
         /**
          * Count deliveries with and without TLS, by day and domain
-         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host asks for TLS by DANE, and `sts` if the domain does by MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null for the total of successes without a policy and of domains beyond 1,000 a day. Counts are kept for 30 days.
+         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host requires TLS through DANE, and `sts` if the domain requires it through MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null for the total of successes without a policy and of domains beyond 1,000 a day. Counts are kept for 30 days.
          */
         get: operations["listTlsResults"];
         put?: never;
@@ -3593,8 +3593,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List bounces and complaints of mail sites by day
-         * @description Of email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.
+         * List bounces and complaints by mail site and day
+         * @description Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.
          */
         get: operations["listMailSiteDays"];
         put?: never;
@@ -3682,7 +3682,7 @@ export interface paths {
         };
         /**
          * Count the attempts of each endpoint in the last 24 hours
-         * @description By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded at its third attempt counts as one attempt that succeeded and two that failed.
+         * @description By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.
          */
         get: operations["listWebhookAttempts"];
         put?: never;
@@ -4014,7 +4014,7 @@ export interface paths {
         };
         /**
          * Read the state of the server
-         * @description For owners of the first organisation of the server, who operate it; owners of others get 403. It has the release, the database, the queues, the processes, the free disk space and how long data is kept. It has no secrets.
+         * @description Only for owners of the server’s first organisation, who operate the server; other owners get 403. The reply has the release, the database, the queues, the processes, the free disk space and how long data is kept. It contains no secrets.
          */
         get: operations["getSystem"];
         put?: never;
@@ -4038,7 +4038,7 @@ export interface webhooks {
         put?: never;
         /**
          * An attempt to deliver a message ended, successfully or not
-         * @description Sent to each endpoint that subscribes to `delivery.attempt-end`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.attempt-end`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryAttemptEndEvent"];
         delete?: never;
@@ -4058,7 +4058,7 @@ export interface webhooks {
         put?: never;
         /**
          * An attempt to deliver a message started
-         * @description Sent to each endpoint that subscribes to `delivery.attempt-start`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.attempt-start`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryAttemptStartEvent"];
         delete?: never;
@@ -4078,7 +4078,7 @@ export interface webhooks {
         put?: never;
         /**
          * Every recipient of a message has reached a final state
-         * @description Sent to each endpoint that subscribes to `delivery.completed`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.completed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryCompletedEvent"];
         delete?: never;
@@ -4097,8 +4097,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * An attempt was postponed because too many connections to the destination are open
-         * @description Sent to each endpoint that subscribes to `delivery.concurrency-limit-exceeded`. A reply other than 2xx is retried.
+         * An attempt was postponed because too many connections to the mail site are open
+         * @description Sent to each endpoint that subscribes to `delivery.concurrency-limit-exceeded`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryConcurrencyLimitExceededEvent"];
         delete?: never;
@@ -4118,7 +4118,7 @@ export interface webhooks {
         put?: never;
         /**
          * The connection to the mail host failed
-         * @description Sent to each endpoint that subscribes to `delivery.connect-error`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.connect-error`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryConnectErrorEvent"];
         delete?: never;
@@ -4137,8 +4137,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The destination accepted the message for this recipient
-         * @description Sent to each endpoint that subscribes to `delivery.delivered`. A reply other than 2xx is retried.
+         * The message was accepted for this recipient
+         * @description Sent to each endpoint that subscribes to `delivery.delivered`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryDeliveredEvent"];
         delete?: never;
@@ -4158,7 +4158,7 @@ export interface webhooks {
         put?: never;
         /**
          * The message bounced. It cannot be delivered to this recipient
-         * @description Sent to each endpoint that subscribes to `delivery.dsn-perm-fail`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.dsn-perm-fail`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryDsnPermFailEvent"];
         delete?: never;
@@ -4178,7 +4178,7 @@ export interface webhooks {
         put?: never;
         /**
          * Delivery to this recipient is delayed. It will be tried again
-         * @description Sent to each endpoint that subscribes to `delivery.dsn-temp-fail`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.dsn-temp-fail`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryDsnTempFailEvent"];
         delete?: never;
@@ -4198,7 +4198,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host refused the EHLO command
-         * @description Sent to each endpoint that subscribes to `delivery.ehlo-rejected`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.ehlo-rejected`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryEhloRejectedEvent"];
         delete?: never;
@@ -4217,8 +4217,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message failed for good: the provider refused it, its retries or its time ran out, or it could not be rendered
-         * @description Sent to each endpoint that subscribes to `delivery.failed`. A reply other than 2xx is retried.
+         * A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered
+         * @description Sent to each endpoint that subscribes to `delivery.failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryFailedEvent"];
         delete?: never;
@@ -4237,8 +4237,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The mail host refused the connection in its greeting, or sent none
-         * @description Sent to each endpoint that subscribes to `delivery.greeting-failed`. A reply other than 2xx is retried.
+         * The mail host refused the connection in its greeting, or sent no greeting
+         * @description Sent to each endpoint that subscribes to `delivery.greeting-failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryGreetingFailedEvent"];
         delete?: never;
@@ -4258,7 +4258,7 @@ export interface webhooks {
         put?: never;
         /**
          * The TLS handshake failed with a mail host that uses TLS from the start
-         * @description Sent to each endpoint that subscribes to `delivery.implicit-tls-error`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.implicit-tls-error`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryImplicitTlsErrorEvent"];
         delete?: never;
@@ -4278,7 +4278,7 @@ export interface webhooks {
         put?: never;
         /**
          * The IP address of a mail host could not be resolved
-         * @description Sent to each endpoint that subscribes to `delivery.ip-lookup-failed`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.ip-lookup-failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryIpLookupFailedEvent"];
         delete?: never;
@@ -4297,8 +4297,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The destination refused the sender (MAIL FROM)
-         * @description Sent to each endpoint that subscribes to `delivery.mail-from-rejected`. A reply other than 2xx is retried.
+         * The mail host refused the sender (MAIL FROM)
+         * @description Sent to each endpoint that subscribes to `delivery.mail-from-rejected`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryMailFromRejectedEvent"];
         delete?: never;
@@ -4317,8 +4317,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The destination refused the message itself (DATA)
-         * @description Sent to each endpoint that subscribes to `delivery.message-rejected`. A reply other than 2xx is retried.
+         * The mail host refused the message itself (DATA)
+         * @description Sent to each endpoint that subscribes to `delivery.message-rejected`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryMessageRejectedEvent"];
         delete?: never;
@@ -4338,7 +4338,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail hosts (MX) of the domain could not be resolved
-         * @description Sent to each endpoint that subscribes to `delivery.mx-lookup-failed`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.mx-lookup-failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryMxLookupFailedEvent"];
         delete?: never;
@@ -4358,7 +4358,7 @@ export interface webhooks {
         put?: never;
         /**
          * The domain has a null MX record, so it accepts no email (RFC 7505)
-         * @description Sent to each endpoint that subscribes to `delivery.null-mx`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.null-mx`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryNullMxEvent"];
         delete?: never;
@@ -4378,7 +4378,7 @@ export interface webhooks {
         put?: never;
         /**
          * There was no valid reply for this recipient (RCPT TO), because the connection broke or timed out
-         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-failed`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryRcptToFailedEvent"];
         delete?: never;
@@ -4397,8 +4397,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The destination refused this recipient (RCPT TO)
-         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-rejected`. A reply other than 2xx is retried.
+         * The mail host refused this recipient (RCPT TO)
+         * @description Sent to each endpoint that subscribes to `delivery.rcpt-to-rejected`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryRcptToRejectedEvent"];
         delete?: never;
@@ -4418,7 +4418,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host offered STARTTLS, but the TLS handshake failed
-         * @description Sent to each endpoint that subscribes to `delivery.start-tls-error`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.start-tls-error`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryStartTlsErrorEvent"];
         delete?: never;
@@ -4438,7 +4438,7 @@ export interface webhooks {
         put?: never;
         /**
          * The mail host does not offer STARTTLS
-         * @description Sent to each endpoint that subscribes to `delivery.start-tls-unavailable`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `delivery.start-tls-unavailable`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryStartTlsUnavailableEvent"];
         delete?: never;
@@ -4458,7 +4458,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported a message as spam, and was unsubscribed from its subscription type
-         * @description Sent to each endpoint that subscribes to `incoming-report.abuse-report`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `incoming-report.abuse-report`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onIncomingReportAbuseReportEvent"];
         delete?: never;
@@ -4478,7 +4478,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported a message as fraud. The address was suppressed
-         * @description Sent to each endpoint that subscribes to `incoming-report.fraud-report`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `incoming-report.fraud-report`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onIncomingReportFraudReportEvent"];
         delete?: never;
@@ -4498,7 +4498,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recipient reported that a message contains a virus
-         * @description Sent to each endpoint that subscribes to `incoming-report.virus-report`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `incoming-report.virus-report`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onIncomingReportVirusReportEvent"];
         delete?: never;
@@ -4517,8 +4517,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message that was submitted with authentication, over the API or by SMTP, was added to the outbound queue
-         * @description Sent to each endpoint that subscribes to `queue.queue-message-authenticated`. A reply other than 2xx is retried.
+         * A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue
+         * @description Sent to each endpoint that subscribes to `queue.queue-message-authenticated`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueQueueMessageAuthenticatedEvent"];
         delete?: never;
@@ -4538,7 +4538,7 @@ export interface webhooks {
         put?: never;
         /**
          * A message was refused because a queue or sending quota is exceeded
-         * @description Sent to each endpoint that subscribes to `queue.quota-exceeded`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `queue.quota-exceeded`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueQuotaExceededEvent"];
         delete?: never;
@@ -4558,7 +4558,7 @@ export interface webhooks {
         put?: never;
         /**
          * Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled
-         * @description Sent to each endpoint that subscribes to `queue.rescheduled`. A reply other than 2xx is retried.
+         * @description Sent to each endpoint that subscribes to `queue.rescheduled`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueRescheduledEvent"];
         delete?: never;
@@ -4587,16 +4587,16 @@ export interface components {
             type: "action";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /** @description The trigger campaign to send. */
                 campaign_id?: number;
                 /**
-                 * @description What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.
+                 * @description When users continue: at once (`none`), once the message is `sent` (default), or once it is `delivered`.
                  * @enum {string}
                  */
                 wait?: "none" | "sent" | "delivered";
@@ -4657,11 +4657,11 @@ export interface components {
          *     }
          */
         ActivityItem: {
-            /** @description The id, by which you can recognise items that you already have. */
+            /** @description The id. Use it to recognise items that you already have. */
             id: number;
             /** @description The name of the event: `email_opened`, `email_clicked` and so on for each channel, `subscribed`, `unsubscribed`, `text_received`, `list_entered` or `list_left`. */
             type: string;
-            /** @description More, by type: `url`, `subscription_id`, `source`, `list_id`, `text`. */
+            /** @description Further data, depending on the type: `url`, `subscription_id`, `source`, `list_id`, `text`. */
             data: {
                 [key: string]: unknown;
             };
@@ -4672,7 +4672,7 @@ export interface components {
                 /** @description The external id, or the anonymous id of a user without one. */
                 external_id: string | null;
             };
-            /** @description The message. getMessage reads it. */
+            /** @description The id of the message. Read it with getMessage. */
             message_id?: number;
             /** @description The campaign of the message. */
             campaign_id?: number;
@@ -4722,7 +4722,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -4730,7 +4730,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `apns` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `apns`; null removes a setting. */
         ApnsSettingsChanges: {
             /** @description Team ID */
             team_id?: string | null;
@@ -4781,7 +4781,7 @@ export interface components {
             /** @description An attribute of the user, or a path into the user’s data, such as `data.plan`. */
             attribute: string;
             /**
-             * @description Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
+             * @description Declares that the values of the attribute are dates. A Unix timestamp is then treated as a date too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
              * @enum {string}
              */
             as?: "date";
@@ -4977,9 +4977,9 @@ export interface components {
             type: "balancer";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -5159,7 +5159,7 @@ export interface components {
                 /** @description The share of the users who get the variant, relative to the weights of the others. */
                 weight: number;
             }[];
-            /** @description A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes. */
+            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
             slug?: string;
             /** @description True for a campaign that the server made for messages whose content comes with the request. Absent otherwise. */
             is_direct?: boolean;
@@ -5168,7 +5168,7 @@ export interface components {
             /** @description The name of the event that sends a trigger campaign. */
             event_name?: string;
             /**
-             * @description Which events and users a trigger campaign is sent for.
+             * @description The events and users that a trigger campaign is sent for.
              * @example {
              *       "where": [
              *         {
@@ -5199,7 +5199,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             };
-            /** @description Parameters that web links in the messages get, unless a link has them already. Unsubscribe links get none. */
+            /** @description Parameters that are added to web links in the messages, unless a link already has them. They are not added to unsubscribe links. */
             utm?: {
                 /**
                  * Format: no-control
@@ -5227,7 +5227,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5237,7 +5237,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description The criterion of the winner, relative to the messages sent.
+                 * @description The measure that decides the winner, as a share of the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -5313,7 +5313,7 @@ export interface components {
         CampaignChanges: {
             /** @description The name. */
             name?: string;
-            /** @description A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes. */
+            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
             slug?: string;
             /** @description The subscription type that users must be subscribed to. */
             subscription_id?: number;
@@ -5327,7 +5327,7 @@ export interface components {
             /** @description The name of the event that sends a trigger campaign. */
             event_name?: string | null;
             /**
-             * @description Which events and users a trigger campaign is sent for.
+             * @description The events and users that a trigger campaign is sent for.
              * @example {
              *       "where": [
              *         {
@@ -5366,7 +5366,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             } | null;
-            /** @description Parameters that web links in the messages get, unless a link has them already. Unsubscribe links get none. */
+            /** @description Parameters that are added to web links in the messages, unless a link already has them. They are not added to unsubscribe links. */
             utm?: {
                 /**
                  * Format: no-control
@@ -5394,7 +5394,7 @@ export interface components {
                  */
                 content?: string;
             } | null;
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5415,7 +5415,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description The criterion of the winner, relative to the messages sent.
+                 * @description The measure that decides the winner, as a share of the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -5479,7 +5479,7 @@ export interface components {
          *     }
          */
         CampaignDeliveryReply: {
-            /** @description All messages, skipped ones included. */
+            /** @description All messages, including skipped ones. */
             total: number;
             /** @description Messages that are not in a final state. */
             pending: number;
@@ -5496,7 +5496,7 @@ export interface components {
             /** @description The rows always add up to the totals. */
             states: {
                 /**
-                 * @description The state of the message. `reason` is the cause.
+                 * @description The state of the message. `reason` says why it is in that state.
                  * @enum {string}
                  */
                 state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
@@ -5514,7 +5514,7 @@ export interface components {
                 /** @description Messages in which a link was clicked. */
                 clicks: number;
             }[];
-            /** @description The winning variant, with the numbers that decided. */
+            /** @description The winning variant, with the numbers that decided it. */
             winner?: {
                 /**
                  * @description A variant of an A/B test. A campaign without variants has only `A`.
@@ -5556,7 +5556,7 @@ export interface components {
             type: "blast" | "trigger";
             /** @description The name. */
             name: string;
-            /** @description A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes. */
+            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
             slug?: string;
             /** @description The subscription type that users must be subscribed to. */
             subscription_id: number;
@@ -5570,7 +5570,7 @@ export interface components {
             /** @description The name of the event that sends a trigger campaign. */
             event_name?: string;
             /**
-             * @description Which events and users a trigger campaign is sent for.
+             * @description The events and users that a trigger campaign is sent for.
              * @example {
              *       "where": [
              *         {
@@ -5609,7 +5609,7 @@ export interface components {
                 /** @description The interval in seconds. */
                 interval_seconds: number;
             };
-            /** @description Parameters that web links in the messages get, unless a link has them already. Unsubscribe links get none. */
+            /** @description Parameters that are added to web links in the messages, unless a link already has them. They are not added to unsubscribe links. */
             utm?: {
                 /**
                  * Format: no-control
@@ -5637,7 +5637,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies to email that is sent after the change, and to no other channel. */
+            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5658,7 +5658,7 @@ export interface components {
             /** @description Tests the variants on some users and sends the best one to the others. */
             winner?: {
                 /**
-                 * @description The criterion of the winner, relative to the messages sent.
+                 * @description The measure that decides the winner, as a share of the messages sent.
                  * @enum {string}
                  */
                 metric: "opens" | "clicks";
@@ -5734,7 +5734,7 @@ export interface components {
          *           "severity": "warning",
          *           "param": "html",
          *           "line": 4,
-         *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+         *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decorative images."
          *         }
          *       ]
          *     }
@@ -5817,12 +5817,12 @@ export interface components {
             state: "running" | "finished";
             /** @description The number of users. Until the preflight is finished, users on several lists are counted several times. */
             people_total: number;
-            /** @description The number of users that were checked. */
+            /** @description The number of users who have been checked. */
             people_done: number;
-            /** @description How many users would get which result. */
+            /** @description The number of users for each result. */
             counts: {
                 /**
-                 * @description The state that the message would get. `reason` is the cause.
+                 * @description The state that the message would get. `reason` says why.
                  * @enum {string}
                  */
                 state: "queued" | "skipped" | "failed";
@@ -5841,7 +5841,7 @@ export interface components {
                  */
                 variant: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
                 /**
-                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); over others it is a warning.
+                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); with other providers it is a warning.
                  * @enum {string}
                  */
                 kind: "render_failed" | "empty_variable" | "no_template" | "unverified_domain";
@@ -5892,7 +5892,7 @@ export interface components {
              * @description The `external_id` of the user to render for.
              */
             user?: string;
-            /** @description Values for the template, such as `{"event": {"data": {"total": 5}}}`. They replace values of the user. Without `user` and `data` the values are made up. At most 64 KiB as JSON. */
+            /** @description Values for the template, such as `{"event": {"data": {"total": 5}}}`. They override the user’s values. Without `user` and `data`, made-up values are used. At most 64 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -5953,11 +5953,11 @@ export interface components {
                 name: string;
                 /** @description The media type. */
                 content_type: string;
-                /** @description The id by which the HTML shows the file; null for an attachment. */
+                /** @description The id that the HTML uses to show the file; null for an attachment. */
                 content_id: string | null;
                 /** @description The size, decoded. */
                 size_bytes: number;
-                /** @description The content in base64, of a file that the HTML shows. */
+                /** @description The content in base64. Only for files that the HTML shows. */
                 content?: string;
             }[];
             /** @description Problems of the template. */
@@ -6012,7 +6012,7 @@ export interface components {
             /** @description The journey that sent it; absent for messages of the campaign itself. */
             journey_id?: number;
             /**
-             * @description The state of the message. `reason` is the cause.
+             * @description The state of the message. `reason` says why it is in that state.
              * @enum {string}
              */
             state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
@@ -6036,7 +6036,7 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description When the message was given to a provider or ended without that; null before.
+             * @description When the message was given to a provider or ended without being sent; null before.
              */
             settled_at: string | null;
             /**
@@ -6160,7 +6160,7 @@ export interface components {
                 /** @description The journey that sent it; absent for messages of the campaign itself. */
                 journey_id?: number;
                 /**
-                 * @description The state of the message. `reason` is the cause.
+                 * @description The state of the message. `reason` says why it is in that state.
                  * @enum {string}
                  */
                 state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
@@ -6184,7 +6184,7 @@ export interface components {
                 due_at: string;
                 /**
                  * Format: date-time
-                 * @description When the message was given to a provider or ended without that; null before.
+                 * @description When the message was given to a provider or ended without being sent; null before.
                  */
                 settled_at: string | null;
                 /**
@@ -6199,7 +6199,7 @@ export interface components {
                 clicked_at: string | null;
                 /** @description The cause of the message, which is unique in the project. */
                 cause: string;
-                /** @description The id of the consent entry that the message was sent on; null if there is none. */
+                /** @description The id of the consent entry that permitted the message; null if there is none. */
                 consent_id: number | null;
                 /**
                  * Format: date-time
@@ -6338,7 +6338,7 @@ export interface components {
          *     }
          */
         CampaignTemplateVersion: {
-            /** @description Counts the versions of the template. */
+            /** @description The number of the version, counted from 1 for each template. */
             number: number;
             /**
              * Format: date-time
@@ -6352,7 +6352,7 @@ export interface components {
                  * @enum {string}
                  */
                 type: "key" | "member" | "system";
-                /** @description Of the API key or the member. */
+                /** @description The id of the API key or the member. */
                 id: number | null;
                 /** @description The name. */
                 name: string | null;
@@ -6363,7 +6363,7 @@ export interface components {
             results: components["schemas"]["CampaignTemplateVersion"][];
         };
         CampaignTemplateVersionReply: {
-            /** @description Counts the versions of the template. */
+            /** @description The number of the version, counted from 1 for each template. */
             number: number;
             /**
              * Format: date-time
@@ -6377,7 +6377,7 @@ export interface components {
                  * @enum {string}
                  */
                 type: "key" | "member" | "system";
-                /** @description Of the API key or the member. */
+                /** @description The id of the API key or the member. */
                 id: number | null;
                 /** @description The name. */
                 name: string | null;
@@ -6402,7 +6402,7 @@ export interface components {
             /** @description The address that the test was for. */
             to: string;
             /**
-             * @description `refused`: no attempt was made. `uncertain`: the provider may have sent it or not.
+             * @description `refused`: no attempt was made. `uncertain`: the provider may or may not have sent it.
              * @enum {string}
              */
             outcome: "accepted" | "rejected" | "deferred" | "uncertain" | "refused";
@@ -6489,7 +6489,7 @@ export interface components {
             external_id?: string;
             /**
              * Format: identifier
-             * @description The id that an app gave the user before it was identified.
+             * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string;
             /** @description The template reads it as `event.data`. At most 32 KiB as JSON. */
@@ -6508,10 +6508,10 @@ export interface components {
          *     }
          */
         CampaignTriggerReply: {
-            /** @description The id of the message, which getMessage reads. */
+            /** @description The id of the message. Read it with getMessage. */
             message_id?: number;
         };
-        /** @description Evidence, by the source of the entry. */
+        /** @description The evidence. Its members depend on the source of the entry. */
         ConsentProof: {
             /** @description The id of the API key. */
             key_id: number;
@@ -6608,7 +6608,7 @@ export interface components {
                  * @enum {string}
                  */
                 environment: "live" | "sandbox";
-                /** @description Whether its sandbox acts out bounces, complaints or delays. */
+                /** @description Whether its sandbox simulates bounces, complaints or delays. */
                 has_faults: boolean;
                 /** @description The language, as a BCP-47 tag. */
                 locale: string;
@@ -6617,7 +6617,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When the session ends if it is not used. Each request moves it, up to a limit.
+             * @description When the session ends if it is not used. Each request extends it, up to a limit.
              */
             expires_at: string;
         };
@@ -6630,9 +6630,9 @@ export interface components {
             type: "delay";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -6947,7 +6947,7 @@ export interface components {
                 next_attempt_at?: string;
                 /** @description The number of connections that may be open. */
                 limit?: number;
-                /** @description The number of messages that wait for a connection. */
+                /** @description The number of messages waiting for a connection. */
                 waiting?: number;
             };
         } & {
@@ -7185,7 +7185,7 @@ export interface components {
                 classification?: string;
                 /** @description The address was suppressed and gets no further messages. */
                 suppressed?: boolean;
-                /** @description The report arrived after the destination had accepted the message. */
+                /** @description The report arrived after the message had been accepted. */
                 asynchronous?: boolean;
             };
         } & {
@@ -7264,7 +7264,7 @@ export interface components {
                  * @description When it expires.
                  */
                 expires_at?: string;
-                /** @description The report arrived after the destination had accepted the message. */
+                /** @description The report arrived after the message had been accepted. */
                 asynchronous?: boolean;
             };
         } & {
@@ -8281,12 +8281,12 @@ export interface components {
             app_version?: string | null;
             /**
              * Format: identifier
-             * @description The `external_id` of the user, with a secret key.
+             * @description The `external_id` of the user. Only with a secret key.
              */
             external_id?: string | null;
             /**
              * Format: identifier
-             * @description The `anonymous_id` of the user, with a secret key.
+             * @description The `anonymous_id` of the user. Only with a secret key.
              */
             anonymous_id?: string | null;
         };
@@ -8347,7 +8347,7 @@ export interface components {
             settings: Record<string, never>;
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -8362,7 +8362,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `discard` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `discard`; null removes a setting. */
         DiscardSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -8457,14 +8457,14 @@ export interface components {
                  * @description When the domain was verified; null before.
                  */
                 verified_at: string | null;
-                /** @description The domain that bounces are returned to: that of the project once its record is found. */
+                /** @description The domain that bounces are returned to; the project’s own domain once its record is found. */
                 return_path: string;
                 /** @description The company or name server that hosts the DNS of the domain, where records are added. */
                 dns_host: string | null;
                 /** @description The policy for emails that are not signed, as the last check found it; null if it found none. */
                 dmarc: {
                     /**
-                     * @description What the domain asks of receivers.
+                     * @description The policy that the domain asks receivers to apply.
                      * @enum {string}
                      */
                     policy: "none" | "quarantine" | "reject";
@@ -8496,10 +8496,10 @@ export interface components {
                 /** @description The value of the record. */
                 value: string;
             }[];
-            /** @description All records to publish, with what the last check found of each. */
+            /** @description All records to publish, each with what the last check found. */
             records: {
                 /**
-                 * @description `tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` brings bounces here, and `spf` lets this server send.
+                 * @description `tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` directs bounces to this server, and `spf` lets this server send.
                  * @enum {string}
                  */
                 purpose: "tracking" | "ownership" | "dkim" | "dmarc" | "return_path" | "spf";
@@ -8512,10 +8512,10 @@ export interface components {
                 name: string;
                 /** @description The value to publish. */
                 value: string;
-                /** @description Whether the domain is verified only with this record. */
+                /** @description Whether the domain needs this record to be verified. */
                 is_required: boolean;
                 /**
-                 * @description What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: there was no check yet.
+                 * @description What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: not checked yet.
                  * @enum {string}
                  */
                 status: "ok" | "missing" | "wrong" | "unknown" | "unchecked";
@@ -8598,11 +8598,11 @@ export interface components {
         DomainWarmUpInput: {
             /** @description Whether the ceilings apply. */
             is_active?: boolean;
-            /** @description The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps?: number[];
-            /** @description If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day. */
+            /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
-            /** @description The same for emails that the destination deferred. */
+            /** @description The same for emails that the mail site deferred. */
             deferral_percent_max?: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address?: boolean;
@@ -8610,17 +8610,17 @@ export interface components {
         DomainWarmUpReply: {
             /** @description Whether the ceilings apply. */
             is_active: boolean;
-            /** @description The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling. */
+            /** @description The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. A site moves to the next step after a day on which it got at least half of its ceiling. */
             steps: number[];
-            /** @description If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day. */
+            /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
-            /** @description The same for emails that the destination deferred. */
+            /** @description The same for emails that the mail site deferred. */
             deferral_percent_max: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address: boolean;
-            /** @description The destinations, those with the most email first; at most 100. */
+            /** @description The mail sites, those with the most email first; at most 100. */
             sites: {
-                /** @description The destination: a provider, or the mail hosts that several domains share. */
+                /** @description The mail site: a mailbox provider, or the mail hosts that several domains share. */
                 site: string;
                 /** @description The address that email is sent from; empty if all of them are warmed up together. */
                 source_address: string;
@@ -8693,9 +8693,9 @@ export interface components {
             type: "entrance";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -8706,7 +8706,7 @@ export interface components {
                 trigger?: "none" | "event" | "list" | "schedule" | "api";
                 /** @description The name of the event that makes users enter. */
                 event_name?: string;
-                /** @description Tests of the event’s data, or of the data of the request. All of them must pass. As in the `where` of a rule. */
+                /** @description Tests of the event’s data or the request’s data. All of them must pass, as in the `where` of a rule. */
                 where?: components["schemas"]["EventTest"][];
                 /** @description The list whose new users enter, or whose users enter on schedule. */
                 list_id?: number;
@@ -8728,16 +8728,16 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new. */
+                /** @description A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
                 entry_key?: string;
                 /**
-                 * @description What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).
+                 * @description What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).
                  * @enum {string}
                  */
                 on_repeat?: "ignore" | "restart" | "update";
-                /** @description How long after an entry a user may enter again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+                /** @description How long after an entry the user must wait before entering again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
                 reenter_after?: string;
-                /** @description Whether users that an import creates enter by `user_created`. Default false. */
+                /** @description Whether users that an import creates enter through `user_created`. Default false. */
                 imports?: boolean;
                 /** @description Whether users who are in the list when the journey is published enter too. Default false. */
                 existing?: boolean;
@@ -8750,7 +8750,7 @@ export interface components {
                 path?: string;
             }[];
         };
-        /** @description Users by how often an event occurred, or by its first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
+        /** @description Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
         EventCondition: {
             /** @description The name of the event. */
             event: string;
@@ -8811,7 +8811,7 @@ export interface components {
             name: string;
             /**
              * Format: identifier
-             * @description The id that an app gave the user before it was identified.
+             * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string | null;
             /**
@@ -8832,7 +8832,7 @@ export interface components {
                 email?: string | null;
                 /**
                  * Format: phone
-                 * @description Preferably E.164. Other forms are normalised if possible.
+                 * @description Preferably E.164. Other formats are normalised if possible.
                  */
                 phone?: string | null;
                 /**
@@ -8905,16 +8905,16 @@ export interface components {
         EventStatList: {
             /** @description A day in UTC, such as `2026-11-23`. */
             since: string;
-            /** @description The last day. Included. */
+            /** @description The last day, inclusive. */
             until: string;
-            /** @description The number of events in these days, over all names. */
+            /** @description The number of events on these days, across all names. */
             total: number;
             /** @description Whether there are more names than those in `results`. */
             has_more: boolean;
             /** @description At most 100 names, those with the most events first. */
             results: components["schemas"]["EventStat"][];
         };
-        /** @description Records an event on the user. It can trigger campaigns, make the user enter other journeys, and end waits. */
+        /** @description Records an event for the user. It can trigger campaigns, make the user enter other journeys, and end waits. */
         EventStep: {
             /**
              * @description The kind of step.
@@ -8923,9 +8923,9 @@ export interface components {
             type: "event";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -8949,7 +8949,7 @@ export interface components {
             /** @description A path into the event’s data, such as `data.total`. */
             attribute: string;
             /**
-             * @description Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
+             * @description Declares that the values of the attribute are dates. A Unix timestamp is then treated as a date too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.
              * @enum {string}
              */
             as?: "date";
@@ -9003,14 +9003,14 @@ export interface components {
             type: "exit";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /**
-                 * @description Whether the user counts as `completed` (default) or `exited`.
+                 * @description Whether the user is counted as `completed` (default) or `exited`.
                  * @enum {string}
                  */
                 as?: "completed" | "exited";
@@ -9018,18 +9018,18 @@ export interface components {
                 reason?: string;
                 /** @description Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`. */
                 when?: {
-                    /** @description Users who do this leave. */
+                    /** @description The name of the event. Users who have this event exit the journey. */
                     event_name?: string;
-                    /** @description Tests of the event’s data. All of them must pass. As in the `where` of a rule. */
+                    /** @description Tests of the event’s data. All of them must pass, as in the `where` of a rule. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description Users who enter this list leave, or users who leave it. */
+                    /** @description Users who enter this list exit the journey; with `change` set to `left`, users who leave it. */
                     list_id?: number;
                     /**
-                     * @description Which change of the list counts. Default `entered`.
+                     * @description Whether users exit the journey when they enter the list or when they leave it. Default `entered`.
                      * @enum {string}
                      */
                     change?: "entered" | "left";
-                    /** @description Users who match leave. */
+                    /** @description Users who match this rule exit the journey. */
                     rule?: components["schemas"]["Rule"];
                 }[];
             };
@@ -9050,17 +9050,17 @@ export interface components {
             type: "experiment";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /** @description The paths with their relative weights. A path with the weight 0 gets no users. */
                 branches?: {
-                    /** @description The path of the share. */
+                    /** @description The path of this share of the users. */
                     path: string;
-                    /** @description The share of the users who get the variant, relative to the weights of the others. */
+                    /** @description The share of the users who take the path, relative to the other weights. */
                     weight: number;
                 }[];
             };
@@ -9093,7 +9093,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -9101,7 +9101,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `fcm` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `fcm`; null removes a setting. */
         FcmSettingsChanges: {
             /** @description The content of its key file, which is JSON. */
             service_account?: string | null;
@@ -9115,21 +9115,21 @@ export interface components {
             type: "gate";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /** @description Users who match this rule take the path `yes`, others take `no`. */
                 rule?: components["schemas"]["Rule"];
-                /** @description Instead of `rule`: the first branch that the user matches counts; those who match none take `else`. */
+                /** @description Instead of `rule`: users take the first branch that they match; those who match none take `else`. */
                 branches?: {
                     /** @description The path of users who match. */
                     path: string;
                     /** @description A rule that the user must match. */
                     rule?: components["schemas"]["Rule"];
-                    /** @description Tests of the entry event (`event.data.total`) or of the answer of a webhook step (`journey.score.body.points`). All of them must pass. As in the `where` of a rule. */
+                    /** @description Tests of the entry event (`event.data.total`) or of the answer to a webhook step (`journey.score.body.points`). All of them must pass, as in the `where` of a rule. */
                     where?: components["schemas"]["EventTest"][];
                 }[];
             };
@@ -9155,7 +9155,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
             locale?: string;
@@ -9241,7 +9241,7 @@ export interface components {
                      * @enum {string}
                      */
                     method: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
-                    /** @description The value of the method; for `profile`, the `productName`. */
+                    /** @description The generated text. It is also in the member with the name of the method; for `profile`, in `productName`. */
                     value: string;
                     /** @description Name of a product, of several words. */
                     productName?: string;
@@ -9255,7 +9255,7 @@ export interface components {
                     productDescription?: string;
                     /** @description Department of a shop. */
                     department?: string;
-                    /** @description Price with its symbol. A minus sign is before the symbol. */
+                    /** @description Price with its symbol. A minus sign precedes the symbol. */
                     price?: string;
                     /** @description Minimum price. */
                     priceMin?: number;
@@ -9307,7 +9307,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
             locale?: string;
@@ -9385,7 +9385,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
             locale?: string;
@@ -9436,7 +9436,7 @@ export interface components {
                      * @enum {string}
                      */
                     method: "profile" | "adjective" | "description" | "dish" | "ethnicCategory" | "fruit" | "ingredient" | "meat" | "spice" | "vegetable";
-                    /** @description The value of the method; for `profile`, the `dish`. */
+                    /** @description The generated text. It is also in the member with the name of the method; for `profile`, in `dish`. */
                     value: string;
                     /** @description Name of a dish. */
                     dish?: string;
@@ -9493,7 +9493,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in any case and with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
              * @default en
              */
             locale?: string;
@@ -9609,7 +9609,7 @@ export interface components {
                      * @enum {string}
                      */
                     method: "profile" | "lines" | "paragraph" | "paragraphs" | "sentence" | "sentences" | "slug" | "text" | "word" | "words";
-                    /** @description The value of the method; for `profile`, the `text`. */
+                    /** @description The generated text. It is also in the member with the name of the method; for `profile`, in `text`. */
                     value: string;
                     /** @description One word. */
                     word?: string;
@@ -9710,7 +9710,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -9718,7 +9718,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `http` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `http`; null removes a setting. */
         HttpSettingsChanges: {
             /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
             secret?: string | null;
@@ -9763,7 +9763,7 @@ export interface components {
             settings: Record<string, never>;
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -9771,7 +9771,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `inbox` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `inbox`; null removes a setting. */
         InboxSettingsChanges: Record<string, never>;
         IncomingReportAbuseReportEvent: {
             /** @description Id of the event. The same event may arrive more than once, always with this id. */
@@ -10088,7 +10088,7 @@ export interface components {
                  */
                 role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
             }[];
-            /** @description Whether the invitation was not accepted yet. */
+            /** @description Whether the invitation has not been accepted yet. */
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
@@ -10109,7 +10109,7 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description The link with which the member joins. It is shown once, and can be used once, within seven days. */
+            /** @description The invitation link. It is shown once, and can be used once, within seven days. */
             invitation_url: string;
             /** @description Whether the link is sent to the address too. */
             is_mailed: boolean;
@@ -10141,7 +10141,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description A `draft` is work in progress; users enter a journey that is `live`, and not one that is `off`. Setting `live` or `off` needs `publisher`.
+             * @description A `draft` is work in progress. Users enter a journey that is `live`, but not one that is `off`. Setting `live` or `off` needs `publisher`.
              * @enum {string}
              */
             status: "draft" | "live" | "off";
@@ -10159,14 +10159,14 @@ export interface components {
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
-                    /** @description The event that reaches the goal. */
+                    /** @description The name of the event that achieves the goal. */
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
+                /** @description The maximum number of entries per user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
             /** @description The number of the version that users enter; absent before the first publication. */
@@ -10178,7 +10178,7 @@ export interface components {
              * @description The time at which remaining users exit, if the journey was switched off with `within`.
              */
             drain_until?: string;
-            /** @description Empty until users have entered. Users who were held out are not in it. */
+            /** @description Empty until users have entered. Users who were held out are not included. */
             stats: {
                 /** @description How often users entered: the sum of the other three. */
                 entered?: number;
@@ -10211,7 +10211,7 @@ export interface components {
             updated_at: string;
         };
         JourneyBacktestInput: {
-            /** @description The number of the version. By default the draft, otherwise the live version. */
+            /** @description The number of the version. By default the draft or, if there is none, the live version. */
             version?: number;
             /** @description Steps as in the body of setJourneySteps, instead of a stored version. */
             steps?: {
@@ -10219,7 +10219,7 @@ export interface components {
             };
             /** @description The start of the window, at most 90 days ago. ISO 8601. */
             since: string;
-            /** @description The end of the window. By default now. ISO 8601. */
+            /** @description The end of the window. Default: now. ISO 8601. */
             until?: string;
             /** @description The highest number of users. By default all candidates. */
             limit?: number;
@@ -10234,7 +10234,7 @@ export interface components {
             state: "running" | "finished" | "cancelled" | "failed";
             /**
              * Format: date-time
-             * @description When the user was last added to the list or removed from it; null if neither ever happened.
+             * @description The start of the window.
              */
             since: string;
             /**
@@ -10251,7 +10251,7 @@ export interface components {
                 /** @description Null until the users are known. */
                 users_total: number | null;
             };
-            /** @description How the attempt ended. */
+            /** @description What the backtest found; absent until it has finished. */
             result?: {
                 /** @description How many users were simulated. */
                 users: number;
@@ -10284,11 +10284,11 @@ export interface components {
                 };
                 /** @description How many users went from one step to another, by path. */
                 edges: {
-                    /** @description The sender. */
+                    /** @description The key of the step that users left. */
                     from: string;
                     /** @description The path by which they left. */
                     path: string;
-                    /** @description The recipient. */
+                    /** @description The key of the step that they reached. */
                     to: string;
                     /** @description How many users took it. */
                     users: number;
@@ -10299,7 +10299,7 @@ export interface components {
                 excluded: {
                     [key: string]: number;
                 };
-                /** @description How often users came to each step in the live journey and in the backtest, where that differs. */
+                /** @description How often users reached each step in the live journey and in the backtest, for steps where the two differ. */
                 difference: {
                     [key: string]: {
                         /** @description How often users reached the step in the live journey. */
@@ -10308,13 +10308,13 @@ export interface components {
                         backtest: number;
                     };
                 };
-                /** @description Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right as a set only; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
+                /** @description Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right overall but not for each user; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
                 approximate: string[];
                 /** @description Some users with their visits. */
                 examples: {
                     /** @description The id of the user. */
                     user_id: number;
-                    /** @description The visits of steps, in their order. */
+                    /** @description The visits to steps, in order. */
                     visits: {
                         /** @description The key of the step. */
                         step: string;
@@ -10352,7 +10352,7 @@ export interface components {
             /** @description The name. */
             name?: string;
             /**
-             * @description A `draft` is work in progress; users enter a journey that is `live`, and not one that is `off`. Setting `live` or `off` needs `publisher`.
+             * @description A `draft` is work in progress. Users enter a journey that is `live`, but not one that is `off`. Setting `live` or `off` needs `publisher`.
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
@@ -10370,14 +10370,14 @@ export interface components {
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
-                    /** @description The event that reaches the goal. */
+                    /** @description The name of the event that achieves the goal. */
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
+                /** @description The maximum number of entries per user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
         };
@@ -10435,7 +10435,7 @@ export interface components {
          *     }
          */
         JourneyDrainInput: {
-            /** @description Users who are still inside after this time exit, such as `3d`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+            /** @description Time, such as `3d`, after which users who are still inside exit. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within?: string;
         };
         /**
@@ -10466,10 +10466,10 @@ export interface components {
             external_id?: string;
             /**
              * Format: identifier
-             * @description The id that an app gave the user before it was identified.
+             * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string;
-            /** @description The key of the entrance. Default: the first one with the trigger `api`, otherwise `none`. */
+            /** @description The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`. */
             entrance?: string;
             /** @description Steps read it as the data of the entry event. At most 32 KiB as JSON. */
             data?: {
@@ -10477,7 +10477,7 @@ export interface components {
             };
             /**
              * Format: identifier
-             * @description The entry key, such as the id of a cart. Repeating a request with the same key lets the user enter once.
+             * @description The entry key, such as the id of a cart. If a request is repeated with the same key, the user enters only once.
              */
             key?: string;
         };
@@ -10533,7 +10533,7 @@ export interface components {
          *     }
          */
         JourneyEntryExplanation: {
-            /** @description The last 20 events and list changes that an entrance listens for, newest first. */
+            /** @description The last 20 events and list changes that an entrance reacts to, newest first. */
             facts: {
                 /** @description The name of the event. */
                 event?: string;
@@ -10541,7 +10541,7 @@ export interface components {
                 list?: number;
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description The time of the event or of the list change.
                  */
                 at: string;
                 /** @description The key of the entrance. */
@@ -10556,7 +10556,7 @@ export interface components {
                     seen?: unknown;
                 }[];
             }[];
-            /** @description The checks that depend on no event or list change, as of now. */
+            /** @description The checks that do not depend on an event or a list change, as of now. */
             now: {
                 /** @description The checks, in their order. */
                 checks: {
@@ -10579,7 +10579,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description A `draft` is work in progress; users enter a journey that is `live`, and not one that is `off`. Setting `live` or `off` needs `publisher`.
+             * @description A `draft` is work in progress. Users enter a journey that is `live`, but not one that is `off`. Setting `live` or `off` needs `publisher`.
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
@@ -10722,7 +10722,7 @@ export interface components {
                 /** @description An explanation for developers. It may change. */
                 message: string;
             }[];
-            /** @description The steps at which users are on earlier versions. */
+            /** @description The steps that users on earlier versions are at. */
             steps: {
                 /** @description The key of the step in the version of the users. */
                 external_id: string;
@@ -10776,13 +10776,13 @@ export interface components {
             };
         };
         JourneySimulateInput: {
-            /** @description The number of the version. By default the draft, otherwise the live version. */
+            /** @description The number of the version. By default the draft or, if there is none, the live version. */
             version?: number;
             /** @description Steps as in the body of setJourneySteps, instead of a stored version. */
             steps?: {
                 [key: string]: components["schemas"]["JourneyStepInput"];
             };
-            /** @description A user of the project by `external_id`, as it is now, or a made-up user with a `profile`. */
+            /** @description A user of the project by `external_id`, with current data, or a made-up user with a `profile`. */
             user: {
                 /**
                  * Format: identifier
@@ -10798,7 +10798,7 @@ export interface components {
                     email?: string | null;
                     /**
                      * Format: phone
-                     * @description Preferably E.164. Other forms are normalised if possible.
+                     * @description Preferably E.164. Other formats are normalised if possible.
                      */
                     phone?: string | null;
                     /**
@@ -10817,9 +10817,9 @@ export interface components {
                     };
                 };
             };
-            /** @description The step at which the user enters at `at`. By default the user enters by an input. Without inputs, or in a journey that users enter by requests only, it is the first entrance. */
+            /** @description The step at which the user enters at `at`. By default the user enters through an input. Without inputs, or in a journey that users enter only through requests, the default is the first entrance. */
             entrance?: string;
-            /** @description When the simulation begins. By default now. ISO 8601. */
+            /** @description When the simulation begins. Default: now. ISO 8601. */
             at?: string;
             /** @description The inputs for the user, in any order. */
             inputs?: {
@@ -10843,7 +10843,7 @@ export interface components {
                     email?: string | null;
                     /**
                      * Format: phone
-                     * @description Preferably E.164. Other forms are normalised if possible.
+                     * @description Preferably E.164. Other formats are normalised if possible.
                      */
                     phone?: string | null;
                     /**
@@ -10879,13 +10879,13 @@ export interface components {
             outcomes?: {
                 [key: string]: "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "aborted" | "unknown";
             };
-            /** @description When the simulation ends. Default, and at most: five years after `at`. ISO 8601. */
+            /** @description When the simulation ends. The default, and the latest time allowed, is five years after `at`. ISO 8601. */
             until?: string;
         };
         JourneySimulateReply: {
-            /** @description Visits of steps in order, at most 500. */
+            /** @description Visits to steps, in order; at most 500. */
             visits: {
-                /** @description Which entrance of the simulation it belongs to: 1 for the first. */
+                /** @description The number of the entrance in the simulation that the visit belongs to, from 1. */
                 entrance: number;
                 /** @description The number of the visit in the entrance. */
                 visit: number;
@@ -10905,14 +10905,14 @@ export interface components {
                 path: string | null;
                 /** @description The reason, as a stable code. */
                 reason: string | null;
-                /** @description The values that decided. */
+                /** @description The values that the decision was based on. */
                 seen: {
                     [key: string]: unknown;
                 };
                 /** @description The visit in words. */
                 sentence: string;
             }[];
-            /** @description The number of messages. */
+            /** @description The messages of the steps that the user reached, in order. */
             messages: {
                 /** @description The key of the step. */
                 step: string;
@@ -10922,7 +10922,7 @@ export interface components {
                 campaign_id: number;
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description When the user reaches the step that sends it.
                  */
                 at: string;
                 /** @description Whether the user would get it. Caps and quiet hours are ignored. */
@@ -10940,7 +10940,7 @@ export interface components {
             refused: {
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description When the user would have entered.
                  */
                 at: string;
                 /** @description Why the user did not enter, as a stable code. */
@@ -10949,7 +10949,7 @@ export interface components {
             /** @description How the last entrance ended; null if the user is still inside, or never entered. */
             outcome: {
                 /**
-                 * @description Whether the user completed the journey, or left before.
+                 * @description Whether the user completed the journey or exited earlier.
                  * @enum {string}
                  */
                 as: "completed" | "exited";
@@ -10957,7 +10957,7 @@ export interface components {
                 reason: string;
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description When the entrance ended.
                  */
                 at: string;
             } | null;
@@ -11041,14 +11041,14 @@ export interface components {
             reasons: {
                 [key: string]: number;
             };
-            /** @description By the key of the step, over all versions. */
+            /** @description The statistics of each step, by its key, over all versions. */
             steps: {
                 [key: string]: {
                     /** @description How often users reached the step. */
                     entered?: number;
                     /** @description How many users are at the step now. */
                     active?: number;
-                    /** @description How many users left the step or, at the step, the journey. */
+                    /** @description How many users left the step, including those who left the journey at this step. */
                     left?: number;
                     /** @description How many users left by each path. */
                     paths?: {
@@ -11075,7 +11075,7 @@ export interface components {
                 arm: string | null;
                 /** @description How many reached the goal. */
                 users: number;
-                /** @description Their share of those who entered with this arm. */
+                /** @description `users` as a share of the users who entered with this arm. */
                 rate: number;
                 /** @description The share of held-out users who reached the goal. */
                 holdout_rate?: number;
@@ -11138,13 +11138,13 @@ export interface components {
             entrances: {
                 /** @description The id of the entrance. */
                 entrance_id: number;
-                /** @description The version that the user is on, or was. */
+                /** @description The version that the user is or was on. */
                 version: number;
-                /** @description The cause of the message, which is unique in the project. */
+                /** @description What made the user enter. */
                 cause: {
                     /** @description `event`, `list`, `schedule`, `api` or `link`. */
                     is: string;
-                    /** @description The event, the list, the step of the schedule, the key, or the entrance that linked. */
+                    /** @description The event, the list, the step of the schedule, the key, or the entrance that linked to this journey. */
                     name?: string;
                 };
                 /** @description The entry key. */
@@ -11170,14 +11170,14 @@ export interface components {
                 step?: string;
                 /**
                  * Format: date-time
-                 * @description When the message is due.
+                 * @description The latest time at which the wait ends.
                  */
                 due_at?: string;
                 /** @description True if the user waits here because the journey is on hold. */
                 held?: boolean;
-                /** @description Why the decision failed. It is retried. */
+                /** @description Why the decision failed. The decision is retried. */
                 parked?: string;
-                /** @description The visits of steps, in their order. */
+                /** @description The visits to steps, in order. */
                 visits: {
                     /** @description The number of the visit in the entrance. */
                     visit: number;
@@ -11197,7 +11197,7 @@ export interface components {
                     path: string | null;
                     /** @description The reason as a stable code, such as `rule` or `elapsed`. */
                     reason: string | null;
-                    /** @description The values that decided. */
+                    /** @description The values that the decision was based on. */
                     seen: {
                         [key: string]: unknown;
                     };
@@ -11248,7 +11248,7 @@ export interface components {
             key?: string;
             /** @description True if the user waits here because the journey is on hold. */
             held?: boolean;
-            /** @description Why the decision failed. It is retried. */
+            /** @description Why the decision failed. The decision is retried. */
             parked?: string;
             /**
              * Format: date-time
@@ -11452,14 +11452,14 @@ export interface components {
                 goals?: {
                     /** @description The name in the statistics. It is unique among the goals of the journey. */
                     name: string;
-                    /** @description The event that reaches the goal. */
+                    /** @description The name of the event that achieves the goal. */
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
                     /** @description How many days after the entry, or after the user was held out, the event counts. */
                     within_days: number;
                 }[];
-                /** @description The highest number of entries of a user within 24 hours. Default: 50. */
+                /** @description The maximum number of entries per user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
             /** @description The plan for the users who are inside on earlier versions. */
@@ -11489,9 +11489,9 @@ export interface components {
                     type: "action" | "balancer" | "delay" | "entrance" | "event" | "exit" | "experiment" | "gate" | "link" | "list" | "subscription" | "update" | "wait_until" | "webhook";
                     /** @description The name. */
                     name: string;
-                    /** @description Where an editor shows the step, from left to right. */
+                    /** @description The horizontal position of the step in an editor, from left to right. */
                     x: number;
-                    /** @description Where an editor shows the step, from top to bottom. */
+                    /** @description The vertical position of the step in an editor, from top to bottom. */
                     y: number;
                     /** @description The members depend on the type. */
                     data: {
@@ -11510,7 +11510,7 @@ export interface components {
                         entered?: number;
                         /** @description How many users are at the step now. */
                         active?: number;
-                        /** @description How many users left the step or, at the step, the journey. */
+                        /** @description How many users left the step, including those who left the journey at this step. */
                         left?: number;
                         /** @description How many users left by each path. */
                         paths?: {
@@ -11644,15 +11644,15 @@ export interface components {
             type: "link";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
                 /** @description The journey to enter. */
                 journey_id?: number;
-                /** @description The key of the entrance of that journey. Default: its first entrance with the trigger `none`, or else its first one. */
+                /** @description The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order. */
                 entrance?: string;
             };
             /** @description The steps that follow. */
@@ -11747,7 +11747,7 @@ export interface components {
             /** @description Which users match: `all`, `any` or `none` of 1 to 50 rules, `not` of one rule, or a condition. A condition is on an `attribute`, an `event`, a `list`, a `subscription`, a `campaign`, a `journey`, a `device` or a `bucket`. Rules nest 8 levels deep and have at most 100 conditions. */
             rule?: components["schemas"]["Rule"];
         };
-        /** @description Users in another list. Lists must not refer to each other in a circle. */
+        /** @description Users in another list. Lists must not refer to each other in a cycle. */
         ListCondition: {
             /** @description The id of the list. */
             list: number;
@@ -11808,9 +11808,9 @@ export interface components {
             state: "queued" | "running" | "finished" | "failed" | "cancelled" | "undoing" | "undone";
             /** @description The reason why the import failed. */
             reason: string | null;
-            /** @description Whether nothing is saved and rows are only checked. */
+            /** @description Whether rows are only checked and nothing is saved. */
             dry_run: boolean;
-            /** @description Whether users who exist already are changed. */
+            /** @description Whether existing users are changed. */
             update_existing: boolean;
             /** @description Where the users consented; null if it was not given. */
             consent_source: string | null;
@@ -11830,13 +11830,13 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows about existing users, if `update_existing` is `false`. */
+            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
             /** @description Users who were added to the list. */
             added: number;
-            /** @description Users that the import had created and its undoing removed. */
+            /** @description Users that the import created and that were removed when it was undone. */
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
@@ -11953,9 +11953,9 @@ export interface components {
             state: "queued" | "running" | "finished" | "failed" | "cancelled" | "undoing" | "undone";
             /** @description The reason why the import failed. */
             reason: string | null;
-            /** @description Whether nothing is saved and rows are only checked. */
+            /** @description Whether rows are only checked and nothing is saved. */
             dry_run: boolean;
-            /** @description Whether users who exist already are changed. */
+            /** @description Whether existing users are changed. */
             update_existing: boolean;
             /** @description Where the users consented; null if it was not given. */
             consent_source: string | null;
@@ -11975,13 +11975,13 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows about existing users, if `update_existing` is `false`. */
+            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
             /** @description Users who were added to the list. */
             added: number;
-            /** @description Users that the import had created and its undoing removed. */
+            /** @description Users that the import created and that were removed when it was undone. */
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
@@ -12021,13 +12021,13 @@ export interface components {
              * @description When it was undone; null before.
              */
             undone_at: string | null;
-            /** @description For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes its row. */
+            /** @description For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes their row. */
             first_rows?: {
                 /** @description The line of the row in the file. */
                 line: number;
                 /** @description The id of the user in your system. */
                 external_id?: string | null;
-                /** @description The id that an app gave the user before it was identified. */
+                /** @description The id that an app gave the user before the user was identified. */
                 anonymous_id?: string | null;
                 /** @description The email address. */
                 email?: string | null;
@@ -12173,7 +12173,7 @@ export interface components {
         ListPreviewReply: {
             /** @description Number of users who match the rule. */
             count: number;
-            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight includes them. */
+            /** @description For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight takes them into account. */
             reach: {
                 /**
                  * @description The channel of the messages.
@@ -12243,9 +12243,9 @@ export interface components {
             type: "list";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -12282,7 +12282,7 @@ export interface components {
          *     }
          */
         ListTagList: {
-            /** @description At most 200, those of the most lists first. */
+            /** @description At most 200 tags, those with the most lists first. */
             results: components["schemas"]["ListTag"][];
         };
         /**
@@ -12330,7 +12330,7 @@ export interface components {
              * @description When the result can change because time passes; null if it cannot.
              */
             next_check_at: string | null;
-            /** @description The rule with the finding of each part; null for a static list. */
+            /** @description The rule with the result of each part; null for a static list. */
             explanation: {
                 /** @description The path in the rule; empty for the whole rule. */
                 path: string;
@@ -12497,7 +12497,7 @@ export interface components {
              * @enum {string}
              */
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description The path as the API reference has it, such as `/api/client/lists/{listId}`. */
+            /** @description The path as in the API reference, such as `/api/client/lists/{listId}`. */
             route: string;
             /** @description The path parameters that are ids of this server. */
             params: {
@@ -12547,7 +12547,7 @@ export interface components {
         LostPasswordInput: {
             /**
              * Format: email
-             * @description The email address, in any case.
+             * @description The email address, in upper or lower case.
              */
             email: string;
         };
@@ -12604,7 +12604,7 @@ export interface components {
         MailQueuePause: {
             /** @description The id of the campaign. */
             campaign_id?: number;
-            /** @description A key of `GET /mail-sites`. */
+            /** @description The key of a mail site, from `GET /mail-sites`. */
             site?: string;
         };
         /**
@@ -12633,7 +12633,7 @@ export interface components {
             message_ids?: number[];
             /** @description The id of the campaign. */
             campaign_id?: number;
-            /** @description A key of `GET /mail-sites`. */
+            /** @description The key of a mail site, from `GET /mail-sites`. */
             site?: string;
             /** @description The domain of the recipient. */
             domain?: string;
@@ -12680,7 +12680,7 @@ export interface components {
             /** @description The provider, or the name that the mail hosts have in common. */
             label: string;
             /**
-             * @description `slowed`: the site asked for less. `suspended`: nothing is delivered for a time. `probing`: one email is tried after a suspension.
+             * @description `slowed`: the site asked for slower delivery. `suspended`: nothing is delivered for a time. `probing`: one email is tried after a suspension.
              * @enum {string}
              */
             state: "open" | "slowed" | "suspended" | "probing";
@@ -12689,7 +12689,7 @@ export interface components {
              * @description When the state ends without further replies; null for `open` and `probing`.
              */
             state_until: string | null;
-            /** @description The rule for replies that applied, or `unreachable`; null if the site is open. */
+            /** @description The reply rule that applied, or `unreachable`; null if the site is open. */
             state_reason: string | null;
             /** @description The limits. */
             limits: {
@@ -12699,26 +12699,26 @@ export interface components {
                 mails_per_connection: number;
                 /** @description New connections in a minute. */
                 connections_per_minute: number;
-                /** @description Emails in a second; 0.1 is one email in ten seconds. */
+                /** @description Emails in a second; 0.1 is one email every ten seconds. */
                 mails_per_second: number;
             };
             /** @description The limits that the project set; null if it set none. */
             project_limits: {
                 /** @description Emails that are delivered to the site at the same time. */
                 mails_at_once?: number;
-                /** @description Emails in a second; 0.1 is one email in ten seconds. */
+                /** @description Emails in a second; 0.1 is one email every ten seconds. */
                 mails_per_second?: number;
             } | null;
             /** @description The last reply that refused or deferred an email; null if there was none. */
             last_reply: string | null;
             /**
              * Format: date-time
-             * @description When that reply came; null if there was none.
+             * @description When that reply was received; null if there was none.
              */
             last_replied_at: string | null;
             /** @description The results of the project’s attempts in the last 24 hours. */
             last_24_hours: {
-                /** @description Attempts that delivered. */
+                /** @description Attempts that delivered the email. */
                 delivered: number;
                 /** @description Attempts that will be repeated. */
                 deferred: number;
@@ -12761,13 +12761,13 @@ export interface components {
                 site: string;
                 /** @description The provider, or the name that the mail hosts have in common. */
                 label: string;
-                /** @description The days with at least one, earliest first. */
+                /** @description The days with at least one attempt or complaint, earliest first. */
                 days: {
                     /** @description The day, in UTC. */
                     day: string;
-                    /** @description Attempts of this day that delivered. */
+                    /** @description Attempts on this day that delivered the email. */
                     delivered: number;
-                    /** @description Attempts of this day that failed permanently. */
+                    /** @description Attempts on this day that failed permanently. */
                     bounced: number;
                     /** @description Complaints that were reported on this day. */
                     complained: number;
@@ -12786,7 +12786,7 @@ export interface components {
             limits: {
                 /** @description Emails that are delivered to the site at the same time. */
                 mails_at_once?: number;
-                /** @description Emails in a second; 0.1 is one email in ten seconds. */
+                /** @description Emails in a second; 0.1 is one email every ten seconds. */
                 mails_per_second?: number;
             } | null;
         };
@@ -12844,7 +12844,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -12852,7 +12852,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `mailgun` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `mailgun`; null removes a setting. */
         MailgunSettingsChanges: {
             /**
              * Format: no-control
@@ -12923,7 +12923,7 @@ export interface components {
                  */
                 role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
             }[];
-            /** @description Whether the invitation was not accepted yet. */
+            /** @description Whether the invitation has not been accepted yet. */
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
@@ -12967,7 +12967,7 @@ export interface components {
         MemberInput: {
             /**
              * Format: email
-             * @description The email address, in any case.
+             * @description The email address, in upper or lower case.
              */
             email: string;
             /** @description The name. */
@@ -13050,16 +13050,16 @@ export interface components {
          *     }
          */
         MessageInput: {
-            /** @description A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes. */
+            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
             campaign?: string;
             /** @description The id of a running trigger campaign, instead of `campaign`. */
             campaign_id?: number;
-            /** @description The content, instead of a campaign: the members of a template of the channel of `subscription_id`, with Liquid. It takes `subscription_id`. */
+            /** @description The content, instead of a campaign: the members of a template for the channel of `subscription_id`, which may contain Liquid. Requires `subscription_id`. */
             content?: components["schemas"]["EmailTemplate"] | components["schemas"]["TextTemplate"] | components["schemas"]["WebhookTemplate"] | (components["schemas"]["PushTemplate"] | components["schemas"]["InAppTemplate"]);
             /** @description The subscription type of a message with `content`. It decides the channel. */
             subscription_id?: number;
             /**
-             * @description The recipient, by `external_id` or `anonymous_id`. The user is created or changed as by an event.
+             * @description The recipient, by `external_id` or `anonymous_id`. The user is created or changed in the same way as by an event.
              * @example {
              *       "external_id": "ana",
              *       "email": "ana@example.com",
@@ -13073,7 +13073,7 @@ export interface components {
             user: {
                 /**
                  * Format: identifier
-                 * @description The id that an app gave the user before it was identified.
+                 * @description The id that an app gave the user before the user was identified.
                  */
                 anonymous_id?: string | null;
                 /**
@@ -13088,7 +13088,7 @@ export interface components {
                 email?: string | null;
                 /**
                  * Format: phone
-                 * @description Preferably E.164. Other forms are normalised if possible.
+                 * @description Preferably E.164. Other formats are normalised if possible.
                  */
                 phone?: string | null;
                 /**
@@ -13117,7 +13117,7 @@ export interface components {
              * @description Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.
              */
             key?: string;
-            /** @description When to send it. By default at once. ISO 8601. */
+            /** @description When to send it. Default: immediately. ISO 8601. */
             send_at?: string;
             /** @description A message that was not sent this many minutes after `send_at` is skipped. By default the deadline of the campaign applies; with `content`, an hour for transactional subscription types and 72 hours for others. */
             expires_after_minutes?: number;
@@ -13126,7 +13126,7 @@ export interface components {
              * @description The locale of the template, a BCP 47 tag. By default that of the user.
              */
             locale?: string;
-            /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links of the message are not tracked. */
+            /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked. */
             redact?: string[];
             /** @description Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent. */
             attachments?: {
@@ -13144,7 +13144,7 @@ export interface components {
                 content: string;
                 /**
                  * Format: no-control
-                 * @description Shows the file in the HTML wherever it refers to `cid:` and this id.
+                 * @description The file is shown wherever the HTML refers to `cid:` and this id.
                  */
                 content_id?: string;
             }[];
@@ -13296,7 +13296,7 @@ export interface components {
         MessageReport: {
             /** @description A day in UTC, such as `2026-11-23`. */
             since: string;
-            /** @description The last day. Included. */
+            /** @description The last day, inclusive. */
             until: string;
             /** @description The first day of the comparison period, which ends the day before `since`. */
             previous_since: string;
@@ -13568,7 +13568,7 @@ export interface components {
             detail: string | null;
             /** @description The address that the message went to; null before an attempt, and for erased users. */
             recipient: string | null;
-            /** @description The kind of the provider that had the last attempt. */
+            /** @description The kind of the provider that made the last attempt. */
             provider: string | null;
             /** @description How many attempts were made. */
             attempts: number;
@@ -13690,7 +13690,7 @@ export interface components {
             detail: string | null;
             /** @description The address that the message went to; null before an attempt, and for erased users. */
             recipient: string | null;
-            /** @description The kind of the provider that had the last attempt. */
+            /** @description The kind of the provider that made the last attempt. */
             provider: string | null;
             /** @description How many attempts were made. */
             attempts: number;
@@ -13762,7 +13762,7 @@ export interface components {
                     attempt: number;
                     /**
                      * Format: date-time
-                     * @description When the state was set.
+                     * @description When the attempt ended.
                      */
                     at: string;
                     /**
@@ -13786,7 +13786,7 @@ export interface components {
                     detail?: string;
                 }[];
             }[];
-            /** @description The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. Any other message is rendered again, for the user as it is now, without tracking. Null before an attempt, after a message that was never attempted, and once the user, the campaign or the template is deleted. */
+            /** @description The rendered message; its members depend on the channel. For sandbox and inbox messages, it is what was stored. Any other message is rendered again with the user’s current data, without tracking. Null before an attempt, for a message that was never attempted, and once the user, the campaign or the template is deleted. */
             content: {
                 /** @description The sender. */
                 from?: string;
@@ -13811,7 +13811,7 @@ export interface components {
                 type: string;
                 /** @description The title. */
                 title: string;
-                /** @description The text. */
+                /** @description The text, or the body of the request. */
                 body: string;
                 /** @description The body in HTML. */
                 html?: string;
@@ -13824,7 +13824,7 @@ export interface components {
             } | {
                 /** @description The title. */
                 title: string;
-                /** @description The text. */
+                /** @description The text, or the body of the request. */
                 body: string;
                 /** @description URL that opens when it is tapped. */
                 url?: string;
@@ -13837,7 +13837,7 @@ export interface components {
             } | {
                 /** @description E.164. */
                 to: string;
-                /** @description The text. */
+                /** @description The text, or the body of the request. */
                 body: string;
             } | {
                 /** @description The HTTP method. */
@@ -13848,18 +13848,18 @@ export interface components {
                 headers: {
                     [key: string]: string;
                 };
-                /** @description The text. */
+                /** @description The text, or the body of the request. */
                 body?: string;
             } | null;
             /** @description The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed. */
             timeline: {
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description When it happened.
                  */
                 at: string;
                 /**
-                 * @description The state that the message entered, or the action of its user.
+                 * @description The state that the message entered, or the action of the user.
                  * @enum {string}
                  */
                 what: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown" | "opened" | "clicked";
@@ -13894,7 +13894,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -13909,7 +13909,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `messagebird` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `messagebird`; null removes a setting. */
         MessagebirdSettingsChanges: {
             /** @description Access key */
             access_key?: string | null;
@@ -13941,13 +13941,13 @@ export interface components {
                 default_from?: string;
                 /**
                  * Format: hostname-or-ip
-                 * @description A domain whose email comes to this server, such as `bounce.example.com`. Default: that of the domain of the sender, if it has one.
+                 * @description A domain whose email is delivered to this server, such as `bounce.example.com`. Default: the return path of the sender’s domain, if it has one.
                  */
                 return_domain?: string;
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -13955,7 +13955,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `mta` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `mta`; null removes a setting. */
         MtaSettingsChanges: {
             /**
              * Format: no-control
@@ -13964,7 +13964,7 @@ export interface components {
             default_from?: string | null;
             /**
              * Format: hostname-or-ip
-             * @description A domain whose email comes to this server, such as `bounce.example.com`. Default: that of the domain of the sender, if it has one.
+             * @description A domain whose email is delivered to this server, such as `bounce.example.com`. Default: the return path of the sender’s domain, if it has one.
              */
             return_domain?: string | null;
         };
@@ -14087,11 +14087,11 @@ export interface components {
                  */
                 started_at: string | null;
             }[];
-            /** @description Accepted events and users: since when the oldest waits; null if none does. */
+            /** @description Accepted events and users that are waiting or could not be applied. */
             processing: {
                 /**
                  * Format: date-time
-                 * @description When the oldest began to wait; null if none waits.
+                 * @description When the oldest waiting item began to wait; null if nothing is waiting.
                  */
                 waiting_since: string | null;
                 /** @description Accepted items that could not be applied, at most 1,000. */
@@ -14104,7 +14104,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description Today and the six days before, by UTC. */
+                /** @description Today and the six days before, in UTC. */
                 last_7_days: {
                     /** @description Messages that a provider accepted. */
                     sent: number;
@@ -14302,7 +14302,7 @@ export interface components {
             project_id: number;
             /** @description The id of the user in your system. */
             external_id: string;
-            /** @description The id that an app gave the user before it was identified. */
+            /** @description The id that an app gave the user before the user was identified. */
             anonymous_id: string | null;
             /** @description The email address. */
             email: string | null;
@@ -14312,7 +14312,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register closes to the caller. */
+            /** @description Custom attributes, without those that the register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -14351,7 +14351,7 @@ export interface components {
             token: string;
             /**
              * Format: email
-             * @description The email address, in any case.
+             * @description The email address, in upper or lower case.
              */
             email: string;
             /** @description The name. */
@@ -14399,7 +14399,7 @@ export interface components {
          *     }
          */
         PageThemePreviewInput: {
-            /** @description The theme to draw. By default that of the project. */
+            /** @description The theme to preview. By default that of the project. */
             theme?: {
                 /** @description The name of the sender. By default the name of the project. */
                 brand_name?: string | null;
@@ -14453,7 +14453,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it last signed in.
+             * @description When it was last used to sign in.
              */
             used_at: string | null;
         };
@@ -14525,7 +14525,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -14540,7 +14540,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `plivo` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `plivo`; null removes a setting. */
         PlivoSettingsChanges: {
             /** @description Auth ID */
             auth_id?: string | null;
@@ -14592,7 +14592,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -14600,7 +14600,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `postmark` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `postmark`; null removes a setting. */
         PostmarkSettingsChanges: {
             /**
              * Format: no-control
@@ -14637,13 +14637,13 @@ export interface components {
             object_id: number;
             /** @description With `false`, the member has left the editor. By default `true`. */
             is_here?: boolean;
-            /** @description With `true`, the member opens it only if no other one has it open. By default `false`. */
+            /** @description With `true`, the member opens it only if no other member has it open. By default `false`. */
             only_if_alone?: boolean;
         };
         PresenceReply: {
             /** @description Whether the member has it open now. */
             is_here: boolean;
-            /** @description The other members who have the object open, those who came first before the others. */
+            /** @description The other members who have the object open, in the order in which they opened it. */
             others: {
                 /** @description The id of the member. */
                 member_id: number;
@@ -14687,7 +14687,7 @@ export interface components {
             has_totp: boolean;
             /** @description Whether there is a passkey. */
             has_passkey: boolean;
-            /** @description How many recovery codes were not used. */
+            /** @description How many recovery codes have not been used. */
             recovery_codes_left: number;
         };
         ProfileChanges: {
@@ -14695,7 +14695,7 @@ export interface components {
             name?: string;
         };
         ProfilePasskeyBeginReply: {
-            /** @description Options for `navigator.credentials`, as JSON of WebAuthn. */
+            /** @description Options for `navigator.credentials`, in the JSON format of WebAuthn. */
             options: {
                 [key: string]: unknown;
             };
@@ -14728,7 +14728,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it last signed in.
+             * @description When it was last used to sign in.
              */
             used_at: string | null;
             /** @description Each can be used once when the passkey is lost. They are shown once, and only with the first second factor. */
@@ -15024,7 +15024,7 @@ export interface components {
             journeys: number;
             /** @description The number of lists. */
             lists: number;
-            /** @description Keys that stop working. */
+            /** @description The number of keys. They stop working when the project is deleted. */
             keys: number;
         };
         /**
@@ -15063,7 +15063,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The kind of provider. `GET /api/client/providers/meta` describes them.
+             * @description The kind of provider. `GET /api/client/providers/meta` describes the kinds.
              * @enum {string}
              */
             kind: "apns" | "discard" | "fcm" | "http" | "inbox" | "mailgun" | "messagebird" | "mta" | "plivo" | "postmark" | "resend" | "sandbox" | "sendgrid" | "ses" | "smtp" | "telnyx" | "twilio" | "vonage" | "web_push";
@@ -15087,7 +15087,7 @@ export interface components {
             } | null;
             /** @description The names of the secrets that are set. */
             has_secrets: string[];
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate: {
                 /** @description The number of messages. */
                 limit: number;
@@ -15122,7 +15122,7 @@ export interface components {
             settings?: components["schemas"]["ProviderSettingsChanges"];
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -15188,13 +15188,13 @@ export interface components {
          */
         ProviderMeta: {
             /**
-             * @description The kind of provider. `GET /api/client/providers/meta` describes them.
+             * @description The kind of provider. `GET /api/client/providers/meta` describes the kinds.
              * @enum {string}
              */
             name: "apns" | "discard" | "fcm" | "http" | "inbox" | "mailgun" | "messagebird" | "mta" | "plivo" | "postmark" | "resend" | "sandbox" | "sendgrid" | "ses" | "smtp" | "telnyx" | "twilio" | "vonage" | "web_push";
             /** @description The name to display. */
             label: string;
-            /** @description The channels that this kind can send. */
+            /** @description The channels that this kind supports. */
             channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
             /** @description JSON Schema of the settings; secrets are `writeOnly`. */
             settings: {
@@ -15506,7 +15506,7 @@ export interface components {
             /** @description The id of the campaign. */
             campaign_id: number | null;
             /**
-             * @description A message of Carillon, an email that was submitted over SMTP, or a daily report about TLS to the domain.
+             * @description A Carillon message, an email that was submitted over SMTP, or a daily TLS report to the domain.
              * @enum {string}
              */
             source: "message" | "submission" | "report";
@@ -15536,7 +15536,7 @@ export interface components {
                 attempt: number;
                 /**
                  * Format: date-time
-                 * @description When the state was set.
+                 * @description When the attempt ended.
                  */
                 at: string;
                 /**
@@ -15614,7 +15614,7 @@ export interface components {
             /** @description Whether messages of at least one subscription type reach the user. */
             is_reachable: boolean;
             /**
-             * @description The reason code, as of a skipped message; null if the channel reaches the user.
+             * @description The reason code, as for a skipped message; null if the channel reaches the user.
              * @enum {string|null}
              */
             reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;
@@ -15669,7 +15669,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -15677,7 +15677,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `resend` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `resend`; null removes a setting. */
         ResendSettingsChanges: {
             /**
              * Format: no-control
@@ -15749,11 +15749,11 @@ export interface components {
          */
         Rule: components["schemas"]["RuleAll"] | components["schemas"]["RuleAny"] | components["schemas"]["RuleNone"] | components["schemas"]["RuleNot"] | components["schemas"]["AttributeCondition"] | components["schemas"]["BucketCondition"] | components["schemas"]["CampaignCondition"] | components["schemas"]["DeviceCondition"] | components["schemas"]["EventCondition"] | components["schemas"]["JourneyCondition"] | components["schemas"]["ListCondition"] | components["schemas"]["SubscriptionCondition"];
         RuleAll: {
-            /** @description The rules in it. */
+            /** @description The rules in the group. */
             all: components["schemas"]["Rule"][];
         };
         RuleAny: {
-            /** @description The rules in it. */
+            /** @description The rules in the group. */
             any: components["schemas"]["Rule"][];
         };
         /**
@@ -15787,7 +15787,7 @@ export interface components {
          *       "conditions": {
          *         "list": {
          *           "label": "List",
-         *           "description": "Users in another list. Lists must not refer to each other in a circle.",
+         *           "description": "Users in another list. Lists must not refer to each other in a cycle.",
          *           "schema": {
          *             "type": "object",
          *             "required": [
@@ -15872,10 +15872,10 @@ export interface components {
             /** @description The attributes outside `data` by name. A path into `data` accepts every operator. */
             attributes: {
                 [key: string]: {
-                    /** @description The attribute as sentences name it. */
+                    /** @description The name of the attribute in sentences. */
                     label: string;
                     /**
-                     * @description The type. It accepts the operators that have this type.
+                     * @description The type. The attribute accepts the operators that have this type in `types`.
                      * @enum {string}
                      */
                     type: "string" | "number" | "boolean" | "date" | "array";
@@ -15907,7 +15907,7 @@ export interface components {
             };
         };
         RuleNone: {
-            /** @description The rules in it. */
+            /** @description The rules in the group. */
             none: components["schemas"]["Rule"][];
         };
         RuleNot: {
@@ -15974,7 +15974,7 @@ export interface components {
          *           "severity": "warning",
          *           "param": "html",
          *           "line": 12,
-         *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+         *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decorative images."
          *         }
          *       ],
          *       "links": [
@@ -16021,11 +16021,11 @@ export interface components {
             }[];
             /** @description The links of the HTML in order, 500 at most. */
             links: {
-                /** @description The URL as the message has it. */
+                /** @description The URL as it is in the message. */
                 url: string;
                 /** @description Where a tracked link leads. */
                 target: string | null;
-                /** @description The words of the link. */
+                /** @description The text of the link. */
                 text: string;
                 /** @description The line of the HTML. */
                 line: number;
@@ -16072,7 +16072,7 @@ export interface components {
         SandboxMessageReleaseReply: {
             /** @description Whether the relay of this server accepted the copy. */
             is_accepted: boolean;
-            /** @description Why not; null if it did. */
+            /** @description Why the relay did not accept the copy; null if it did. */
             message: string | null;
         };
         /**
@@ -16178,15 +16178,15 @@ export interface components {
                 /** @description The text, or the body of the request. */
                 body?: string;
             };
-            /** @description Of an email: the headers that are not in `content`, such as `List-Unsubscribe`. */
+            /** @description For an email, the headers that are not in `content`, such as `List-Unsubscribe`. */
             headers?: {
                 [key: string]: string;
             };
-            /** @description Of an email to a user: the page that shows it in the browser, as of now. Opening it counts nothing. */
+            /** @description For an email to a user, the page that shows it in the browser, as of now. Opening the page is not counted. */
             view_url?: string;
-            /** @description Of a message to a user: the preference page as the user would see it. It saves nothing. */
+            /** @description For a message to a user, the preference page as the user would see it. The page saves nothing. */
             preferences_url?: string;
-            /** @description Of an email: the source, as an SMTP relay would have got it. */
+            /** @description For an email, the source as an SMTP relay would have received it. */
             source?: string;
             /**
              * Format: date-time
@@ -16212,7 +16212,7 @@ export interface components {
             settings: Record<string, never>;
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -16227,7 +16227,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `sandbox` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `sandbox`; null removes a setting. */
         SandboxSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -16379,7 +16379,7 @@ export interface components {
              * @enum {string}
              */
             type: "user" | "campaign" | "journey" | "list" | "webhook" | "domain";
-            /** @description The id for the path of the object; of a user, the `external_id`. */
+            /** @description The id to use in the path of the object; for a user, the `external_id`. */
             id: string;
             /** @description Its name. */
             name: string;
@@ -16439,7 +16439,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -16447,7 +16447,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `sendgrid` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `sendgrid`; null removes a setting. */
         SendgridSettingsChanges: {
             /**
              * Format: no-control
@@ -16524,16 +16524,16 @@ export interface components {
          *     }
          */
         SentMessage: {
-            /** @description The id of the message, which getMessage reads. */
+            /** @description The id of the message. Read it with getMessage. */
             id: number;
             /**
-             * @description `queued`, or `skipped` if it cannot be sent. For a repeated request, the present state.
+             * @description `queued`, or `skipped` if it cannot be sent. For a repeated request, the current state.
              * @enum {string}
              */
             state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
             /** @description Why it is in this state, such as `suppressed` or `not_subscribed`. */
             reason: string | null;
-            /** @description More about the reason: of `suppressed`, the kind of suppression. */
+            /** @description More about the reason: for `suppressed`, the kind of suppression. */
             detail: string | null;
             /** @description The user. */
             user: {
@@ -16541,10 +16541,10 @@ export interface components {
                 id: number;
                 /** @description The id of the user in your system. */
                 external_id: string | null;
-                /** @description The id that an app gave the user before it was identified. */
+                /** @description The id that an app gave the user before the user was identified. */
                 anonymous_id: string | null;
             };
-            /** @description Whether an earlier request with this `key` made the message, so that nothing was sent now. */
+            /** @description Whether an earlier request with this `key` created the message, so that this request sent nothing. */
             duplicate: boolean;
         };
         /**
@@ -16691,7 +16691,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -16699,7 +16699,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `ses` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `ses`; null removes a setting. */
         SesSettingsChanges: {
             /** @description Region */
             region?: string | null;
@@ -16742,7 +16742,7 @@ export interface components {
         SignInInput: {
             /**
              * Format: email
-             * @description The email address, in any case.
+             * @description The email address, in upper or lower case.
              */
             email: string;
             /** @description The password. */
@@ -16826,7 +16826,7 @@ export interface components {
                  * @description Password
                  */
                 password?: string;
-                /** @description The highest number of connections of each process. Default: 10. */
+                /** @description The maximum number of connections per process. Default: 10. */
                 connections?: number;
                 /**
                  * Format: no-control
@@ -16836,7 +16836,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -16844,7 +16844,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `smtp` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `smtp`; null removes a setting. */
         SmtpSettingsChanges: {
             /**
              * Format: hostname-or-ip
@@ -16868,7 +16868,7 @@ export interface components {
              * @description Password
              */
             password?: string | null;
-            /** @description The highest number of connections of each process. Default: 10. */
+            /** @description The maximum number of connections per process. Default: 10. */
             connections?: number | null;
             /**
              * Format: no-control
@@ -16965,7 +16965,7 @@ export interface components {
             is_transactional: boolean;
             /** @description Whether an opt-in must be confirmed. */
             requires_confirmation: boolean;
-            /** @description Describes the messages to users in the preference centre. */
+            /** @description A description of the messages, shown to users in the preference centre. */
             description?: string;
             /**
              * Format: date-time
@@ -16997,7 +16997,7 @@ export interface components {
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
-            /** @description Describes the messages to users in the preference centre. */
+            /** @description A description of the messages, shown to users in the preference centre. */
             description?: string | null;
         };
         /** @description Users with this subscription state. Without a stored state, the default of the subscription type applies. */
@@ -17038,7 +17038,7 @@ export interface components {
             is_transactional?: boolean;
             /** @description Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm. */
             requires_confirmation?: boolean;
-            /** @description Describes the messages to users in the preference centre. */
+            /** @description A description of the messages, shown to users in the preference centre. */
             description?: string | null;
         };
         SubscriptionPage: {
@@ -17060,9 +17060,9 @@ export interface components {
             type: "subscription";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -17171,7 +17171,7 @@ export interface components {
             database: {
                 /** @description The version of PostgreSQL. */
                 version: string;
-                /** @description Whether it is the embedded one. */
+                /** @description Whether it is the embedded PostgreSQL. */
                 is_embedded: boolean;
                 /** @description Whether commits survive a power failure. */
                 is_durable: boolean;
@@ -17202,7 +17202,7 @@ export interface components {
                 /** @description The number of the last migration of this release. */
                 expected: number;
             };
-            /** @description What waits for the workers. */
+            /** @description The work that is waiting for the workers. */
             queues: {
                 /** @description The name, as in the metrics. */
                 name: string;
@@ -17238,7 +17238,7 @@ export interface components {
             retention: {
                 /** @description The setting, with its unit in its name. */
                 setting: string;
-                /** @description The age at which it deletes; 0 keeps forever. */
+                /** @description The age at which data is deleted; 0 keeps data forever. */
                 value: number;
             }[];
             /**
@@ -17303,7 +17303,7 @@ export interface components {
             settings: {
                 /** @description API key */
                 api_key: string;
-                /** @description The public key of the account in Base64, with which reports are verified. */
+                /** @description The public key of the account in Base64, used to verify reports. */
                 public_key: string;
                 /** @description A number in E.164, a short code or an alphanumeric sender id. */
                 from?: string;
@@ -17312,7 +17312,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -17327,11 +17327,11 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `telnyx` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `telnyx`; null removes a setting. */
         TelnyxSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
-            /** @description The public key of the account in Base64, with which reports are verified. */
+            /** @description The public key of the account in Base64, used to verify reports. */
             public_key?: string | null;
             /** @description A number in E.164, a short code or an alphanumeric sender id. */
             from?: string | null;
@@ -17353,7 +17353,7 @@ export interface components {
             name: string;
             /** @description The media type. */
             content_type: string;
-            /** @description The id by which the HTML shows the file; null for an attachment. */
+            /** @description The id that the HTML uses to show the file; null for an attachment. */
             content_id: string | null;
             /** @description The size, decoded. */
             size_bytes: number;
@@ -17381,7 +17381,7 @@ export interface components {
             content: string;
             /**
              * Format: no-control
-             * @description Shows the file in the HTML wherever it refers to `cid:` and this id.
+             * @description The file is shown wherever the HTML refers to `cid:` and this id.
              */
             content_id?: string;
         };
@@ -17401,7 +17401,7 @@ export interface components {
             name: string;
             /** @description The media type. */
             content_type: string;
-            /** @description The id by which the HTML shows the file; null for an attachment. */
+            /** @description The id that the HTML uses to show the file; null for an attachment. */
             content_id: string | null;
             /** @description The size, decoded. */
             size_bytes: number;
@@ -17483,11 +17483,11 @@ export interface components {
                 /** @description The maximum. */
                 max: number;
             } | null;
-            /** @description How many users need how many segments, fewest first. */
+            /** @description The number of users for each number of segments, fewest segments first. */
             shares: {
                 /** @description A number of segments. */
                 segments: number;
-                /** @description How many users have this number. */
+                /** @description How many users need this number of segments. */
                 users: number;
                 /** @description The share of the measured users, from 0 to 1. */
                 share: number;
@@ -17503,13 +17503,13 @@ export interface components {
             } | null;
             /** @description An estimate of how many users in the lists of a blast get it, from their share in the sample. */
             recipients: number | null;
-            /** @description An estimate by the `segment_price` of the provider; null if it has none. */
+            /** @description An estimate based on the `segment_price` of the provider; null if it has none. */
             cost: {
                 /** @description ISO 4217. */
                 currency: string;
                 /** @description The mean number of segments, times the price of one. */
                 per_message: number;
-                /** @description `per_message` for `recipients`. */
+                /** @description `per_message` times `recipients`. */
                 total: number | null;
             } | null;
         };
@@ -17542,7 +17542,7 @@ export interface components {
             /** @description The domain of the recipients; null for the total of several domains. */
             domain: string | null;
             /**
-             * @description `tlsa`: the host asks for TLS by DANE. `sts`: the domain asks for it by MTA-STS.
+             * @description `tlsa`: the host requires TLS through DANE. `sts`: the domain requires it through MTA-STS.
              * @enum {string}
              */
             policy: "tlsa" | "sts" | "no-policy-found";
@@ -17595,7 +17595,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -17610,7 +17610,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `twilio` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `twilio`; null removes a setting. */
         TwilioSettingsChanges: {
             /** @description Account SID */
             account_sid?: string | null;
@@ -17634,9 +17634,9 @@ export interface components {
             type: "update";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -17679,7 +17679,7 @@ export interface components {
             project_id: number;
             /** @description The id of the user in your system. */
             external_id: string;
-            /** @description The id that an app gave the user before it was identified. */
+            /** @description The id that an app gave the user before the user was identified. */
             anonymous_id: string | null;
             /** @description The email address. */
             email: string | null;
@@ -17689,7 +17689,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register closes to the caller. */
+            /** @description Custom attributes, without those that the register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -17734,7 +17734,7 @@ export interface components {
             index: number;
             /** @description The id of the user in your system. */
             external_id?: string;
-            /** @description The id that an app gave the user before it was identified. */
+            /** @description The id that an app gave the user before the user was identified. */
             anonymous_id?: string;
             /** @description The user as saved; absent if the item failed. */
             user?: components["schemas"]["User"];
@@ -17792,7 +17792,7 @@ export interface components {
             source: "api" | "session" | "import" | "preference_page" | "unsubscribe_page" | "one_click" | "confirmation" | "text_keyword" | "complaint" | "provider" | "journey" | "sign_up" | "merge";
             /** @description The version of the page that was shown, or the `consent_source` of an import; null if there is none. */
             wording: string | null;
-            /** @description Evidence, by the source of the entry. */
+            /** @description The evidence. Its members depend on the source of the entry. */
             proof: components["schemas"]["ConsentProof"];
             /**
              * Format: date-time
@@ -17834,7 +17834,7 @@ export interface components {
              * @enum {string}
              */
             state: "requested" | "finished";
-            /** @description How many rows were removed, by the members of an export. Messages stay as counts, without personal data. */
+            /** @description The number of rows that were removed, by the member of the export that held them. Messages stay as counts, without personal data. */
             removed: {
                 [key: string]: number;
             };
@@ -17881,7 +17881,7 @@ export interface components {
             /** @description The journey that wrote the event or caused it; absent for others. */
             journey_id?: number;
             /**
-             * @description `api` for an event of a request, `system` for one that Carillon wrote itself. A request cannot set it.
+             * @description `api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set it.
              * @enum {string}
              */
             source: "api" | "system";
@@ -17962,7 +17962,7 @@ export interface components {
             exported_at: string;
             /** @description The id of the user. */
             user_id: number;
-            /** @description The profile, and those of users that were merged into it. */
+            /** @description The profile, and the profiles of users who were merged into this user. */
             profiles: {
                 [key: string]: unknown;
             }[];
@@ -17986,7 +17986,7 @@ export interface components {
             confirmations: {
                 [key: string]: unknown;
             }[];
-            /** @description Memberships of lists, former ones included. */
+            /** @description Current and former list memberships. */
             lists: {
                 [key: string]: unknown;
             }[];
@@ -18038,7 +18038,7 @@ export interface components {
             imports: {
                 [key: string]: unknown;
             }[];
-            /** @description Email that this server delivers, with its attempts; also what applications submitted to the address over SMTP. */
+            /** @description Email that this server delivers, with its attempts, including email that applications submitted to the address over SMTP. */
             emails: {
                 [key: string]: unknown;
             }[];
@@ -18062,7 +18062,7 @@ export interface components {
             key?: string;
             /** @description True if the user waits here because the journey is on hold. */
             held?: boolean;
-            /** @description Why the decision failed. It is retried. */
+            /** @description Why the decision failed. The decision is retried. */
             parked?: string;
             /**
              * Format: date-time
@@ -18166,7 +18166,7 @@ export interface components {
             project_id: number;
             /** @description The id of the user in your system. */
             external_id: string;
-            /** @description The id that an app gave the user before it was identified. */
+            /** @description The id that an app gave the user before the user was identified. */
             anonymous_id: string | null;
             /** @description The email address. */
             email: string | null;
@@ -18176,7 +18176,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register closes to the caller. */
+            /** @description Custom attributes, without those that the register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -18194,7 +18194,7 @@ export interface components {
             updated_at: string;
             /** @description The push devices of the user. */
             devices: components["schemas"]["DeviceReply"][];
-            /** @description The channels whose messages do not reach the user, because its address is suppressed. */
+            /** @description The channels whose messages do not reach the user, because their address is suppressed. */
             suppressions: {
                 /**
                  * @description The channel of the messages.
@@ -18341,7 +18341,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description `api` for an event of a request, `system` for events and actions of Carillon itself.
+             * @description `api` for an event from a request, `system` for events and actions of Carillon itself.
              * @enum {string}
              */
             source: "api" | "system";
@@ -18375,7 +18375,7 @@ export interface components {
         UserUpsert: {
             /**
              * Format: identifier
-             * @description The id that an app gave the user before it was identified.
+             * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string | null;
             /**
@@ -18390,7 +18390,7 @@ export interface components {
             email?: string | null;
             /**
              * Format: phone
-             * @description Preferably E.164. Other forms are normalised if possible.
+             * @description Preferably E.164. Other formats are normalised if possible.
              */
             phone?: string | null;
             /**
@@ -18437,7 +18437,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -18452,7 +18452,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings of a provider of the kind `vonage` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `vonage`; null removes a setting. */
         VonageSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
@@ -18463,7 +18463,7 @@ export interface components {
             /** @description A number or an alphanumeric sender id. */
             from?: string | null;
         };
-        /** @description Waits until an event occurs, until the user is in a list or matches a rule, or until the time is over. */
+        /** @description Waits until an event occurs, until the user is in a list or matches a rule, or until the timeout ends. */
         WaitUntilStep: {
             /**
              * @description The kind of step.
@@ -18472,19 +18472,19 @@ export interface components {
             type: "wait_until";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
-                /** @description Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts. */
+                /** @description Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies. */
                 conditions?: {
-                    /** @description The path that users take when this condition is the first that is met. */
+                    /** @description The path that users take when this condition is met first. */
                     path: string;
                     /** @description The event to wait for. */
                     event_name?: string;
-                    /** @description Tests of the event’s data. All of them must pass. As in the `where` of a rule. */
+                    /** @description Tests of the event’s data. All of them must pass, as in the `where` of a rule. */
                     where?: components["schemas"]["EventTest"][];
                     /**
                      * @description When events and list changes begin to count: when the user entered the journey (default), or reached the step.
@@ -18537,7 +18537,7 @@ export interface components {
             };
             /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
-            /** @description The highest number of attempts per interval, over all processes. */
+            /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
                 /** @description The number of messages. */
                 limit: number;
@@ -18545,7 +18545,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings of a provider of the kind `web_push` to change; null removes one. */
+        /** @description Settings to change in a provider of the kind `web_push`; null removes a setting. */
         WebPushSettingsChanges: {
             /** @description A `mailto:` or `https://` address for push services. */
             subject?: string | null;
@@ -18580,7 +18580,7 @@ export interface components {
             /** @description The HTTPS URL to which signed payloads are sent. */
             url: string;
             /**
-             * @description `inactive`: paused over the API. `disabled`: suspended by the system after failures.
+             * @description `inactive`: paused through the API. `disabled`: suspended by the system after failures.
              * @enum {string}
              */
             status: "active" | "inactive" | "disabled";
@@ -18803,7 +18803,7 @@ export interface components {
                  * @description When the attempt began.
                  */
                 attempted_at: string;
-                /** @description The headers of the request, signed with the present secrets. After a rotation, the headers that were sent had other signatures. */
+                /** @description The headers of the request, signed with the current secrets. After a rotation, the headers that were sent had other signatures. */
                 headers: {
                     [key: string]: string;
                 };
@@ -18866,7 +18866,7 @@ export interface components {
         WebhookReplay: {
             /** @description The id. */
             id: number;
-            /** @description The event types that the endpoint subscribes to. */
+            /** @description The event types that are delivered again. */
             event_types: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
             /** @description Whether events that the endpoint had accepted are skipped. */
             unaccepted_only: boolean;
@@ -18951,7 +18951,7 @@ export interface components {
             /** @description The HTTPS URL to which signed payloads are sent. */
             url: string;
             /**
-             * @description `inactive`: paused over the API. `disabled`: suspended by the system after failures.
+             * @description `inactive`: paused through the API. `disabled`: suspended by the system after failures.
              * @enum {string}
              */
             status: "active" | "inactive" | "disabled";
@@ -18987,7 +18987,7 @@ export interface components {
              * @description Key of the HMAC that signs payloads. Generated by default. It is only shown in the reply to this request.
              */
             signing_secret?: string;
-            /** @description How long events are signed with the old secret too. Default: 86400. */
+            /** @description How long events are also signed with the old secret. Default: 86400. */
             grace_period_seconds?: number;
         };
         /** @description Calls a URL and waits for the answer, which later steps can read. */
@@ -18999,9 +18999,9 @@ export interface components {
             type: "webhook";
             /** @description The name. */
             name?: string;
-            /** @description Where an editor shows the step, from left to right. */
+            /** @description The horizontal position of the step in an editor, from left to right. */
             x: number;
-            /** @description Where an editor shows the step, from top to bottom. */
+            /** @description The vertical position of the step in an editor, from top to bottom. */
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
@@ -19023,7 +19023,7 @@ export interface components {
                 body?: string;
                 /** @description How long to wait for an answer. Default 15. */
                 timeout_seconds?: number;
-                /** @description How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default 3. */
+                /** @description How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default 3. */
                 retries?: number;
             };
             /** @description The steps that follow. */
@@ -19050,7 +19050,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description The text. */
+            /** @description The body of the request. */
             body?: string;
             /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
@@ -19289,10 +19289,10 @@ export interface components {
                  * @example {
                  *       "status": "error",
                  *       "code": "validation_failed",
-                 *       "message": "Nothing was saved. It has changed since you read it.",
+                 *       "message": "Nothing was saved. The object has changed since you read it. Read it again, and repeat your change.",
                  *       "error": {
                  *         "code": "validation_failed",
-                 *         "message": "Nothing was saved. It has changed since you read it.",
+                 *         "message": "Nothing was saved. The object has changed since you read it. Read it again, and repeat your change.",
                  *         "param": "If-Match",
                  *         "reason": "changed",
                  *         "doc_url": "http://127.0.0.1:3000/docs/errors#validation_failed"
@@ -22840,9 +22840,9 @@ export interface operations {
             query?: {
                 /** @description The exact name of the event. */
                 name?: string;
-                /** @description The start, ISO 8601. Included. */
+                /** @description The start of the period, inclusive. ISO 8601. */
                 since?: string;
-                /** @description The end, ISO 8601. Not included. */
+                /** @description The end of the period, exclusive. ISO 8601. */
                 until?: string;
             };
             header?: {
@@ -22979,9 +22979,9 @@ export interface operations {
             query?: {
                 /** @description The exact name of the event. */
                 name?: string;
-                /** @description The start, ISO 8601. Included. */
+                /** @description The start of the period, inclusive. ISO 8601. */
                 since?: string;
-                /** @description The end, ISO 8601. Not included. */
+                /** @description The end of the period, exclusive. ISO 8601. */
                 until?: string;
                 /** @description Text to find in `name`, ignoring case. */
                 q?: string;
@@ -23642,7 +23642,7 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description Text to find in `address`, ignoring case. */
+                /** @description The complete `address` to find, in any notation. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
                 sort?: "id";
@@ -23964,7 +23964,7 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
-                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                /** @description With `true`, only archived ones are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Only lists with this tag. */
                 tag?: string;
@@ -25091,7 +25091,7 @@ export interface operations {
                 delimiter?: "," | ";" | "tab" | "|" | "auto";
                 /** @description The encoding of the text. `windows-1252` includes Latin-1. `auto` detects it from the bytes. */
                 encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252" | "auto";
-                /** @description Report the same counts and failures as a real import, without changing any user. The formats of numbers and dates that are not given are guessed; the `mapping` of the reply has them. The first rows are returned as they would be stored. */
+                /** @description Report the same counts and failures as a real import, without changing any user. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored. */
                 dry_run?: "true" | "false";
                 /** @description If `false`, existing users are added to the list but not changed. */
                 update_existing?: "true" | "false";
@@ -25681,7 +25681,7 @@ export interface operations {
                      *       "conditions": {
                      *         "list": {
                      *           "label": "List",
-                     *           "description": "Users in another list. Lists must not refer to each other in a circle.",
+                     *           "description": "Users in another list. Lists must not refer to each other in a cycle.",
                      *           "schema": {
                      *             "type": "object",
                      *             "required": [
@@ -25742,7 +25742,7 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
-                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                /** @description With `true`, only archived ones are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Only campaigns that name this provider. Those that use the default provider of their channel name none. */
                 provider_id?: string;
@@ -26917,7 +26917,7 @@ export interface operations {
                      *               "severity": "warning",
                      *               "param": "html",
                      *               "line": 4,
-                     *               "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+                     *               "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decorative images."
                      *             }
                      *           ]
                      *         }
@@ -27542,7 +27542,7 @@ export interface operations {
     listCampaignRecipients: {
         parameters: {
             query?: {
-                /** @description The state of the message. `reason` is the cause. */
+                /** @description The state of the message. `reason` says why it is in that state. */
                 state?: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
                 /** @description Text to find in `state` or `reason`, ignoring case. */
                 q?: string;
@@ -28017,9 +28017,9 @@ export interface operations {
                 reason?: string;
                 /** @description The channel. */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description The kind of the provider that had the last attempt, such as `smtp`. */
+                /** @description The kind of the provider that made the last attempt, such as `smtp`. */
                 provider?: string;
-                /** @description The domain of the recipient of emails. */
+                /** @description The domain of the email’s recipient. */
                 domain?: string;
                 /** @description The mail site of an email that the provider `mta` delivers. */
                 site?: string;
@@ -28265,7 +28265,7 @@ export interface operations {
     listJourneys: {
         parameters: {
             query?: {
-                /** @description With `true`, the archived ones instead of the others. Default: `false`. */
+                /** @description With `true`, only archived ones are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Text to find in `name`, `description` or `tags`, ignoring case. */
                 q?: string;
@@ -28792,9 +28792,9 @@ export interface operations {
                             type: "action" | "balancer" | "delay" | "entrance" | "event" | "exit" | "experiment" | "gate" | "link" | "list" | "subscription" | "update" | "wait_until" | "webhook";
                             /** @description The name. */
                             name: string;
-                            /** @description Where an editor shows the step, from left to right. */
+                            /** @description The horizontal position of the step in an editor, from left to right. */
                             x: number;
-                            /** @description Where an editor shows the step, from top to bottom. */
+                            /** @description The vertical position of the step in an editor, from top to bottom. */
                             y: number;
                             /** @description The members depend on the type. */
                             data: {
@@ -28813,7 +28813,7 @@ export interface operations {
                                 entered?: number;
                                 /** @description How many users are at the step now. */
                                 active?: number;
-                                /** @description How many users left the step or, at the step, the journey. */
+                                /** @description How many users left the step, including those who left the journey at this step. */
                                 left?: number;
                                 /** @description How many users left by each path. */
                                 paths?: {
@@ -28974,9 +28974,9 @@ export interface operations {
                             type: "action" | "balancer" | "delay" | "entrance" | "event" | "exit" | "experiment" | "gate" | "link" | "list" | "subscription" | "update" | "wait_until" | "webhook";
                             /** @description The name. */
                             name: string;
-                            /** @description Where an editor shows the step, from left to right. */
+                            /** @description The horizontal position of the step in an editor, from left to right. */
                             x: number;
-                            /** @description Where an editor shows the step, from top to bottom. */
+                            /** @description The vertical position of the step in an editor, from top to bottom. */
                             y: number;
                             /** @description The members depend on the type. */
                             data: {
@@ -28995,7 +28995,7 @@ export interface operations {
                                 entered?: number;
                                 /** @description How many users are at the step now. */
                                 active?: number;
-                                /** @description How many users left the step or, at the step, the journey. */
+                                /** @description How many users left the step, including those who left the journey at this step. */
                                 left?: number;
                                 /** @description How many users left by each path. */
                                 paths?: {
@@ -30460,7 +30460,7 @@ export interface operations {
                      *           "path": "default",
                      *           "reason": "entered",
                      *           "seen": {},
-                     *           "sentence": "Entered the journey by the event signed_up."
+                     *           "sentence": "Entered the journey through the event signed_up."
                      *         },
                      *         {
                      *           "entrance": 1,
@@ -30761,7 +30761,7 @@ export interface operations {
             query?: {
                 /** @description The `cursor` of the last reply. Without it, the feed starts with the oldest activity that is kept. */
                 cursor?: string;
-                /** @description The highest number of items. Default: 100. From 1 to 500. */
+                /** @description The maximum number of items. Default: 100. From 1 to 500. */
                 limit?: string;
             };
             header?: {
@@ -30828,7 +30828,7 @@ export interface operations {
                 object_id?: string;
                 /** @description Only changes made through this interface. */
                 via?: "api" | "console" | "cli" | "system";
-                /** @description Only entries of this time or later. ISO 8601. */
+                /** @description Only entries from this time or later. ISO 8601. */
                 since?: string;
                 /** @description Only entries before this time. ISO 8601. */
                 until?: string;
@@ -30954,7 +30954,7 @@ export interface operations {
                 request_id?: string;
                 /** @description Only requests with this method. */
                 method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-                /** @description Only replies of this class. */
+                /** @description Only requests whose reply has a status of this class. */
                 status?: "2xx" | "4xx" | "5xx";
                 /** @description Only requests made by this kind of actor. */
                 actor_type?: "key" | "member" | "system";
@@ -31127,9 +31127,9 @@ export interface operations {
     listReportMessages: {
         parameters: {
             query?: {
-                /** @description The start, ISO 8601. Included. */
+                /** @description The start of the period, inclusive. ISO 8601. */
                 since?: string;
-                /** @description The end, ISO 8601. Not included. */
+                /** @description The end of the period, exclusive. ISO 8601. */
                 until?: string;
                 /** @description Only messages of this channel. */
                 channel?: "email" | "text" | "push" | "webhook" | "in_app";
@@ -31842,7 +31842,7 @@ export interface operations {
                      *           "severity": "warning",
                      *           "param": "html",
                      *           "line": 12,
-                     *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decoration."
+                     *           "message": "The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=\"\"` for decorative images."
                      *         }
                      *       ],
                      *       "links": [
@@ -32075,11 +32075,11 @@ export interface operations {
     getMailQueue: {
         parameters: {
             query?: {
-                /** @description Default: `waiting`, which includes email under way. */
+                /** @description Default: `waiting`, which includes email that is being delivered. */
                 state?: "waiting" | "delivered" | "failed" | "expired" | "cancelled";
                 /** @description The id of a campaign. */
                 campaign_id?: string;
-                /** @description A site, which is a group of mail hosts. */
+                /** @description The key of a mail site, from `GET /mail-sites`. */
                 site?: string;
                 /** @description The domain of recipients. */
                 domain?: string;
@@ -35995,9 +35995,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36051,9 +36051,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36106,9 +36106,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36164,9 +36164,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36221,9 +36221,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36277,9 +36277,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36341,9 +36341,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36400,9 +36400,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36456,9 +36456,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36512,9 +36512,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36567,9 +36567,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36623,9 +36623,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36678,9 +36678,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36733,9 +36733,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36790,9 +36790,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36847,9 +36847,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36903,9 +36903,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -36957,9 +36957,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37012,9 +37012,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37069,9 +37069,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37125,9 +37125,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37181,9 +37181,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37241,9 +37241,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37303,9 +37303,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37362,9 +37362,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37416,9 +37416,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;
@@ -37467,9 +37467,9 @@ export interface operations {
             header: {
                 /** @description `t=<Unix time>,v1=<HMAC-SHA256 of "<t>.<body>" in hex>`, with one `v1` for each valid signing secret. */
                 "Service-Signature": string;
-                /** @description The id of the event, as Standard Webhooks has it. */
+                /** @description The id of the event, as defined by Standard Webhooks. */
                 "webhook-id": string;
-                /** @description The time of the request in Unix seconds, as Standard Webhooks has it. */
+                /** @description The time of the request in Unix seconds, as defined by Standard Webhooks. */
                 "webhook-timestamp": string;
                 /** @description The signatures of Standard Webhooks, separated by spaces. */
                 "webhook-signature": string;

@@ -20,7 +20,7 @@ export const webhooks = (): Webhook[] =>
 const webhookOf = ({ type, summary, data, sample }: Kind): Webhook => ({
   type,
   summary,
-  description: `Sent to each endpoint that subscribes to \`${type}\`. A reply other than 2xx is retried.`,
+  description: `Sent to each endpoint that subscribes to \`${type}\`. If the reply is not 2xx, the delivery is retried.`,
   name: nameOf(type),
   payload: Exact(
     {

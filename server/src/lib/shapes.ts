@@ -71,9 +71,7 @@ export const ForceQuery = Exact({
 
 /** The query of a list of objects that can be archived. */
 export const ArchivedQuery = Exact({
-  archived: Type.Optional(
-    OneOf(['true', 'false'], { description: 'With `true`, the archived ones instead of the others. Default: `false`.' }),
-  ),
+  archived: Type.Optional(OneOf(['true', 'false'], { description: 'With `true`, only archived ones are listed. Default: `false`.' })),
 })
 export type ArchivedQuery = Static<typeof ArchivedQuery>
 

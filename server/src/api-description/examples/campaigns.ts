@@ -66,7 +66,7 @@ const finding = {
   severity: 'warning',
   param: 'html',
   line: 4,
-  message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
+  message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decorative images.',
 }
 
 const message = {

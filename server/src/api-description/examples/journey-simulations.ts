@@ -15,7 +15,7 @@ const simulated = {
   visits: [
     {
       ...{ entrance: 1, visit: 1, step: 'start', arrived_at: AT, left_at: AT, path: 'default', reason: 'entered', seen: {} },
-      sentence: 'Entered the journey by the event signed_up.',
+      sentence: 'Entered the journey through the event signed_up.',
     },
     {
       ...{ entrance: 1, visit: 2, step: 'hello', arrived_at: AT, left_at: AT, path: 'default', reason: 'delivered', seen: {} },

@@ -65,7 +65,7 @@ const finished = {
 
 const condition = {
   label: 'List',
-  description: 'Users in another list. Lists must not refer to each other in a circle.',
+  description: 'Users in another list. Lists must not refer to each other in a cycle.',
   schema: {
     type: 'object',
     required: ['list'],

@@ -264,7 +264,8 @@ export const messageExamples = {
         severity: 'warning',
         param: 'html',
         line: 12,
-        message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
+        message:
+          'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decorative images.',
       },
     ],
     links: [

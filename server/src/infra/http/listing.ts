@@ -21,6 +21,8 @@ export type Listing = {
   /** The texts that `q` searches. Modules with their own search leave it out. */
   search?: Sql[]
   searchedFields: string
+  /** Whether `q` finds only a complete text, in any notation. */
+  findsWhole?: true
 }
 
 /** Declares a listing. */

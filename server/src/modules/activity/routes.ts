@@ -6,9 +6,9 @@ export const activityRoutes = [
   route({
     method: 'GET',
     path: '/api/client/activity',
-    summary: 'Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and changes of lists.',
+    summary: 'Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and list changes.',
     description:
-      'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item comes once, oldest first. An item that was reported late comes last, with its original `created_at`.',
+      'The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.',
     access: { secret: 'support' },
     query: ActivityQuery,
     reply: Activity,

@@ -17,14 +17,14 @@ export const ActivityQuery = Exact({
       pattern: '^[0-9]{1,3}$',
       numericRange: [1, LIMIT_MAX],
       problem: `must be a number from 1 to ${LIMIT_MAX}`,
-      description: `The highest number of items. Default: 100.`,
+      description: `The maximum number of items. Default: 100.`,
     }),
   ),
 })
 export type ActivityQuery = Static<typeof ActivityQuery>
 
 const columns = {
-  id: IdOf<number>({ description: 'The id, by which you can recognise items that you already have.' }),
+  id: IdOf<number>({ description: 'The id. Use it to recognise items that you already have.' }),
   type: Type.String({
     description:
       'The name of the event: `email_opened`, `email_clicked` and so on for each channel, `subscribed`, `unsubscribed`, `text_received`, `list_entered` or `list_left`.',
@@ -32,7 +32,7 @@ const columns = {
   data: Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     additionalProperties: true,
-    description: 'More, by type: `url`, `subscription_id`, `source`, `list_id`, `text`.',
+    description: 'Further data, depending on the type: `url`, `subscription_id`, `source`, `list_id`, `text`.',
   }),
 }
 
@@ -58,7 +58,7 @@ export const ActivityItem = Exact(
       },
       { description: 'The user.' },
     ),
-    message_id: Type.Optional(IdOf<MessageId>({ description: 'The message. getMessage reads it.' })),
+    message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message. Read it with getMessage.' })),
     campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The campaign of the message.' })),
     journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey of the message.' })),
     created_at: Timestamp,

@@ -11,7 +11,7 @@ const REQUEST_ID_LENGTH_MAX = 64
 export const RequestQuery = Exact({
   request_id: Type.Optional(Line(REQUEST_ID_LENGTH_MAX, { description: 'Only the request with this `X-Request-Id`.' })),
   method: Type.Optional(OneOf(METHODS, { description: 'Only requests with this method.' })),
-  status: Type.Optional(OneOf(RESULTS, { description: 'Only replies of this class.' })),
+  status: Type.Optional(OneOf(RESULTS, { description: 'Only requests whose reply has a status of this class.' })),
   actor_type: Type.Optional(OneOf(ACTORS, { description: 'Only requests made by this kind of actor.' })),
   actor_id: Type.Optional(
     Type.String({
@@ -32,7 +32,7 @@ const columns = {
   id: IdOf<number>(),
   request_id: Type.String({ description: 'The `X-Request-Id` of the reply.' }),
   method: OneOf(METHODS),
-  route: Type.String({ description: 'The path as the API reference has it, such as `/api/client/lists/{listId}`.' }),
+  route: Type.String({ description: 'The path as in the API reference, such as `/api/client/lists/{listId}`.' }),
   params: Kept('The path parameters that are ids of this server.'),
   query: Kept('The query parameters, redacted.'),
   body: Type.Unsafe<unknown>({ description: 'The body, redacted; null without one.' }),

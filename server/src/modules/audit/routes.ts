@@ -10,7 +10,7 @@ export const auditRoutes = [
     path: '/api/client/audit',
     summary: 'List the audit log, newest first.',
     description:
-      'An entry for each write of configuration: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, suppressions by hand, attributes, settings, imports, replays and pauses. It is committed together with the write, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.',
+      'There is an entry for each configuration change: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. It is committed together with the change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.',
     access: { secret: 'admin', organisation: 'admin' },
     query: AuditQuery,
     list: auditListing,
@@ -22,7 +22,7 @@ export const auditRoutes = [
     path: '/api/client/audit/check',
     summary: 'Check that no entry of the audit log was changed or removed.',
     description:
-      'Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed by `AUDIT_RETENTION_DAYS` do not count as missing.',
+      'Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.',
     access: { secret: 'admin', organisation: 'admin' },
     reply: AuditCheck,
     run: (ctx) => checkChain(ctx),

@@ -17,7 +17,7 @@ export const AuditQuery = Exact({
   object_type: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'Only this kind of object, such as `campaign`.' })),
   object_id: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'Only the object with this id. Give `object_type` too.' })),
   via: Type.Optional(OneOf(WAYS, { description: 'Only changes made through this interface.' })),
-  since: Type.Optional(Line(TIME_LENGTH_MAX, { format: 'time', description: 'Only entries of this time or later.' })),
+  since: Type.Optional(Line(TIME_LENGTH_MAX, { format: 'time', description: 'Only entries from this time or later.' })),
   until: Type.Optional(Line(TIME_LENGTH_MAX, { format: 'time', description: 'Only entries before this time.' })),
 })
 export type AuditQuery = Static<typeof AuditQuery>

@@ -36,7 +36,7 @@ export const allTemplateRoutes = (journeysSending: JourneysSending) => [
     method: 'GET',
     path: '/api/client/templates',
     summary: 'List the templates of all campaigns.',
-    description: 'Without their content; getTemplate has it. Templates of archived campaigns are left out.',
+    description: 'The content is left out; getTemplate returns it. Templates of archived campaigns are left out.',
     access: { secret: 'support' },
     list: templateListing,
     query: Exact({

@@ -120,7 +120,7 @@ const ofCampaigns = (verbs: Verbs) => [
     path: '/api/client/campaigns/{campaignId}/unarchive',
     summary: 'Restore an archived campaign.',
     description:
-      'It has the state that it had, except that a campaign that was active stays `aborted`. If another campaign took its `slug`, it gets one with a number. Restoring a campaign that is not a draft needs `publisher`.',
+      'Its former state is restored, except that a campaign that was active stays `aborted`. If another campaign has taken its `slug`, a number is added. Restoring a campaign that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: campaignAudit('unarchived'),
     params,

@@ -28,7 +28,7 @@ export const Slug = Line(SLUG_LENGTH_MAX, {
   pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
   problem: 'must be lower-case letters, digits and single hyphens, such as `password-reset`',
   description:
-    'A name for requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default made from the name of a new campaign; it stays when the name changes.',
+    'A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes.',
 })
 const EventName = Type.String({
   notBlank: true,
@@ -79,7 +79,10 @@ export const Utm = Exact(
     term: Type.Optional(UtmValue('`utm_term`.')),
     content: Type.Optional(UtmValue('`utm_content`.')),
   },
-  { description: 'Parameters that web links in the messages get, unless a link has them already. Unsubscribe links get none.' },
+  {
+    description:
+      'Parameters that are added to web links in the messages, unless a link already has them. They are not added to unsubscribe links.',
+  },
 )
 
 const Variant = Exact({ name: Name(), weight: Type.Integer({ minimum: 1, maximum: WEIGHT_MAX }) })

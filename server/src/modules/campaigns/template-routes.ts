@@ -89,7 +89,7 @@ export const templateRoutes = [
     path: '/api/client/campaigns/{campaignId}/preview',
     summary: 'Preview a message.',
     description:
-      'Renders a stored template, or the one in `template`, which is not saved. The values are those of `user`, as far as this key may read them, those in `data`, or made-up ones. Unsubscribe links in a preview do not work.',
+      'Renders a stored template, or the one in `template`, which is not saved. The values come from `user` (only attributes that this key may read), from `data`, or are made up. Unsubscribe links in a preview do not work.',
     access: { secret: 'support' },
     audit: { none: 'nothing is saved' },
     params,
@@ -112,7 +112,7 @@ export const templateRoutes = [
     path: '/api/client/campaigns/{campaignId}/test',
     summary: 'Send test messages of a campaign to a few recipients.',
     description:
-      'The provider of the campaign sends them at once, with `[Test]` before the subject. Apart from that, they are the messages that users would get, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, as the sandbox.',
+      'The provider of the campaign sends them at once, with `[Test]` before the subject. Apart from that, they are the messages that users would get, with headers, tracked links and pixel. They are not counted: links redirect, and unsubscribe links show the page and change nothing. Nothing is sent to suppressed addresses. A key with the role `editor` reaches only the `test_recipients` of the project, unless the provider sends nothing, like the sandbox.',
     access: { secret: 'editor' },
     audit: { none: 'test messages are not configuration' },
     bucket: 'egress',

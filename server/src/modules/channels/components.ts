@@ -39,7 +39,7 @@ function inputOf(name: ProviderName): TSchema {
 
 const changesOf = (name: ProviderName): TSchema =>
   Exact(Object.fromEntries(settingsOf(name).map(([member, schema]) => [member, Type.Optional(Nullable(schema))])), {
-    description: `Settings of a provider of the kind \`${name}\` to change; null removes one.`,
+    description: `Settings to change in a provider of the kind \`${name}\`; null removes a setting.`,
   })
 
 /** By the names of components. */

@@ -26,13 +26,13 @@ export const faultRoutes = [
     path,
     summary: 'Set the faults of the sandbox.',
     description:
-      'Makes a share of the messages that the sandbox gets bounce, be reported as spam or be deferred at the first attempt, with the states and webhook events of real ones. The key of a message decides, so each of its attempts has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
+      'Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The key of a message decides on its fault, so every attempt has the same one. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
     access: { secret: 'admin' },
     audit: faultAudit('updated'),
     body: SandboxFaults,
     reply: SandboxFaults,
     run: async (ctx, { body }) => {
-      if (sharesOf(body) > 100) throw fault('validation_failed', 'bounce_percent', 'The three shares must be 100 together at most.')
+      if (sharesOf(body) > 100) throw fault('validation_failed', 'bounce_percent', 'The sum of the three shares must not exceed 100.')
       if (sharesOf(body) + body.delay_seconds === 0) await deleteFaults(ctx)
       else await saveFaults(ctx, body)
       return body

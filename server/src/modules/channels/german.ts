@@ -33,9 +33,9 @@ const shared: Translations = {
   'The key with which reports are signed.': 'Der Schlüssel, mit dem Berichte signiert sind.',
   Originator: 'Absenderkennung',
   'A number or an alphanumeric sender id.': 'Eine Nummer oder eine alphanumerische Absenderkennung.',
-  'Domain of bounces': 'Domain der Rückläufer',
-  'A domain whose email comes to this server, such as `bounce.example.com`. Default: that of the domain of the sender, if it has one.':
-    'Eine Domain, deren E-Mail an diesen Server geht, etwa `bounce.example.com`. Vorgabe: die der Domain des Absenders, wenn sie eine hat.',
+  'Bounce domain': 'Domain der Rückläufer',
+  'A domain whose email is delivered to this server, such as `bounce.example.com`. Default: the return path of the sender’s domain, if it has one.':
+    'Eine Domain, deren E-Mail an diesen Server geht, etwa `bounce.example.com`. Vorgabe: der Rückweg der Domain des Absenders, wenn sie einen hat.',
   'Auth ID': 'Auth-ID',
   'Auth token': 'Auth-Token',
   'A number in E.164, a short code or an alphanumeric sender id.':
@@ -70,9 +70,9 @@ const shared: Translations = {
   'User name': 'Benutzername',
   Password: 'Passwort',
   Connections: 'Verbindungen',
-  'The highest number of connections of each process. Default: 10.': 'Die größte Anzahl von Verbindungen jedes Prozesses. Vorgabe: 10.',
+  'The maximum number of connections per process. Default: 10.': 'Die größte Anzahl von Verbindungen jedes Prozesses. Vorgabe: 10.',
   'Public key': 'Öffentlicher Schlüssel',
-  'The public key of the account in Base64, with which reports are verified.':
+  'The public key of the account in Base64, used to verify reports.':
     'Der öffentliche Schlüssel des Kontos in Base64, mit dem Berichte geprüft werden.',
   'Messaging profile': 'Nachrichtenprofil',
   'Required for alphanumeric senders and number pools.': 'Nötig für alphanumerische Absender und Nummernpools.',

@@ -27,7 +27,7 @@ export const providerRoutes = [
     method: 'GET',
     path: '/api/client/providers',
     summary: 'List the providers of the project.',
-    description: 'Settings are without secrets; `has_secrets` names those that are set.',
+    description: 'Secrets are left out of the settings; `has_secrets` names those that are set.',
     access: { secret: 'admin' },
     list: providerListing,
     reply: ConfiguredProviders,
@@ -50,7 +50,7 @@ export const providerRoutes = [
     method: 'GET',
     path: '/api/client/providers/{providerId}',
     summary: 'Read a provider.',
-    description: 'Settings are without secrets; `has_secrets` names those that are set.',
+    description: 'Secrets are left out of the settings; `has_secrets` names those that are set.',
     access: { secret: 'admin' },
     params,
     reply: ConfiguredProvider,
@@ -74,7 +74,7 @@ export const providerRoutes = [
     path: '/api/client/providers/{providerId}',
     summary: 'Delete a provider.',
     description:
-      'Its secrets are deleted at once. Campaigns that use it send with the default provider of their channel, or without one to the sandbox.',
+      'Its secrets are deleted at once. Campaigns that use it then send with the default provider of their channel or, if there is none, to the sandbox.',
     access: { secret: 'admin' },
     audit: providerAudit('deleted'),
     params,
@@ -86,8 +86,8 @@ export const providerRoutes = [
     path: '/api/client/providers/{providerId}/test',
     summary: 'Test the connection and the credentials of a provider.',
     description:
-      'No message is sent. For `mta`: whether this server has a public host name (in production), the name servers answer, a mail host accepts ' +
-      'connections, and the domain of `default_from` is verified. `message` says what to do about each problem.',
+      'No message is sent. For `mta`, the test checks that this server has a public host name (in production), that the name servers answer, that a mail ' +
+      'host accepts connections, and that the domain of `default_from` is verified. `message` says what to do about each problem.',
     access: { secret: 'admin' },
     audit: { none: 'a test changes nothing' },
     params,

@@ -8,7 +8,7 @@ const RATE_LIMIT_MAX = 1_000_000
 const RATE_INTERVAL_S_MAX = DAY_S
 const SEGMENT_PRICE_MAX = 1000
 
-const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /api/client/providers/meta` describes them.' })
+const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /api/client/providers/meta` describes the kinds.' })
 const Channel = OneOf(CHANNELS)
 const IsDefault = Type.Boolean({
   description:
@@ -19,7 +19,7 @@ const Rate = Exact(
     limit: Type.Integer({ minimum: 1, maximum: RATE_LIMIT_MAX }),
     interval_seconds: Type.Integer({ minimum: 1, maximum: RATE_INTERVAL_S_MAX }),
   },
-  { description: 'The highest number of attempts per interval, over all processes.' },
+  { description: 'The highest number of attempts per interval, across all processes.' },
 )
 export const SegmentPrice = Exact(
   {
@@ -41,7 +41,7 @@ export const ProviderInput = Exact(
     name: Name(),
     kind: Kind,
     channel: Channel,
-    settings: Settings('The settings of this kind of provider, by its own schema. Secrets are encrypted and never shown.'),
+    settings: Settings('The settings for this kind of provider, which has its own schema. Secrets are encrypted and never shown.'),
     is_default: Type.Optional(IsDefault),
     rate: Type.Optional(Nullable(Rate)),
     segment_price: Type.Optional(Nullable(SegmentPrice)),

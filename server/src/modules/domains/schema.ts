@@ -36,7 +36,7 @@ const STATUSES = ['ok', 'missing', 'wrong', 'unknown', 'unchecked'] as const
 const stateMembers = {
   status: OneOf(STATUSES, {
     description:
-      'What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: there was no check yet.',
+      'What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: not checked yet.',
   }),
   found: Type.Array(Type.String(), { description: 'The records that were found at this name.' }),
   note: Nullable(Type.String({ description: 'What is wrong, or what can be done next.' })),
@@ -72,12 +72,12 @@ const DnsRecord = Exact({ type: OneOf(['CNAME', 'TXT']), name: Type.String(), va
 const ExpectedRecord = Exact({
   purpose: OneOf(PURPOSES, {
     description:
-      '`tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` brings bounces here, and `spf` lets this server send.',
+      '`tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` directs bounces to this server, and `spf` lets this server send.',
   }),
   type: OneOf(['CNAME', 'TXT', 'MX'] as const),
   name: Type.String(),
   value: Type.String({ description: 'The value to publish.' }),
-  is_required: Type.Boolean({ description: 'Whether the domain is verified only with this record.' }),
+  is_required: Type.Boolean({ description: 'Whether the domain needs this record to be verified.' }),
   ...stateMembers,
 })
 
@@ -85,7 +85,7 @@ const DMARC_POLICIES = ['none', 'quarantine', 'reject'] as const
 
 const Dmarc = Exact(
   {
-    policy: OneOf(DMARC_POLICIES, { description: 'What the domain asks of receivers.' }),
+    policy: OneOf(DMARC_POLICIES, { description: 'The policy that the domain asks receivers to apply.' }),
     is_inherited: Type.Boolean({ description: 'Whether the policy is that of the organisational domain.' }),
     next_policy: Nullable(OneOf(DMARC_POLICIES, { description: 'The next recommended policy; null after the last.' })),
     next_at: Nullable(Timestamp),
@@ -101,7 +101,7 @@ const Sending = Exact({
   }),
   problem: Nullable(Type.String({ description: 'What is missing.' })),
   verified_at: Nullable(Timestamp),
-  return_path: Type.String({ description: 'The domain that bounces are returned to: that of the project once its record is found.' }),
+  return_path: Type.String({ description: 'The domain that bounces are returned to; the project’s own domain once its record is found.' }),
   dns_host: Nullable(Type.String({ description: 'The company or name server that hosts the DNS of the domain, where records are added.' })),
   dmarc: Nullable(Dmarc),
 })
@@ -114,7 +114,7 @@ export const Domain = Exact({
     description:
       'Records for links. The CNAME is needed for links to work, and usually verifies the host; it is absent while `BASE_URL` has no public name that it could point to. The TXT record always verifies the host.',
   }),
-  records: Type.Array(ExpectedRecord, { description: 'All records to publish, with what the last check found of each.' }),
+  records: Type.Array(ExpectedRecord, { description: 'All records to publish, each with what the last check found.' }),
   checked_at: Nullable(Timestamp),
   verified_at: Nullable(Timestamp),
   created_at: Timestamp,

@@ -5,8 +5,8 @@ import { parseTime } from '../../lib/times.ts'
 
 /** Optional query parameters. */
 export const range = {
-  since: Type.Optional(Type.String({ format: 'time', description: 'The start, ISO 8601. Included.' })),
-  until: Type.Optional(Type.String({ format: 'time', description: 'The end, ISO 8601. Not included.' })),
+  since: Type.Optional(Type.String({ format: 'time', description: 'The start of the period, inclusive. ISO 8601.' })),
+  until: Type.Optional(Type.String({ format: 'time', description: 'The end of the period, exclusive. ISO 8601.' })),
 }
 
 /** The exact name of an event. */

@@ -16,7 +16,7 @@ export const eventRoutes = [
     path: '/api/client/events/stats',
     summary: 'Count events by name and day.',
     description:
-      'Days are in UTC. An event counts on the day of its `created_at`. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Events of users who were erased are included.',
+      'Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Events of users who were erased are included.',
     access: { secret: 'support' },
     query: wanted,
     reply: EventStats,

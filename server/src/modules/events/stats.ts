@@ -21,8 +21,8 @@ const Day = Type.String({ pattern: DAY, description: 'A day in UTC, such as `202
 
 export const EventStats = Exact({
   since: Day,
-  until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
-  total: Type.Integer({ description: 'The number of events in these days, over all names.' }),
+  until: Type.String({ pattern: DAY, description: 'The last day, inclusive.' }),
+  total: Type.Integer({ description: 'The number of events on these days, across all names.' }),
   has_more: Type.Boolean({ description: 'Whether there are more names than those in `results`.' }),
   results: Type.Array(
     Exact({

@@ -16,7 +16,7 @@ export const TimelineItem = Exact({
   received_at: Timestamp,
   journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that wrote the event or caused it; absent for others.' })),
   source: OneOf(EVENT_SOURCES, {
-    description: '`api` for an event of a request, `system` for one that Carillon wrote itself. A request cannot set it.',
+    description: '`api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set it.',
   }),
 })
 type TimelineItem = Static<typeof TimelineItem>

@@ -29,7 +29,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/import',
     summary: 'Import a CSV file into a static list.',
     description:
-      'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids belongs to the user with its email address, or, if it has none, with its phone number, if exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.',
+      'The file is text with a header line, in UTF-8, UTF-16 or Windows-1252. It is stored, and imported in the background. Each row is applied like an item of `POST /users/batch`: an invalid row is reported, and the others are saved. A row without ids is matched by its email address or, if it has none, by its phone number, provided that exactly one user has it. An empty cell keeps the stored value, and so does a missing one at the end of a row. The same file can be imported again: rows with no changes are left alone. The file of refused rows can be corrected and imported without further changes.',
     access: { secret: 'editor' },
     audit: importAudit('started'),
     params: ofList,

@@ -30,7 +30,7 @@ export const ImportQuery = Exact({
     }),
   ),
   dry_run: Flag(
-    'Report the same counts and failures as a real import, without changing any user. The formats of numbers and dates that are not given are guessed; the `mapping` of the reply has them. The first rows are returned as they would be stored.',
+    'Report the same counts and failures as a real import, without changing any user. Number and date formats that are not given are guessed; `mapping` in the reply has them. The first rows are returned as they would be stored.',
     'false',
   ),
   update_existing: Flag('If `false`, existing users are added to the list but not changed.', 'true'),
@@ -89,10 +89,10 @@ const columns = {
   created: Count('Rows that created a user.'),
   updated: Count('Rows that changed a user.'),
   unchanged: Count('Rows with no changes.'),
-  skipped: Count('Rows about existing users, if `update_existing` is `false`.'),
+  skipped: Count('Rows for existing users, which are not changed if `update_existing` is `false`.'),
   failed: Count('Refused rows. `GET …/errors` lists them with their reasons.'),
   added: Count('Users who were added to the list.'),
-  removed: Count('Users that the import had created and its undoing removed.'),
+  removed: Count('Users that the import created and that were removed when it was undone.'),
   restored: Count('Users whose former values were restored when the import was undone.'),
   bytes: Count('The length of the file after decompression, in UTF-8.'),
 }
@@ -150,7 +150,7 @@ export const ImportWithFirstRows = Exact({
   first_rows: Type.Optional(
     Type.Array(FirstRow, {
       description:
-        'For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes its row.',
+        'For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes their row.',
     }),
   ),
 })

@@ -11,13 +11,13 @@ const SETTINGS: Translations = {
   'Users in any of these lists do not enter.': 'Wer in einer dieser Listen ist, tritt nicht ein.',
   'The name in the statistics. It is unique among the goals of the journey.':
     'Der Name in der Statistik. Er ist unter den Zielen der Journey eindeutig.',
-  'The event that reaches the goal.': 'Das Ereignis, mit dem das Ziel erreicht ist.',
+  'The name of the event that achieves the goal.': 'Das Ereignis, mit dem das Ziel erreicht ist.',
   'Tests of the data of the event, as in the `where` of a rule. All of them must pass.':
     'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
   'How many days after the entry, or after the user was held out, the event counts.':
     'Wie viele Tage nach dem Eintritt oder dem Ausnehmen das Ereignis zählt.',
   'The goals of the journey.': 'Die Ziele der Journey.',
-  'The highest number of entries of a user within 24 hours. Default: 50.':
+  'The maximum number of entries per user within 24 hours. Default: 50.':
     'Wie oft eine Person in 24 Stunden höchstens eintritt. Vorgabe: 50.',
   'Settings of the journey, which are published with its steps. Writing them replaces all of them.':
     'Einstellungen der Journey, die mit ihren Schritten veröffentlicht werden. Wer sie schreibt, ersetzt alle.',
@@ -27,7 +27,7 @@ const SENDING: Translations = {
   Send: 'Senden',
   'Sends a message of a trigger campaign to the user.': 'Sendet der Person eine Nachricht einer ausgelösten Kampagne.',
   'The trigger campaign to send.': 'Die ausgelöste Kampagne, die gesendet wird.',
-  'What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.':
+  'When users continue: at once (`none`), once the message is `sent` (default), or once it is `delivered`.':
     'Worauf gewartet wird, bevor es weitergeht: auf nichts (`none`), bis die Nachricht gesendet ist (`sent`, Vorgabe), oder bis sie zugestellt ist (`delivered`).',
   'Hours to wait for the delivery of a sent message before continuing without it. Default 72.':
     'Wie lange auf die Zustellung einer gesendeten Nachricht gewartet wird, bevor es wie nach dem Senden weitergeht. Vorgabe 72.',
@@ -43,7 +43,7 @@ const SENDING: Translations = {
     'Ein Text, der Liquid enthalten darf, oder `{ "secret": "…" }`, das verschlüsselt gespeichert und nicht zurückgegeben wird.',
   'The body, which may contain Liquid.': 'Der Inhalt, der Liquid enthalten darf.',
   'How long to wait for an answer. Default 15.': 'Wie lange auf eine Antwort gewartet wird. Vorgabe 15.',
-  'How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default 3.':
+  'How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default 3.':
     'Wie oft wiederholt wird, wenn keine Antwort kommt oder eine mit 408, 409, 429 oder 5xx. Vorgabe 3.',
   'call https://example.com/score with the user’s external id': 'https://example.com/score mit der externen ID der Person aufrufen',
 }
@@ -71,9 +71,9 @@ const WAITING: Translations = {
   'Whether the offset is before or after the date. Default `after`.': 'Ob der Abstand vor oder nach dem Datum liegt. Vorgabe `after`.',
   'wait for 1 day and 12 hours': '1 Tag und 12 Stunden warten',
   'Wait until': 'Warten, bis',
-  'Waits until an event occurs, until the user is in a list or matches a rule, or until the time is over.':
+  'Waits until an event occurs, until the user is in a list or matches a rule, or until the timeout ends.':
     'Wartet, bis ein Ereignis eintritt, bis die Person in einer Liste ist oder eine Regel erfüllt, oder bis die Zeit um ist.',
-  'The path that users take when this condition is the first that is met.': 'Der Weg, wenn diese Bedingung als erste erfüllt ist.',
+  'The path that users take when this condition is met first.': 'Der Weg, wenn diese Bedingung als erste erfüllt ist.',
   'The event to wait for.': 'Das Ereignis, auf das gewartet wird.',
   'When events and list changes begin to count: when the user entered the journey (default), or reached the step.':
     'Ab wann Ereignisse und Änderungen von Listen zählen: seit dem Eintritt in die Journey (Vorgabe) oder seit der Ankunft am Schritt.',
@@ -81,7 +81,7 @@ const WAITING: Translations = {
   'Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.':
     'Ob die Person in der Liste sein muss oder nicht, oder sie betreten oder verlassen muss. Vorgabe `in`.',
   [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
-  'Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts.':
+  'Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies.':
     'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
   [`The longest wait, at least 1 minute; then users take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
   'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':
@@ -93,7 +93,7 @@ const ENTERING: Translations = {
   'Where users enter the journey, and what makes them enter.': 'Wo man in die Journey eintritt, und was dazu führt.',
   'What makes users enter.': 'Was zum Eintritt führt.',
   'The name of the event that makes users enter.': 'Der Name des Ereignisses, das zum Eintritt führt.',
-  'Tests of the event’s data, or of the data of the request. All of them must pass. As in the `where` of a rule.':
+  'Tests of the event’s data or the request’s data. All of them must pass, as in the `where` of a rule.':
     'Prüfungen der Daten des Ereignisses oder der Anfrage, wie in `where` einer Regel. Alle müssen zutreffen.',
   'The list whose new users enter, or whose users enter on schedule.':
     'Die Liste, deren neue Mitglieder eintreten, oder deren Mitglieder nach Plan eintreten.',
@@ -107,12 +107,12 @@ const ENTERING: Translations = {
   Rule: 'Regel',
   'Whether a user may enter more than once.': 'Ob jemand mehr als einmal eintreten darf.',
   'Whether a user may enter again while still in the journey.': 'Ob jemand erneut eintreten darf, während er noch in der Journey ist.',
-  'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new.':
+  'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.':
     'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten. Ein Wert, den `JOURNEY_KEY_RETENTION_DAYS` lang kein Ereignis hatte, zählt als neu.',
-  'What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the entry event (`update`).':
+  'What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).':
     'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
-  [`How long after an entry a user may enter again. ${DURATION}`]: `Wie lange nach einem Eintritt jemand erneut eintreten darf. ${DAUER}`,
-  'Whether users that an import creates enter by `user_created`. Default false.':
+  [`How long after an entry the user must wait before entering again. ${DURATION}`]: `Wie lange nach einem Eintritt vor dem nächsten gewartet werden muss. ${DAUER}`,
+  'Whether users that an import creates enter through `user_created`. Default false.':
     'Ob durch `user_created` eintritt, wen ein Import anlegt. Vorgabe nein.',
   'Whether users who are in the list when the journey is published enter too. Default false.':
     'Ob auch eintritt, wer bei der Veröffentlichung schon in der Liste ist. Vorgabe nein.',
@@ -124,15 +124,17 @@ const EXITING: Translations = {
   Exit: 'Ende',
   'Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are.':
     'Beendet die Journey für die Person. Mit `when` für alle in der Journey, die ein Kriterium erfüllen, wo immer sie sind.',
-  'Whether the user counts as `completed` (default) or `exited`.':
+  'Whether the user is counted as `completed` (default) or `exited`.':
     'Ob die Journey als abgeschlossen (`completed`, Vorgabe) oder verlassen (`exited`) gilt.',
   'The reason that the timeline of the user shows.': 'Der Grund, den der Verlauf der Person zeigt.',
-  'Users who do this leave.': 'Wer das tut, verlässt sie.',
-  'Tests of the event’s data. All of them must pass. As in the `where` of a rule.':
+  'The name of the event. Users who have this event exit the journey.': 'Der Name des Ereignisses. Wer es hat, verlässt die Journey.',
+  'Tests of the event’s data. All of them must pass, as in the `where` of a rule.':
     'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
-  'Users who enter this list leave, or users who leave it.': 'Wer diese Liste betritt, verlässt die Journey, oder wer die Liste verlässt.',
-  'Which change of the list counts. Default `entered`.': 'Welche Änderung der Liste es ist. Vorgabe `entered`.',
-  [`Users who match leave. ${RULE}`]: `Wer sie erfüllt, verlässt die Journey. ${REGEL}`,
+  'Users who enter this list exit the journey; with `change` set to `left`, users who leave it.':
+    'Wer diese Liste betritt, verlässt die Journey; mit `change` auf `left`, wer die Liste verlässt.',
+  'Whether users exit the journey when they enter the list or when they leave it. Default `entered`.':
+    'Ob jemand die Journey beim Betreten oder beim Verlassen der Liste verlässt. Vorgabe `entered`.',
+  [`Users who match this rule exit the journey. ${RULE}`]: `Wer sie erfüllt, verlässt die Journey. ${REGEL}`,
   'Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`.':
     'Macht den Schritt zu einem Kriterium des Endes, das für alle in der Journey geprüft wird und keinen Schritt vor sich hat. Jedes hat eines von `event_name`, `list_id` und `rule`.',
   'leave the journey as exited with the reason bought, as soon as purchase occurs':
@@ -141,8 +143,8 @@ const EXITING: Translations = {
   'Makes the user enter another journey. Without a next step, the user completes this journey; with one, the user is in both.':
     'Lässt die Person in eine andere Journey eintreten. Ohne nächsten Schritt endet diese Journey; mit einem ist die Person in beiden.',
   'The journey to enter.': 'Die Journey, in die eingetreten wird.',
-  'The key of the entrance of that journey. Default: its first entrance with the trigger `none`, or else its first one.':
-    'Der Schlüssel des Eintritts jener Journey. Vorgabe: ihr erster Eintritt mit dem Auslöser `none`, sonst ihr erster.',
+  'The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.':
+    'Der Schlüssel des Eintritts jener Journey. Vorgabe: der erste mit dem Auslöser `none`, sonst mit `api`, `event`, `list` oder `schedule`, in dieser Reihenfolge.',
   'go to the journey 5': 'in die Journey 5 gehen',
 }
 
@@ -150,7 +152,9 @@ const DECIDING: Translations = {
   Experiment: 'Versuch',
   'Divides users at random among several paths. A user takes the same path each time.':
     'Verteilt zufällig auf mehrere Wege. Eine Person nimmt jedes Mal denselben Weg.',
-  'The path of the share.': 'Der Weg des Anteils.',
+  'The path of this share of the users.': 'Der Weg des Anteils.',
+  'The share of the users who take the path, relative to the other weights.':
+    'Der Anteil derer, die den Weg nehmen, im Verhältnis zu den anderen Gewichten.',
   'The paths with their relative weights. A path with the weight 0 gets no users.':
     'Die Wege mit ihren Gewichten. Ein Weg mit dem Gewicht 0 bekommt niemanden.',
   '75% of users take the path a, and 25% take the path b': '75 % nehmen den Weg a und 25 % den Weg b',
@@ -159,16 +163,16 @@ const DECIDING: Translations = {
     'Teilt nach einer Regel: wer sie erfüllt, nimmt den Weg `yes`, sonst `no`. Mit `branches` auf mehrere Wege.',
   [`Users who match this rule take the path \`yes\`, others take \`no\`. ${RULE}`]: `Wer diese Regel erfüllt, nimmt den Weg \`yes\`, sonst \`no\`. ${REGEL}`,
   'The path of users who match.': 'Der Weg für alle, die sie erfüllen.',
-  'Tests of the entry event (`event.data.total`) or of the answer of a webhook step (`journey.score.body.points`). All of them must pass. As in the `where` of a rule.':
+  'Tests of the entry event (`event.data.total`) or of the answer to a webhook step (`journey.score.body.points`). All of them must pass, as in the `where` of a rule.':
     'Prüfungen des Ereignisses beim Eintritt (`event.data.total`) oder der Antwort eines Webhooks (`journey.score.body.points`), wie in `where` einer Regel. Alle müssen zutreffen.',
-  'Instead of `rule`: the first branch that the user matches counts; those who match none take `else`.':
+  'Instead of `rule`: users take the first branch that they match; those who match none take `else`.':
     'Anstelle von `rule`: es zählt der erste erfüllte Zweig; wer keinen erfüllt, nimmt `else`.',
   'take the path yes if plan is “pro”, otherwise the path no': 'den Weg yes nehmen, wenn plan „pro“ ist, sonst den Weg no',
 }
 
 const CHANGING: Translations = {
   'Record an event': 'Ereignis festhalten',
-  'Records an event on the user. It can trigger campaigns, make the user enter other journeys, and end waits.':
+  'Records an event for the user. It can trigger campaigns, make the user enter other journeys, and end waits.':
     'Hält bei der Person ein Ereignis fest. Es kann Kampagnen auslösen, in andere Journeys führen und Warten beenden.',
   'The name of the event. The names of system events, such as `email_sent`, are reserved.':
     'Der Name des Ereignisses. Namen von Systemereignissen wie `email_sent` sind vergeben.',

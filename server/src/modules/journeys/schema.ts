@@ -7,7 +7,7 @@ import type { StepKind } from './steps/step.ts'
 
 const Status = OneOf(['draft', 'live', 'off'], {
   description:
-    'A `draft` is work in progress; users enter a journey that is `live`, and not one that is `off`. Setting `live` or `off` needs `publisher`.',
+    'A `draft` is work in progress. Users enter a journey that is `live`, but not one that is `off`. Setting `live` or `off` needs `publisher`.',
 })
 const Description = Type.String({ maxLength: 5000, description: 'An empty description is removed.' })
 
@@ -43,7 +43,7 @@ const JourneyStats = Exact(
     completed: Type.Optional(Type.Integer({ description: 'How many completed the journey.' })),
     exited: Type.Optional(Type.Integer({ description: 'How many exited before completing it.' })),
   },
-  { description: 'Empty until users have entered. Users who were held out are not in it.' },
+  { description: 'Empty until users have entered. Users who were held out are not included.' },
 )
 export type JourneyStats = Static<typeof JourneyStats>
 
@@ -51,7 +51,7 @@ export const StepStats = Exact(
   {
     entered: Type.Optional(Type.Integer({ description: 'How often users reached the step.' })),
     active: Type.Optional(Type.Integer({ description: 'How many users are at the step now.' })),
-    left: Type.Optional(Type.Integer({ description: 'How many users left the step or, at the step, the journey.' })),
+    left: Type.Optional(Type.Integer({ description: 'How many users left the step, including those who left the journey at this step.' })),
     paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many users left by each path.' })),
   },
   { description: 'Empty until users have entered the journey. The sum over all versions.' },
@@ -111,8 +111,8 @@ const Child = Exact({
 
 const type = OneOf(STEP_TYPES, { description: 'The kind of step.' })
 const position = {
-  x: Type.Number({ description: 'Where an editor shows the step, from left to right.' }),
-  y: Type.Number({ description: 'Where an editor shows the step, from top to bottom.' }),
+  x: Type.Number({ description: 'The horizontal position of the step in an editor, from left to right.' }),
+  y: Type.Number({ description: 'The vertical position of the step in an editor, from top to bottom.' }),
 }
 const Children = Type.Array(Child, { maxItems: CHILDREN_MAX, description: 'The steps that follow.' })
 const Data = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The members depend on the type.' })

@@ -16,7 +16,7 @@ export const ENTRIES_PER_DAY_DEFAULT = 50
 
 const Goal = Exact({
   name: Line(64, { description: 'The name in the statistics. It is unique among the goals of the journey.' }),
-  event_name: Line(255, { description: 'The event that reaches the goal.' }),
+  event_name: Line(255, { description: 'The name of the event that achieves the goal.' }),
   where: Type.Optional(
     Type.Unsafe<EventTest[]>({
       type: 'array',
@@ -52,7 +52,7 @@ export const JourneySettings = Exact(
       Type.Integer({
         minimum: 1,
         maximum: 1000,
-        description: `The highest number of entries of a user within 24 hours. Default: ${ENTRIES_PER_DAY_DEFAULT}.`,
+        description: `The maximum number of entries per user within 24 hours. Default: ${ENTRIES_PER_DAY_DEFAULT}.`,
       }),
     ),
   },

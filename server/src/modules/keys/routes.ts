@@ -32,7 +32,7 @@ export const keyRoutes = [
     method: 'POST',
     path: '/api/client/projects/{projectId}/keys',
     summary: 'Create an API key for a project of the organisation.',
-    description: 'A project that was created over the API has no key; create its first one here.',
+    description: 'A project that was created through the API has no key; create its first one here.',
     access: { organisation: 'admin' },
     audit: keyAudit('created'),
     params: { projectId: pathId<ProjectId>() },
@@ -71,7 +71,7 @@ export const keyRoutes = [
     path: '/api/client/keys/{keyId}',
     summary: 'Change the name, description, scope or role of an API key.',
     description:
-      'The value and its prefix do not change with the scope, but only the scope decides what the key may do. A published `pk_` key that becomes `secret` is a leaked secret.',
+      'A new scope does not change the value or its prefix. The scope alone decides what the key may do. A published `pk_` key that becomes `secret` is a leaked secret.',
     access: { secret: 'admin' },
     audit: keyAudit('updated'),
     params,

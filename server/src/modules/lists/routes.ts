@@ -105,7 +105,8 @@ const ofLists = (verbs: Verbs) => [
     method: 'PATCH',
     path: '/api/client/lists/{listId}',
     summary: 'Change a list.',
-    description: 'Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built by the new rule.',
+    description:
+      'Omitted members keep their values. With a new `rule`, the list keeps its users until it has been built with the new rule.',
     access: { secret: 'editor' },
     audit: listAudit('updated'),
     versioned,
@@ -123,7 +124,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}',
     summary: 'Archive a list that is not in use.',
     description:
-      'Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, a journey does not prevent it: its conditions on the list are false from then on.',
+      'Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.',
     access: { secret: 'editor' },
     audit: listAudit('deleted'),
     versioned,
@@ -190,7 +191,7 @@ const ofMembers = [
   route({
     method: 'GET',
     path: '/api/client/lists/{listId}/users/{userId}/explain',
-    summary: 'Explain why a user is in a list, or is not.',
+    summary: 'Explain why a user is or is not in a list.',
     description: '`member` is the stored membership. `holds` and `explanation` are evaluated now, from all stored events of the user.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
@@ -201,7 +202,7 @@ const ofMembers = [
     method: 'GET',
     path: '/api/client/users/{userId}/lists',
     summary: 'List the lists that a user is in.',
-    description: 'Those entered last come first. Archived lists are left out.',
+    description: 'The most recently entered lists come first. Archived lists are left out.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     list: listOfUserListing,

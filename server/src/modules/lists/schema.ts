@@ -88,7 +88,7 @@ export const Preview = Exact({
   count: Type.Integer({ description: 'Number of users who match the rule.' }),
   reach: Type.Array(Exact({ channel: OneOf(CHANNELS), count: Type.Integer({ description: 'Number of these users.' }) }), {
     description:
-      'For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight includes them.',
+      'For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight takes them into account.',
   }),
   users: Type.Array(User, { description: 'The ten newest of these users.' }),
   conditions: Type.Array(

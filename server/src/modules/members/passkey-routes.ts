@@ -23,7 +23,7 @@ export const passkeyRoutes = [
   route({
     method: 'POST',
     path: '/api/console/profile/passkeys/begin',
-    summary: 'Begin to add a passkey.',
+    summary: 'Start adding a passkey.',
     description: 'The reply has the options for the browser. They are valid for five minutes and can be used once.',
     access: { member: 'member' },
     audit: { none: UNANSWERED },
@@ -37,7 +37,7 @@ export const passkeyRoutes = [
     path: '/api/console/profile/passkeys',
     summary: 'Add a passkey.',
     description:
-      'Takes the reply of the authenticator. From then on a sign-in with the password needs the passkey, a code or a recovery code. The recovery codes are in the reply if there was no second factor before; they are shown once.',
+      'Send the reply of the authenticator. From then on, signing in with the password also needs the passkey, a code or a recovery code. If this is the first second factor, the reply has the recovery codes; they are shown once.',
     access: { member: 'member' },
     audit: { none: 'the verb records it, with the name of the passkey' },
     body: PasskeyInput,
@@ -49,7 +49,7 @@ export const passkeyRoutes = [
     method: 'POST',
     path: '/api/console/profile/passkeys/{passkeyId}/remove',
     summary: 'Remove one of your own passkeys.',
-    description: 'It can no longer be used to sign in. With the last second factor, the recovery codes are deleted.',
+    description: 'It can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.',
     access: { member: 'member' },
     params: { passkeyId: pathId<PasskeyId>() },
     audit: { none: 'the verb records it, with the name of the passkey' },
@@ -65,8 +65,9 @@ export const passkeySignInRoutes = (environmentsOf: EnvironmentsOf) => [
   route({
     method: 'POST',
     path: '/api/console/sign-in/passkey/begin',
-    summary: 'Begin to sign in with a passkey.',
-    description: 'The reply has the options for the browser. They are valid for five minutes, can be used once, and name no member.',
+    summary: 'Start signing in with a passkey.',
+    description:
+      'The reply has the options for the browser. They are valid for five minutes, can be used once, and do not identify a member.',
     access: { open: 'It says nothing about members' },
     audit: { none: UNANSWERED },
     reply: PasskeyOptions,

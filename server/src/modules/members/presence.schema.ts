@@ -12,7 +12,7 @@ export const PresenceInput = Exact({
   object_id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The id of the object.' }),
   is_here: Type.Optional(Type.Boolean({ description: 'With `false`, the member has left the editor. By default `true`.' })),
   only_if_alone: Type.Optional(
-    Type.Boolean({ description: 'With `true`, the member opens it only if no other one has it open. By default `false`.' }),
+    Type.Boolean({ description: 'With `true`, the member opens it only if no other member has it open. By default `false`.' }),
   ),
 })
 export type PresenceInput = Static<typeof PresenceInput>
@@ -25,7 +25,7 @@ export const Presence = Exact({
       name: Type.String({ description: 'The name of the member.' }),
       since: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the member opened it.' }),
     }),
-    { description: 'The other members who have the object open, those who came first before the others.' },
+    { description: 'The other members who have the object open, in the order in which they opened it.' },
   ),
 })
 export type Presence = Static<typeof Presence>

@@ -49,7 +49,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/console/accept-invitation',
-    summary: 'Join the organisation with the link of an invitation, and sign in.',
+    summary: 'Join the organisation with an invitation link, and sign in.',
     description: 'The reply sets the session cookie. The link can be used once, within seven days.',
     access: { open: 'The link with a token of 256 bits' },
     body: AcceptInput,
@@ -61,9 +61,9 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/console/owner',
-    summary: 'Create the owner of the organisation with the link of the first start, and sign in.',
+    summary: 'Create the owner of the organisation with the link from the first start, and sign in.',
     description:
-      'The link is printed at the start while there is no owner, and by `carillon console`. It can be used once, within 24 hours. The reply sets the session cookie.',
+      'The server prints the link when it starts without an owner, and `carillon console` prints it too. It can be used once, within 24 hours. The reply sets the session cookie.',
     access: { open: 'The link with a token of 256 bits, which only the operator sees' },
     body: OwnerInput,
     reply: ConsoleSession,
@@ -104,7 +104,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/session',
     summary: 'Read who is signed in, with the projects and the role in each.',
     description:
-      'Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header they are about the organisation.',
+      'Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header, they apply to the organisation.',
     access: { member: 'member' },
     reply: ConsoleSession,
     run: (ctx) => getSession(ctx, environmentsOf),
@@ -123,7 +123,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'PUT',
     path: '/api/console/presence',
     summary: 'Report that you have an object open in an editor, and list the other editors.',
-    description: 'Repeat the request every 15 seconds. A member without a request for 40 seconds counts as gone.',
+    description: 'Repeat the request every 15 seconds. A member who sends no request for 40 seconds is treated as gone.',
     access: { member: 'member' },
     body: PresenceInput,
     audit: { none: 'nothing is changed' },
@@ -135,7 +135,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'GET',
     path: '/api/console/sessions',
     summary: 'List your own sessions.',
-    description: 'The newest first, without those that have ended.',
+    description: 'Newest first. Sessions that have ended are left out.',
     access: { member: 'member' },
     reply: Exact({ results: Type.Array(ListedSession) }),
     run: (ctx) => listSessions(ctx),

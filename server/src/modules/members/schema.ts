@@ -7,7 +7,7 @@ const EMAIL_LENGTH_MAX = 254
 const PASSWORD_LENGTH_MAX = 1024
 const LINK_TOKEN_LENGTH_MAX = 255
 
-const Email = Line(EMAIL_LENGTH_MAX, { minLength: 1, format: 'email', description: 'The email address, in any case.' })
+const Email = Line(EMAIL_LENGTH_MAX, { minLength: 1, format: 'email', description: 'The email address, in upper or lower case.' })
 const NewPassword = Type.String({
   minLength: 1,
   maxLength: PASSWORD_LENGTH_MAX,
@@ -42,7 +42,7 @@ const OwnProject = Exact({
   environment: OneOf(['live', 'sandbox'], {
     description: '`sandbox` until the project has a provider: its messages are kept instead of sent.',
   }),
-  has_faults: Type.Boolean({ description: 'Whether its sandbox acts out bounces, complaints or delays.' }),
+  has_faults: Type.Boolean({ description: 'Whether its sandbox simulates bounces, complaints or delays.' }),
   locale: Type.String(),
   timezone: Type.String(),
 })
@@ -66,7 +66,7 @@ export const ConsoleSession = Exact(
     expires_at: Type.Unsafe<Date>({
       type: 'string',
       format: 'date-time',
-      description: 'When the session ends if it is not used. Each request moves it, up to a limit.',
+      description: 'When the session ends if it is not used. Each request extends it, up to a limit.',
     }),
   },
   { title: 'ConsoleSession' },
@@ -104,7 +104,7 @@ export const Member = Exact(
   {
     ...member,
     projects: MemberProjects,
-    is_invited: Type.Boolean({ description: 'Whether the invitation was not accepted yet.' }),
+    is_invited: Type.Boolean({ description: 'Whether the invitation has not been accepted yet.' }),
     has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
     has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
     joined_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the invitation was accepted.' })),
@@ -121,7 +121,7 @@ export const Invitation = Exact(
   {
     ...Member.properties,
     invitation_url: Type.String({
-      description: 'The link with which the member joins. It is shown once, and can be used once, within seven days.',
+      description: 'The invitation link. It is shown once, and can be used once, within seven days.',
     }),
     is_mailed: Type.Boolean({ description: 'Whether the link is sent to the address too.' }),
   },
@@ -138,7 +138,7 @@ export const Profile = Exact(
     has_password: Type.Boolean({ description: 'Whether there is a password to sign in with.' }),
     has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
     has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
-    recovery_codes_left: Type.Integer({ description: 'How many recovery codes were not used.' }),
+    recovery_codes_left: Type.Integer({ description: 'How many recovery codes have not been used.' }),
   },
   { title: 'Profile' },
 )
@@ -221,7 +221,7 @@ export const PasskeyOptions = Exact({
   options: Type.Unsafe<object>({
     type: 'object',
     additionalProperties: true,
-    description: 'Options for `navigator.credentials`, as JSON of WebAuthn.',
+    description: 'Options for `navigator.credentials`, in the JSON format of WebAuthn.',
   }),
 })
 export type PasskeyOptions = Static<typeof PasskeyOptions>
@@ -231,7 +231,7 @@ export const Passkey = Exact(
     id: IdOf<PasskeyId>(),
     name: Type.String(),
     created_at: Timestamp,
-    used_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it last signed in.' })),
+    used_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last used to sign in.' })),
   },
   { title: 'Passkey' },
 )

@@ -29,9 +29,9 @@ export const mailSiteRoutes = [
   route({
     method: 'GET',
     path: '/api/client/mail-site-days',
-    summary: 'List bounces and complaints of mail sites by day.',
+    summary: 'List bounces and complaints by mail site and day.',
     description:
-      'Of email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.',
+      'Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.',
     access: { secret: 'support' },
     reply: MailSiteDays,
     run: listMailSiteDays,

@@ -26,16 +26,16 @@ export const MailSite = Exact({
   label: Type.String({ description: 'The provider, or the name that the mail hosts have in common.' }),
   state: OneOf(SITE_STATES, {
     description:
-      '`slowed`: the site asked for less. `suspended`: nothing is delivered for a time. `probing`: one email is tried after a suspension.',
+      '`slowed`: the site asked for slower delivery. `suspended`: nothing is delivered for a time. `probing`: one email is tried after a suspension.',
   }),
   state_until: Nullable(Timestamp),
-  state_reason: Nullable(Type.String({ description: 'The rule for replies that applied, or `unreachable`; null if the site is open.' })),
+  state_reason: Nullable(Type.String({ description: 'The reply rule that applied, or `unreachable`; null if the site is open.' })),
   limits: SiteLimits,
   project_limits: Nullable(ProjectLimits),
   last_reply: Nullable(Type.String({ description: 'The last reply that refused or deferred an email; null if there was none.' })),
   last_replied_at: Nullable(Timestamp),
   last_24_hours: Exact({
-    delivered: Type.Integer({ description: 'Attempts that delivered.' }),
+    delivered: Type.Integer({ description: 'Attempts that delivered the email.' }),
     deferred: Type.Integer({ description: 'Attempts that will be repeated.' }),
     bounced: Type.Integer({ description: 'Attempts that failed permanently.' }),
     deferral_share: share('will be repeated'),
@@ -57,11 +57,11 @@ export const MailSiteDays = Exact({
       days: Type.Array(
         Exact({
           day: Type.String({ description: 'The day, in UTC.' }),
-          delivered: Type.Integer({ description: 'Attempts of this day that delivered.' }),
-          bounced: Type.Integer({ description: 'Attempts of this day that failed permanently.' }),
+          delivered: Type.Integer({ description: 'Attempts on this day that delivered the email.' }),
+          bounced: Type.Integer({ description: 'Attempts on this day that failed permanently.' }),
           complained: Type.Integer({ description: 'Complaints that were reported on this day.' }),
         }),
-        { description: 'The days with at least one, earliest first.' },
+        { description: 'The days with at least one attempt or complaint, earliest first.' },
       ),
     }),
     { description: 'The 20 sites with the most attempts, in descending order.' },

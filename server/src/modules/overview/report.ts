@@ -32,7 +32,7 @@ const beside = { total: countsOf('The messages of the period.'), previous: count
 export const MessageReport = Exact(
   {
     since: Day,
-    until: Type.String({ pattern: DAY, description: 'The last day. Included.' }),
+    until: Type.String({ pattern: DAY, description: 'The last day, inclusive.' }),
     previous_since: Type.String({
       pattern: DAY,
       description: 'The first day of the comparison period, which ends the day before `since`.',

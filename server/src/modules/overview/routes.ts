@@ -18,7 +18,7 @@ export const overviewRoutes = [
     path: '/api/client/overview',
     summary: 'Read the state of the project at a glance.',
     description:
-      'Problems first, with what to do; then the sends in progress, whether accepted events wait, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.',
+      'Problems first, with what to do; then the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.',
     access: { secret: 'support' },
     reply: Overview,
     run: (ctx) => getOverview(ctx),
@@ -26,9 +26,9 @@ export const overviewRoutes = [
   route({
     method: 'GET',
     path: '/api/client/reports/messages',
-    summary: 'Report what happened to messages, by day, channel, campaign and journey.',
+    summary: 'Report message results by day, channel, campaign and journey.',
     description:
-      'A message counts on the day (UTC) on which it was created, with everything that happened to it since, so that rates compare the same messages. The same number of days before is included for comparison. Days that are only partly between `since` and `until` count as a whole. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.',
+      'A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so that rates compare the same messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.',
     access: { secret: 'support' },
     query: ReportQuery,
     reply: MessageReport,
@@ -51,7 +51,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/search',
     summary: 'Find users, campaigns, journeys, lists, webhook endpoints and domains by name.',
-    description: 'At most five of each kind, found as by `q` of their lists. Users are found by their ids and addresses.',
+    description: 'At most five of each kind, matched in the same way as `q` in their lists. Users are found by their ids and addresses.',
     access: { secret: 'support' },
     query: SearchQuery,
     reply: SearchResults,
@@ -60,7 +60,7 @@ export const overviewRoutes = [
   route({
     method: 'GET',
     path: '/api/client/users/{userId}/reachability',
-    summary: 'Show which channels reach a user, and why others do not.',
+    summary: 'Show which channels reach a user, and why the others do not.',
     description: 'The reason is the first that applies: the address, then a suppression, then the subscriptions.',
     access: { secret: 'support' },
     params,
@@ -72,7 +72,7 @@ export const overviewRoutes = [
     path: '/api/client/users/{userId}/timeline',
     summary: 'List the timeline of a user, latest first.',
     description:
-      'Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds a part of the name of events. A page can have more items than `limit`, because journeys of the same period are added.',
+      'Events, messages, changes of subscriptions and lists, and journeys, in one stream. `q` finds part of an event name. A page can have more items than `limit`, because journeys of the same period are added.',
     access: { secret: 'support' },
     params,
     list: timelineListing,

@@ -68,13 +68,13 @@ export const Overview = Exact(
         waiting_since: Nullable(Timestamp),
         parked: Type.Integer({ description: 'Accepted items that could not be applied, at most 1,000.' }),
       },
-      { description: 'Accepted events and users: since when the oldest waits; null if none does.' },
+      { description: 'Accepted events and users that are waiting or could not be applied.' },
     ),
     channels: Type.Array(
       Exact(
         {
           channel: OneOf(CHANNELS),
-          last_7_days: Week('Today and the six days before, by UTC.'),
+          last_7_days: Week('Today and the six days before, in UTC.'),
           previous_7_days: Week('The seven days before those.'),
         },
         { title: 'OverviewChannel' },
@@ -99,7 +99,7 @@ export const SearchQuery = Exact({ q: Line(QUERY_LENGTH_MAX, { description: 'A p
 export const Found = Exact(
   {
     type: OneOf(['user', 'campaign', 'journey', 'list', 'webhook', 'domain'], { description: 'The kind of object.' }),
-    id: Type.String({ description: 'The id for the path of the object; of a user, the `external_id`.' }),
+    id: Type.String({ description: 'The id to use in the path of the object; for a user, the `external_id`.' }),
     name: Type.String({ description: 'Its name.' }),
     detail: Nullable(
       Type.String({ description: 'Distinguishes objects with the same name: the address of a user, the state of a campaign.' }),
@@ -123,7 +123,7 @@ export const Reachability = Exact(
           is_reachable: Type.Boolean({ description: 'Whether messages of at least one subscription type reach the user.' }),
           reason: Nullable(
             OneOf(['no_address', 'no_push_device', 'suppressed', 'not_subscribed'], {
-              description: 'The reason code, as of a skipped message; null if the channel reaches the user.',
+              description: 'The reason code, as for a skipped message; null if the channel reaches the user.',
             }),
           ),
           detail: Nullable(Type.String({ description: 'The reason of the suppression.' })),
@@ -150,7 +150,7 @@ export const UserTimelineItem = Exact(
     }),
     data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'Further data, by name.' }),
     source: OneOf(['api', 'system'], {
-      description: '`api` for an event of a request, `system` for events and actions of Carillon itself.',
+      description: '`api` for an event from a request, `system` for events and actions of Carillon itself.',
     }),
     created_at: Timestamp,
   },

@@ -45,7 +45,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     path: '/api/client/projects',
     summary: 'List the projects of the organisation.',
     description:
-      'The items have no `role` and no `has_provider`. A member sees the projects in which it has a role; admins and keys see all.',
+      'The items have no `role` and no `has_provider`. A member sees the projects in which they have a role; admins and keys see all projects.',
     access: { organisation: 'member' },
     list: projectListing,
     reply: Page(ListedProject),
@@ -81,7 +81,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     method: 'GET',
     path: '/api/client/projects/{projectId}/size',
     summary: 'Count what a project contains.',
-    description: 'Deleting the project erases all of it.',
+    description: 'Deleting the project erases everything counted here.',
     access: { organisation: 'admin' },
     params,
     reply: ProjectSize,
@@ -90,10 +90,10 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
   route({
     method: 'DELETE',
     path: '/api/client/projects/{projectId}',
-    summary: 'Delete a project with everything in it.',
+    summary: 'Delete a project and everything in it.',
     description:
       'Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the ' +
-      'background, which cannot be undone: export what you need first. The audit log keeps the entries of the project. `name` must be the name ' +
+      'background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name ' +
       'of the project, so that a wrong id deletes nothing.',
     access: { organisation: 'admin' },
     audit: audit('deleted', { details: (_, reply) => ({ size: reply as ProjectSize }) }),

@@ -44,7 +44,7 @@ export const ProjectSize = Exact({
   campaigns: Type.Integer({ description: 'The number of campaigns.' }),
   journeys: Type.Integer({ description: 'The number of journeys.' }),
   lists: Type.Integer({ description: 'The number of lists.' }),
-  keys: Type.Integer({ description: 'Keys that stop working.' }),
+  keys: Type.Integer({ description: 'The number of keys. They stop working when the project is deleted.' }),
 })
 export type ProjectSize = Static<typeof ProjectSize>
 

@@ -24,7 +24,7 @@ export const EventRule = Exact(
     user: Type.Optional(Type.Unsafe<Rule>({ ...RuleSchema, description: 'A rule that the user must match, as in lists.' })),
   },
   {
-    description: 'Which events and users a trigger campaign is sent for.',
+    description: 'The events and users that a trigger campaign is sent for.',
     examples: [{ where: [{ attribute: 'data.total', greater_than: 50 }], user: { attribute: 'data.plan', is: 'pro' } }],
   },
 )

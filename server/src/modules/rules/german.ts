@@ -19,7 +19,7 @@ export const german: Translations = {
   'Users who match at least one rule in it: “or”.': 'Wer mindestens eine der Regeln erfüllt: „oder“.',
   'Users who match no rule in it.': 'Wer keine der Regeln erfüllt.',
   'Users who do not match the rule in it.': 'Wer die Regel nicht erfüllt.',
-  'The rules in it.': 'Die Regeln darin.',
+  'The rules in the group.': 'Die Regeln darin.',
   [RULE]: REGEL,
   [DURATION]: DAUER,
 
@@ -28,7 +28,7 @@ export const german: Translations = {
     'Wessen Attribut den Vergleich erfüllt. Ein Attribut mit einem Typ nimmt nur die Operatoren dieses Typs an.',
   'An attribute of the user, or a path into the user’s data, such as `data.plan`.':
     'Ein Attribut der Person oder ein Pfad in ihren Daten, etwa `data.plan`.',
-  'Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.':
+  'Declares that the values of the attribute are dates. A Unix timestamp is then treated as a date too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.':
     'Erklärt die Werte des Attributs zu Zeitpunkten: auch ein Unix-Zeitstempel gilt als einer, in Sekunden oder Millisekunden, als Zahl oder als Text mit 9, 10, 12 oder 13 Ziffern.',
   'An ISO 8601 time in the years 1 to 9999.': 'Ein Zeitpunkt nach ISO 8601 in den Jahren 1 bis 9999.',
   'Random bucket': 'Zufallsgruppe',
@@ -49,7 +49,7 @@ export const german: Translations = {
   'Users with at least one device that matches.': 'Wer mindestens ein passendes Gerät hat.',
   'The field of the device.': 'Das Merkmal des Geräts.',
   Event: 'Ereignis',
-  'Users by how often an event occurred, or by its first or last time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
+  'Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
     'Wie oft ein Ereignis eintrat, oder wann zum ersten oder letzten Mal. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
   'The name of the event.': 'Der Name des Ereignisses.',
   'The lowest number of events.': 'Die kleinste Anzahl von Ereignissen.',
@@ -69,7 +69,7 @@ export const german: Translations = {
   'The key of a step, with `inside` only.': 'Der Schlüssel eines Schritts, nur mit `inside`.',
   [`Counts only entrances, arrivals and exits in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
   List: 'Liste',
-  'Users in another list. Lists must not refer to each other in a circle.':
+  'Users in another list. Lists must not refer to each other in a cycle.':
     'Wer in einer anderen Liste ist. Listen dürfen nicht im Kreis aufeinander verweisen.',
   'The id of the list.': 'Die ID der Liste.',
   Subscription: 'Abonnement',

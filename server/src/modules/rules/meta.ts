@@ -37,8 +37,8 @@ export const RuleMeta = Exact(
     attributes: Type.Record(
       Type.String(),
       Exact({
-        label: Type.String({ description: 'The attribute as sentences name it.' }),
-        type: OneOf(VALUE_KINDS, { description: 'The type. It accepts the operators that have this type.' }),
+        label: Type.String({ description: 'The name of the attribute in sentences.' }),
+        type: OneOf(VALUE_KINDS, { description: 'The type. The attribute accepts the operators that have this type in `types`.' }),
       }),
       { description: 'The attributes outside `data` by name. A path into `data` accepts every operator.' },
     ),
@@ -106,7 +106,7 @@ const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> =
 /** The schema of a group, whose members are rules. */
 export function groupSchema(is: Group['is']): TSchema {
   if (is === 'not') return Exact({ not: RuleSchema })
-  return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX, description: 'The rules in it.' }) })
+  return Exact({ [is]: Type.Array(RuleSchema, { minItems: 1, maxItems: CHILDREN_MAX, description: 'The rules in the group.' }) })
 }
 
 function exampleOf(is: Group['is'], language: Language): { example: unknown; sentence: string } {

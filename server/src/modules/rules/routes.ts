@@ -7,8 +7,8 @@ export const ruleRoutes = [
     path: '/api/client/rules/meta',
     summary: 'Describe the parts of rules, for editors.',
     description:
-      'The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema where it has members or an ' +
-      'argument, and an example that is also given in words. The reply is the same for all projects and changes only with the version of the ' +
+      'The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema if it has members or ' +
+      'an argument, and an example with a description in words. The reply is the same for all projects and changes only with the version of the ' +
       'server.\n\n' +
       'The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute ' +
       'decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. ' +

@@ -93,7 +93,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     path: '/api/client/users/me/subscriptions',
     summary: 'Set subscription states of the signed-in user.',
     description:
-      'All items are applied or none. The reply has the first page of states, at most 100. State 1 does not replace a confirmed ' +
+      'Either all items are applied, or none are. The reply has the first page of states, at most 100. State 1 does not replace a confirmed ' +
       'state 2. This does not lift suppressions: a user who unsubscribed from everything must subscribe again on a hosted page or ' +
       'by text message, because a user token does not prove that an address belongs to the user.',
     access: { publishable: 'user' },
@@ -123,9 +123,9 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     path: '/api/client/users/{userId}/subscriptions',
     summary: 'Set subscription states of a user.',
     description:
-      'All items are applied or none. The reply has the first page of states, at most 100. This does not lift suppressions, ' +
-      'including those of users who unsubscribed from everything: `suppression` of the reply has the reason, and ' +
-      '`/api/client/suppressions` lifts it.',
+      'Either all items are applied, or none are. The reply has the first page of states, at most 100. This does not lift suppressions, ' +
+      'including those of users who unsubscribed from everything: `suppression` in the reply has the reason. ' +
+      'Use `/api/client/suppressions` to lift it.',
     access: { secret: 'editor' },
     audit: { none: 'consents of users have their own log' },
     params: { userId: pathUser },

@@ -26,7 +26,10 @@ const writable = {
       'Whether an opt-in must be confirmed. If so, users get no messages before their state is 2, and users who subscribe are asked to confirm.',
   }),
   description: Nullable(
-    Type.String({ maxLength: DESCRIPTION_LENGTH_MAX, description: 'Describes the messages to users in the preference centre.' }),
+    Type.String({
+      maxLength: DESCRIPTION_LENGTH_MAX,
+      description: 'A description of the messages, shown to users in the preference centre.',
+    }),
   ),
 }
 

@@ -8,7 +8,7 @@ export const systemRoutes = (verbs: Verbs) => [
     path: '/api/console/system',
     summary: 'Read the state of the server.',
     description:
-      'For owners of the first organisation of the server, who operate it; owners of others get 403. It has the release, the database, the queues, the processes, the free disk space and how long data is kept. It has no secrets.',
+      'Only for owners of the server’s first organisation, who operate the server; other owners get 403. The reply has the release, the database, the queues, the processes, the free disk space and how long data is kept. It contains no secrets.',
     access: { member: 'owner' },
     reply: System,
     run: (ctx) => readSystem(ctx, verbs),

@@ -35,7 +35,7 @@ export const System = Exact(
     database: Exact(
       {
         version: Type.String({ description: 'The version of PostgreSQL.' }),
-        is_embedded: Type.Boolean({ description: 'Whether it is the embedded one.' }),
+        is_embedded: Type.Boolean({ description: 'Whether it is the embedded PostgreSQL.' }),
         is_durable: Type.Boolean({ description: 'Whether commits survive a power failure.' }),
         size_bytes: Bytes('The size of the database on disk.'),
         tables: Type.Array(
@@ -60,7 +60,7 @@ export const System = Exact(
       },
       { title: 'SystemMigrations', description: 'The schema of the database.' },
     ),
-    queues: Type.Array(QueueDepth, { description: 'What waits for the workers.' }),
+    queues: Type.Array(QueueDepth, { description: 'The work that is waiting for the workers.' }),
     parked: Type.Integer({ description: 'Accepted items that could not be applied, in all projects, at most 100,000.' }),
     processes: Type.Array(Exact({ connected_at: When('When it connected to the database.') }, { title: 'SystemProcess' }), {
       description: 'The processes of Carillon on this database.',
@@ -75,7 +75,7 @@ export const System = Exact(
       Exact(
         {
           setting: Type.String({ description: 'The setting, with its unit in its name.' }),
-          value: Type.Integer({ description: 'The age at which it deletes; 0 keeps forever.' }),
+          value: Type.Integer({ description: 'The age at which data is deleted; 0 keeps data forever.' }),
         },
         { title: 'SystemRetention' },
       ),

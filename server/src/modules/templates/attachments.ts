@@ -20,7 +20,7 @@ const content = {
   content: Type.String({ minLength: 1, maxLength: ATTACHMENT_BODY_BYTES_MAX, description: 'The content in base64.' }),
   content_id: Type.Optional(
     // No provider takes longer ones than SES.
-    Line(78, { format: 'no-control', description: 'Shows the file in the HTML wherever it refers to `cid:` and this id.' }),
+    Line(78, { format: 'no-control', description: 'The file is shown wherever the HTML refers to `cid:` and this id.' }),
   ),
 }
 
@@ -35,7 +35,7 @@ export type TemplateAttachmentInput = Static<typeof TemplateAttachmentInput>
 const described = {
   name: Type.String({ description: 'The name of the file.' }),
   content_type: Type.String({ description: 'The media type.' }),
-  content_id: Nullable(Type.String({ description: 'The id by which the HTML shows the file; null for an attachment.' })),
+  content_id: Nullable(Type.String({ description: 'The id that the HTML uses to show the file; null for an attachment.' })),
   size_bytes: Type.Integer({ description: 'The size, decoded.' }),
 }
 
@@ -53,7 +53,7 @@ export type TemplateAttachmentWhole = Static<typeof TemplateAttachmentWhole>
 /** A file of a preview. */
 export const PreviewAttachment = Exact({
   ...described,
-  content: Type.Optional(Type.String({ description: 'The content in base64, of a file that the HTML shows.' })),
+  content: Type.Optional(Type.String({ description: 'The content in base64. Only for files that the HTML shows.' })),
 })
 export type PreviewAttachment = Static<typeof PreviewAttachment>
 
@@ -63,7 +63,7 @@ export const pathAttachment = {
   read(text: string, name: string): string {
     const hasControl = [...text].some((character) => character < ' ' || character === '\x7F')
     if (text !== '' && lengthOf(text) <= NAME_LENGTH_MAX && !hasControl && text.isWellFormed()) return text
-    const message = `The path parameter \`${name}\` must have 1 to ${NAME_LENGTH_MAX} characters, none of them a control character.`
+    const message = `The path parameter \`${name}\` must have 1 to ${NAME_LENGTH_MAX} characters, with no control characters.`
     throw fault('parameter_invalid_format', name, message)
   },
 }

@@ -62,7 +62,7 @@ const SavedBy = Nullable(
   Exact(
     {
       type: OneOf(['key', 'member', 'system'], { description: 'The actor that saved it. `system` is this server.' }),
-      id: Nullable(Type.Integer({ description: 'Of the API key or the member.' })),
+      id: Nullable(Type.Integer({ description: 'The id of the API key or the member.' })),
       name: Nullable(Type.String()),
     },
     { description: 'Who saved it; null if unknown.' },
@@ -70,7 +70,7 @@ const SavedBy = Nullable(
 )
 
 export const TemplateVersion = Exact({
-  number: Type.Integer({ minimum: 1, description: 'Counts the versions of the template.' }),
+  number: Type.Integer({ minimum: 1, description: 'The number of the version, counted from 1 for each template.' }),
   saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last saved.' }),
   saved_by: SavedBy,
 })
@@ -118,7 +118,7 @@ export const PreviewInput = Exact({
   data: Type.Optional(
     FreeForm(SCOPE_BYTES_MAX, {
       description:
-        'Values for the template, such as `{"event": {"data": {"total": 5}}}`. They replace values of the user. Without `user` and `data` the values are made up.',
+        'Values for the template, such as `{"event": {"data": {"total": 5}}}`. They override the user’s values. Without `user` and `data`, made-up values are used.',
     }),
   ),
 })
@@ -155,7 +155,7 @@ export const TestReport = Exact({
     Exact({
       to: Type.String(),
       outcome: OneOf(['accepted', 'rejected', 'deferred', 'uncertain', 'refused'] as const, {
-        description: '`refused`: no attempt was made. `uncertain`: the provider may have sent it or not.',
+        description: '`refused`: no attempt was made. `uncertain`: the provider may or may not have sent it.',
       }),
       provider: Type.Optional(Type.String()),
       reason: Type.Optional(Type.String({ description: 'Why the message was not accepted.' })),

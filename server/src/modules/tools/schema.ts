@@ -39,7 +39,7 @@ const common = {
       notBlank: true,
       pattern: LOCALE_PATTERN,
       problem: `must be one of ${LOCALES.join(', ')}`,
-      description: `Language of the records, in any case and with \`-\` or \`_\`: ${LOCALES.join(', ')}. Data that a locale does not have is in English.`,
+      description: `Language of the records, in upper or lower case, with \`-\` or \`_\`: ${LOCALES.join(', ')}. Data that a locale does not have is in English.`,
       default: 'en',
     }),
   ),
@@ -255,7 +255,9 @@ const resolved = <U extends Unit>(unit: U) =>
 const recordOf = <const M extends readonly string[], P extends Record<string, TSchema>>(methods: M, value: string, fields: P) =>
   Exact({
     method: OneOf(methods, { description: 'The method that generated this record.' }),
-    value: Type.String({ description: `The value of the method; for \`profile\`, the \`${value}\`.` }),
+    value: Type.String({
+      description: `The generated text. It is also in the member with the name of the method; for \`profile\`, in \`${value}\`.`,
+    }),
     ...fields,
   })
 
@@ -287,7 +289,7 @@ export const CommerceRecord = recordOf(COMMERCE_METHODS, 'productName', {
   productMaterial: text('Material of a product.'),
   productDescription: text('A sentence about a product.'),
   department: text('Department of a shop.'),
-  price: text('Price with its symbol. A minus sign is before the symbol.'),
+  price: text('Price with its symbol. A minus sign precedes the symbol.'),
   priceMin: number('Minimum price.'),
   priceMax: number('Maximum price.'),
   priceDecimalPlaces: number('Digits after the decimal point.'),

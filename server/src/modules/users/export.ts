@@ -5,13 +5,13 @@ import { Exact, Timestamp } from '../../lib/shapes.ts'
 
 /** The members of an export that are arrays, with what they have. */
 export const EXPORTED: Record<string, string> = {
-  profiles: 'The profile, and those of users that were merged into it.',
+  profiles: 'The profile, and the profiles of users who were merged into this user.',
   anonymous_ids: 'Anonymous ids, with the time at which they were linked.',
   devices: 'Push devices, without their tokens.',
   subscriptions: 'Stored subscription states.',
   consents: 'The consent entries, with their proofs.',
   confirmations: 'Confirmations that were requested.',
-  lists: 'Memberships of lists, former ones included.',
+  lists: 'Current and former list memberships.',
   events: 'Events of the user, and system events.',
   activity: 'The entries of the user in `GET /activity`.',
   messages: 'Messages, with their states and the data of their requests.',
@@ -24,7 +24,7 @@ export const EXPORTED: Record<string, string> = {
   past_journey_entrances: 'Where the user was in journeys.',
   journey_calls: 'Calls of webhook steps in progress.',
   imports: 'Changes made by imports, for 24 hours.',
-  emails: 'Email that this server delivers, with its attempts; also what applications submitted to the address over SMTP.',
+  emails: 'Email that this server delivers, with its attempts, including email that applications submitted to the address over SMTP.',
   suppressions: 'Suppressions of the addresses of the user.',
 }
 

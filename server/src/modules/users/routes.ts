@@ -91,7 +91,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'GET',
     path: '/api/client/users/me',
     summary: 'Read the signed-in user.',
-    description: '`data` is without the attributes that the register closes to users.',
+    description: '`data` leaves out the attributes that the register hides from users.',
     access: { publishable: 'user' },
     reply: UserWithDevices,
     run: (ctx) => getMe(ctx, ctx.caller.userId),
@@ -101,7 +101,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
     description:
-      'A user without an external id is found by its anonymous id. `suppressions` has the channels whose messages do not reach it.',
+      'A user without an external id is found by anonymous id. `suppressions` lists the channels whose messages do not reach the user.',
     access: { secret: 'support' },
     params,
     reply: UserDetails,
@@ -110,10 +110,10 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
   route({
     method: 'DELETE',
     path: '/api/client/users/{userId}',
-    summary: 'Erase a user and all of its data.',
+    summary: 'Erase a user and all of their data.',
     description:
-      'The user disappears from every reply at once. Its data is deleted in the background. `Location` is the path of the receipt, which says ' +
-      'when it was done and what was removed. Export the user first if you need the data.',
+      'The user disappears from every reply at once. Their data is deleted in the background. `Location` is the path of the receipt, which ' +
+      'says when the data was deleted and what was removed. Export the user first if you need the data.',
     access: { secret: 'editor' },
     audit: { none: 'an erasure has a receipt' },
     params,
@@ -136,9 +136,9 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/users/{userId}/export',
     summary: 'Export everything about a user.',
     description:
-      'The reply is sent while it is read, and its members are in the order of the schema. It includes the data of users that were merged into this ' +
+      'The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users that were merged into this ' +
       'one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets ' +
-      'in headers of webhook steps are left out. A project may have three exports at a time.',
+      'in headers of webhook steps are left out. A project can run three exports at a time.',
     access: { secret: 'admin' },
     params,
     reply: UserExport,
@@ -193,7 +193,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
-    summary: 'Set which roles can read an attribute of `data`, its label and whether it is personal data.',
+    summary: 'Set the label of an attribute of `data`, which roles can read it and whether it is personal data.',
     description:
       'A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.',
     access: { secret: 'admin' },

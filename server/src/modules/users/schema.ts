@@ -12,7 +12,7 @@ export const Identifier = Type.String({ notBlank: true, minLength: 1, maxLength:
 /** The fields of a profile that can be written. An absent field keeps its value, and null clears it (D-USER-3). */
 export const profile = {
   email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An address as in RFC 5322. Stored unchanged.' }))),
-  phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'Preferably E.164. Other forms are normalised if possible.' }))),
+  phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'Preferably E.164. Other formats are normalised if possible.' }))),
   timezone: Type.Optional(Nullable(Line(50, { format: 'timezone', description: 'IANA time zone.' }))),
   locale: Type.Optional(Nullable(Line(255, { format: 'locale', description: 'BCP-47 tag.' }))),
   data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Custom attributes, merged at the top level. Null removes a key.' })),
@@ -115,7 +115,7 @@ export const UserDetails = Exact({
       reason: Type.String({ description: 'Why the address of the user is suppressed.' }),
       stops_transactional: Type.Boolean({ description: 'Whether transactional messages are stopped too.' }),
     }),
-    { description: 'The channels whose messages do not reach the user, because its address is suppressed.' },
+    { description: 'The channels whose messages do not reach the user, because their address is suppressed.' },
   ),
 })
 export type UserDetails = Static<typeof UserDetails>
@@ -172,7 +172,8 @@ const erasure = {
   user_id: IdOf<UserId>({ description: 'The id that the user had.' }),
   state: OneOf(['requested', 'finished'], { description: '`requested` until the data was removed.' }),
   removed: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How many rows were removed, by the members of an export. Messages stay as counts, without personal data.',
+    description:
+      'The number of rows that were removed, by the member of the export that held them. Messages stay as counts, without personal data.',
   }),
 }
 

@@ -53,7 +53,7 @@ export const Rotation = Exact(
       Type.Integer({
         minimum: 0,
         maximum: GRACE_PERIOD_S_MAX,
-        description: `How long events are signed with the old secret too. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
+        description: `How long events are also signed with the old secret. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
       }),
     ),
   },
@@ -68,7 +68,7 @@ export const TestRequest = Exact(
 export type TestRequest = Static<typeof TestRequest>
 
 const Status = OneOf(['active', 'inactive', 'disabled'], {
-  description: '`inactive`: paused over the API. `disabled`: suspended by the system after failures.',
+  description: '`inactive`: paused through the API. `disabled`: suspended by the system after failures.',
 })
 
 const endpoint = {
@@ -153,7 +153,7 @@ export const DeliveryWhole = Exact({
       attempted_at: Timestamp,
       headers: Type.Record(Type.String(), Type.String(), {
         description:
-          'The headers of the request, signed with the present secrets. After a rotation, the headers that were sent had other signatures.',
+          'The headers of the request, signed with the current secrets. After a rotation, the headers that were sent had other signatures.',
       }),
     }),
     { description: 'The newest 50 attempts, newest first.' },

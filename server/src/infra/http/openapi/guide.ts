@@ -13,7 +13,7 @@ export const GUIDE: Section[] = [
     title: 'Authentication',
     text: `Send your key with every request, as \`Authorization: Bearer <key>\`. Its prefix shows its kind:
 
-- \`sk_\` **secret**: the whole project, as far as the role of the key allows. For servers only.
+- \`sk_\` **secret**: everything in the project that the role of the key allows. For servers only.
 - \`pk_\` **publishable**: the few operations that are safe in a browser or an app. Most of them also need a user token.
 - \`ok_\` **organisation**: the projects of an organisation and their keys.
 
@@ -24,7 +24,7 @@ A **user token** lets an app call the API for one of its users. Your server crea
   {
     id: 'requests',
     title: 'Requests and replies',
-    text: `Bodies are JSON in UTF-8; the utilities take forms. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a misspelt name cannot lose data.
+    text: `Bodies are JSON in UTF-8, except for the utilities, which take form data. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a misspelt name cannot lose data.
 
 A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are ISO 8601, and in replies always UTC. Ids are integers.
 
@@ -33,7 +33,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'errors',
     title: 'Errors',
-    text: `Every error has one of 16 codes and the same shape: \`code\` for programs, \`message\` for developers, and \`error.errors\` with every fault of the request and its parameter. [The page of errors](/docs/errors) explains each code. Rely on the code; messages may change.`,
+    text: `Every error has one of 16 codes and the same shape: \`code\` for programs, \`message\` for developers, and \`error.errors\`, which lists every fault in the request with its parameter. [The error reference](/docs/errors) explains each code. Rely on the code; messages may change.`,
   },
   {
     id: 'idempotency',
@@ -42,8 +42,8 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   },
   {
     id: 'if-match',
-    title: 'Changes by others',
-    text: 'Reading a campaign, a template, a list, a journey or its steps gives its version in the header `ETag`. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. If so, read the object again and repeat your change. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
+    title: 'Concurrent changes',
+    text: 'When you read a campaign, a template, a list, a journey or its steps, the `ETag` header of the reply has the version. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. If so, read the object again and repeat your change. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
   },
   {
     id: 'lists',
@@ -53,7 +53,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'rate-limits',
     title: 'Rate limits',
-    text: `Limits apply per key. The headers \`RateLimit\` and \`RateLimit-Policy\` show how many requests are left, as do \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds). A refused request gets status 429 and a \`Retry-After\` in seconds.`,
+    text: `Each key has limits. Requests with a user token are also limited per user, and requests with a publishable key per client address. Public pages are limited per client address. The headers \`RateLimit\` and \`RateLimit-Policy\` show how many requests are left, as do \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds). A refused request gets status 429 and a \`Retry-After\` in seconds.`,
   },
   {
     id: 'versions',

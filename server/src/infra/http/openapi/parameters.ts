@@ -99,13 +99,13 @@ function parameter(name: string, { description, ...schema }: JsonSchema): Omit<P
   return { name, ...(description !== undefined && { description }), schema }
 }
 
-function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listing): (Parameter | Ref)[] {
+function ofPage(list: Listing): (Parameter | Ref)[] {
+  const { sorts, defaultSort, defaultDirection } = list
   return [
     {
       name: 'q',
       in: 'query',
-      description:
-        searchedFields === 'none' ? 'Has no effect on this list.' : `Text to find in ${fieldsOf(searchedFields)}, ignoring case.`,
+      description: searchOf(list),
       schema: { type: 'string', maxLength: Q_LENGTH_MAX },
     },
     {
@@ -124,6 +124,12 @@ function ofPage({ sorts, defaultSort, defaultDirection, searchedFields }: Listin
     shared('Cursor'),
     shared('Page'),
   ]
+}
+
+function searchOf({ searchedFields, findsWhole }: Listing): string {
+  if (searchedFields === 'none') return 'Has no effect on this list.'
+  const fields = fieldsOf(searchedFields)
+  return findsWhole ? `The complete ${fields} to find, in any notation.` : `Text to find in ${fields}, ignoring case.`
 }
 
 function fieldsOf(searchedFields: string): string {

@@ -88,11 +88,15 @@ const wrongType = new ApiError('parameter_invalid_format', 'Send the body as `ap
   param: 'Content-Type',
   reason: 'media_type',
 })
-const changed = new ApiError('validation_failed', 'Nothing was saved. It has changed since you read it.', {
-  status: 412,
-  param: 'If-Match',
-  reason: 'changed',
-})
+const changed = new ApiError(
+  'validation_failed',
+  'Nothing was saved. The object has changed since you read it. Read it again, and repeat your change.',
+  {
+    status: 412,
+    param: 'If-Match',
+    reason: 'changed',
+  },
+)
 const away = new ApiError('internal_error', 'The server is temporarily unavailable. Try again in a few seconds.', { status: 503 })
 
 /** `#/components/responses` by name, with their status. */

@@ -29,7 +29,7 @@ export const MessageInput = Exact(
       Type.Unsafe<Content>({
         ...Content,
         description:
-          'The content, instead of a campaign: the members of a template of the channel of `subscription_id`, with Liquid. It takes `subscription_id`.',
+          'The content, instead of a campaign: the members of a template for the channel of `subscription_id`, which may contain Liquid. Requires `subscription_id`.',
       }),
     ),
     subscription_id: Type.Optional(
@@ -38,13 +38,13 @@ export const MessageInput = Exact(
     user: Type.Unsafe<UserUpsert>({
       ...UserUpsert,
       title: undefined,
-      description: 'The recipient, by `external_id` or `anonymous_id`. The user is created or changed as by an event.',
+      description: 'The recipient, by `external_id` or `anonymous_id`. The user is created or changed in the same way as by an event.',
     }),
     data: Type.Optional(Data),
     key: Type.Optional(
       Key('Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.'),
     ),
-    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. By default at once.' })),
+    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. Default: immediately.' })),
     expires_after_minutes: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -60,7 +60,7 @@ export const MessageInput = Exact(
       Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), {
         maxItems: PATHS_MAX,
         description:
-          'Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links of the message are not tracked.',
+          'Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked.',
       }),
     ),
     attachments: Type.Optional(
@@ -101,18 +101,20 @@ export const MessageBatch = Type.Array(MessageInput, { minItems: 1, maxItems: BA
 /** A message that was accepted, or skipped at once. */
 export const SentMessage = Exact(
   {
-    id: IdOf<MessageId>({ description: 'The id of the message, which getMessage reads.' }),
+    id: IdOf<MessageId>({ description: 'The id of the message. Read it with getMessage.' }),
     state: OneOf(MESSAGE_STATES, {
-      description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the present state.',
+      description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the current state.',
     }),
     reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
-    detail: Nullable(Type.String({ description: 'More about the reason: of `suppressed`, the kind of suppression.' })),
+    detail: Nullable(Type.String({ description: 'More about the reason: for `suppressed`, the kind of suppression.' })),
     user: Exact({
       id: IdOf<UserId>(),
       external_id: Nullable(Type.String()),
       anonymous_id: Nullable(Type.String()),
     }),
-    duplicate: Type.Boolean({ description: 'Whether an earlier request with this `key` made the message, so that nothing was sent now.' }),
+    duplicate: Type.Boolean({
+      description: 'Whether an earlier request with this `key` created the message, so that this request sent nothing.',
+    }),
   },
   { title: 'SentMessage' },
 )

@@ -22,7 +22,7 @@ export const DirectTrigger = Exact(
 type DirectTrigger = Static<typeof DirectTrigger>
 
 export const DirectlyTriggered = Exact({
-  message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message, which getMessage reads.' })),
+  message_id: Type.Optional(IdOf<MessageId>({ description: 'The id of the message. Read it with getMessage.' })),
 })
 type DirectlyTriggered = Static<typeof DirectlyTriggered>
 

@@ -5,15 +5,15 @@ import { VariantName } from '../../templates/index.ts'
 
 const State = OneOf(['running', 'finished'] as const)
 const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, {
-  description: 'The state that the message would get. `reason` is the cause.',
+  description: 'The state that the message would get. `reason` says why.',
 })
 const Reason = Nullable(Type.String())
 const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template', 'unverified_domain'] as const, {
   description:
-    '`unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); over others it is a warning.',
+    '`unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); with other providers it is a warning.',
 })
 
-/** How many users would get which result. */
+/** The number of users for each result. */
 const Count = Type.Object({ state: WouldBe, reason: Reason, people: Type.Integer() })
 export type Count = Static<typeof Count>
 

@@ -27,8 +27,8 @@ export const recipientRoutes = [
   route({
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/recipients/{userId}/explain',
-    summary: 'Explain why a user gets a campaign or does not.',
-    description: 'The explanation is based on the current data and on the messages of the user. It works before the campaign is sent too.',
+    summary: 'Explain why a user does or does not get a campaign.',
+    description: 'The explanation is based on the current data and on the messages of the user. It also works before the campaign is sent.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: RecipientExplanation,

@@ -4,7 +4,7 @@ import { Exact, IdOf, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
 import { MESSAGE_STATES } from '../../messages/index.ts'
 import { VariantName } from '../../templates/index.ts'
 
-const State = OneOf(MESSAGE_STATES, { description: 'The state of the message. `reason` is the cause.' })
+const State = OneOf(MESSAGE_STATES, { description: 'The state of the message. `reason` says why it is in that state.' })
 const ReasonName = Nullable(Type.String({ description: 'Why the message is in this state, as a stable code.' }))
 
 export const RecipientQuery = Exact({ state: Type.Optional(State) })
@@ -88,7 +88,7 @@ export const DeliveryReport = Exact({
         variant: VariantName,
         numbers: Type.Array(Exact({ variant: VariantName, sent: Type.Integer(), opens: Type.Integer(), clicks: Type.Integer() })),
       },
-      { description: 'The winning variant, with the numbers that decided.' },
+      { description: 'The winning variant, with the numbers that decided it.' },
     ),
   ),
 })

@@ -26,7 +26,7 @@ export const TextSizes = Exact(
         users: Type.Integer(),
         share: Type.Number({ description: 'The share of the measured users, from 0 to 1.' }),
       }),
-      { description: 'How many users need how many segments, fewest first.' },
+      { description: 'The number of users for each number of segments, fewest segments first.' },
     ),
     longest: Nullable(
       Exact(
@@ -48,9 +48,9 @@ export const TextSizes = Exact(
         {
           currency: Type.String({ description: 'ISO 4217.' }),
           per_message: Type.Number({ description: 'The mean number of segments, times the price of one.' }),
-          total: Nullable(Type.Number({ description: '`per_message` for `recipients`.' })),
+          total: Nullable(Type.Number({ description: '`per_message` times `recipients`.' })),
         },
-        { description: 'An estimate by the `segment_price` of the provider; null if it has none.' },
+        { description: 'An estimate based on the `segment_price` of the provider; null if it has none.' },
       ),
     ),
   },

@@ -10,10 +10,10 @@ const Settings = Exact({
   default_from: mail.DefaultFrom,
   return_domain: Type.Optional(
     Line(200, {
-      title: 'Domain of bounces',
+      title: 'Bounce domain',
       format: 'hostname-or-ip',
       description:
-        'A domain whose email comes to this server, such as `bounce.example.com`. Default: that of the domain of the sender, if it has one.',
+        'A domain whose email is delivered to this server, such as `bounce.example.com`. Default: the return path of the sender’s domain, if it has one.',
     }),
   ),
 })

@@ -22,7 +22,7 @@ const Settings = Exact({
       title: 'Connections',
       minimum: 1,
       maximum: CONNECTIONS_MAX,
-      description: `The highest number of connections of each process. Default: ${CONNECTIONS_DEFAULT}.`,
+      description: `The maximum number of connections per process. Default: ${CONNECTIONS_DEFAULT}.`,
     }),
   ),
   default_from: mail.DefaultFrom,

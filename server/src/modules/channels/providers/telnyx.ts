@@ -7,7 +7,7 @@ import type { TextContent } from '../text.ts'
 
 const Settings = Exact({
   api_key: Line(128, { title: 'API key', writeOnly: true }),
-  public_key: Line(64, { title: 'Public key', description: 'The public key of the account in Base64, with which reports are verified.' }),
+  public_key: Line(64, { title: 'Public key', description: 'The public key of the account in Base64, used to verify reports.' }),
   from: Type.Optional(Line(16, { title: 'Sender', description: 'A number in E.164, a short code or an alphanumeric sender id.' })),
   messaging_profile_id: Type.Optional(
     Line(64, { title: 'Messaging profile', description: 'Required for alphanumeric senders and number pools.' }),

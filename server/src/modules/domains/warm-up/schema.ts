@@ -10,14 +10,14 @@ const members = {
     minItems: 1,
     maxItems: STEPS_MAX,
     description:
-      'The highest number of emails to a destination in a day (UTC), for each step. After the last step there is no ceiling. A destination moves on after a day on which it got at least half of its ceiling.',
+      'The highest number of emails to a mail site in a day (UTC), for each step. After the last step there is no ceiling. A site moves to the next step after a day on which it got at least half of its ceiling.',
   }),
   bounce_percent_max: Type.Number({
     minimum: 0,
     maximum: 100,
-    description: 'If a higher share of a day’s emails bounces, the destination goes back a step and gets no more emails that day.',
+    description: 'If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day.',
   }),
-  deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the destination deferred.' }),
+  deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the mail site deferred.' }),
   is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up separately.' }),
 }
 
@@ -28,7 +28,7 @@ export const WarmUpRow = Type.Object({ ...members, created_at: Instant, updated_
 export type WarmUpRow = Static<typeof WarmUpRow>
 
 const SiteState = Exact({
-  site: Type.String({ description: 'The destination: a provider, or the mail hosts that several domains share.' }),
+  site: Type.String({ description: 'The mail site: a mailbox provider, or the mail hosts that several domains share.' }),
   source_address: Type.String({ description: 'The address that email is sent from; empty if all of them are warmed up together.' }),
   step: Type.Integer({ description: 'The step, counted from 1.' }),
   ceiling: Type.Unsafe<number | null>({
@@ -40,10 +40,10 @@ const SiteState = Exact({
   deferred: Type.Integer({ description: 'Today’s emails that were deferred.' }),
 })
 
-/** A warm-up plan with the state of its destinations. */
+/** A warm-up plan with the state of its mail sites. */
 export const WarmUp = Exact({
   ...members,
-  sites: Type.Array(SiteState, { description: 'The destinations, those with the most email first; at most 100.' }),
+  sites: Type.Array(SiteState, { description: 'The mail sites, those with the most email first; at most 100.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

@@ -14,7 +14,7 @@ export const backtestRoutes = [
     path: '/api/client/journeys/{journeyId}/backtest',
     summary: 'Start a backtest of a journey.',
     description:
-      'Runs a version, or steps that are not stored, over what users did in a past window of at most 90 days. Nothing is written to users, sent or called. ' +
+      'Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. ' +
       'A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.',
     access: { secret: 'editor' },
     audit: { none: 'it only computes' },

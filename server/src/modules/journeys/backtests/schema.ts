@@ -8,14 +8,14 @@ const STATES = ['running', 'finished', 'cancelled', 'failed'] as const
 
 export const BacktestInput = Exact({
   version: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft, otherwise the live version.' }),
+    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
   ),
   steps: Type.Optional({
     ...StepsInput,
     description: 'Steps as in the body of setJourneySteps, instead of a stored version.',
   }),
   since: Type.String({ format: 'time', description: 'The start of the window, at most 90 days ago.' }),
-  until: Type.Optional(Type.String({ format: 'time', description: 'The end of the window. By default now.' })),
+  until: Type.Optional(Type.String({ format: 'time', description: 'The end of the window. Default: now.' })),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all candidates.' }),
   ),
@@ -43,17 +43,24 @@ export const BacktestResult = Exact({
   skips: Counts('Messages that would have been skipped, by reason.'),
   refused: Counts('How often users did not enter, by reason.'),
   steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
-  edges: Type.Array(Exact({ from: Type.String(), path: Type.String(), to: Type.String(), users: Type.Integer() })),
+  edges: Type.Array(
+    Exact({
+      from: Type.String({ description: 'The key of the step that users left.' }),
+      path: Type.String(),
+      to: Type.String({ description: 'The key of the step that they reached.' }),
+      users: Type.Integer(),
+    }),
+  ),
   inside_at_start: Type.Integer({
     description: 'How many users were inside the live journey when the window began. They are not part of the numbers.',
   }),
   excluded: Counts('Users who are left out, by reason: `merged` or `erased` in the window.'),
   difference: Type.Record(Type.String(), Exact({ live: Type.Integer(), backtest: Type.Integer() }), {
-    description: 'How often users came to each step in the live journey and in the backtest, where that differs.',
+    description: 'How often users reached each step in the live journey and in the backtest, for steps where the two differ.',
   }),
   approximate: Type.Array(Type.String(), {
     description:
-      'Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right as a set only; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
+      'Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right overall but not for each user; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
   }),
   examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), { description: 'Some users with their visits.' }),
 })

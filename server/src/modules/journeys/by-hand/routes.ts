@@ -31,7 +31,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/stop',
-    summary: 'Switch a journey off and let all its users exit.',
+    summary: 'Switch a journey off and make all its users exit.',
     description: 'They exit in the background with the reason `stopped`. Unsent messages are aborted.',
     access: { secret: 'publisher' },
     audit: journeyAudit('stopped'),
@@ -46,7 +46,7 @@ export const byHandRoutes = [
     path: '/api/client/journeys/{journeyId}/hold',
     summary: 'Hold a journey, so that its users stay at their steps.',
     description:
-      'Users who reach a step of the type `action`, `webhook` or `link` wait there, and no wait ends. Users still enter, and those who meet an exit criterion exit.',
+      'Users who reach a step of the type `action`, `webhook` or `link` wait there, and waits do not end. Users still enter, and those who meet an exit criterion exit.',
     access: { secret: 'publisher' },
     audit: journeyAudit('held'),
     params,
@@ -69,7 +69,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/entrances',
-    summary: 'Let a user enter a live journey.',
+    summary: 'Enter a user into a live journey.',
     description:
       'The rules of the entrance and the settings of the journey apply, so the user may be kept out; getJourneyUserExplain shows why. An unknown user is refused.',
     access: { secret: 'publisher' },
@@ -85,7 +85,7 @@ export const byHandRoutes = [
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/users/{userId}/move',
     summary: 'Move a user to a step.',
-    description: 'The step must be in the version that the user is on. The wait at the present step ends.',
+    description: 'The step must be in the version that the user is on. The wait at the current step ends.',
     access: { secret: 'publisher' },
     audit: OF_A_USER,
     params: userParams,
@@ -98,7 +98,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/users/{userId}/skip',
-    summary: 'Let a user skip the present step.',
+    summary: 'Skip a user’s current step.',
     description: 'The user leaves by the default path. A step without one cannot be skipped.',
     access: { secret: 'publisher' },
     audit: OF_A_USER,
@@ -112,7 +112,7 @@ export const byHandRoutes = [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/users/{userId}/retry',
-    summary: 'Retry the decision about a user at the present step.',
+    summary: 'Retry the decision about a user at the current step.',
     description: 'For users whose decision failed. Replies about such a user have `parked`.',
     access: { secret: 'publisher' },
     audit: OF_A_USER,

@@ -14,7 +14,9 @@ export const EntranceInput = Exact(
   {
     external_id: Type.Optional(Identifier),
     anonymous_id: Type.Optional(Identifier),
-    entrance: Type.Optional(StepKey('The key of the entrance. Default: the first one with the trigger `api`, otherwise `none`.')),
+    entrance: Type.Optional(
+      StepKey('The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`.'),
+    ),
     data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Steps read it as the data of the entry event.' })),
     key: Type.Optional(
       Type.String({
@@ -22,7 +24,7 @@ export const EntranceInput = Exact(
         minLength: 1,
         maxLength: KEY_LENGTH_MAX,
         format: 'identifier',
-        description: 'The entry key, such as the id of a cart. Repeating a request with the same key lets the user enter once.',
+        description: 'The entry key, such as the id of a cart. If a request is repeated with the same key, the user enters only once.',
       }),
     ),
   },
@@ -59,6 +61,6 @@ export const EntranceQuery = Exact({
 })
 
 export const DrainInput = Exact(
-  { within: Type.Optional(duration('Users who are still inside after this time exit, such as `3d`.')) },
+  { within: Type.Optional(duration('Time, such as `3d`, after which users who are still inside exit.')) },
   { optionalBody: true },
 )

@@ -16,7 +16,7 @@ export const Statistics = Exact(
     held_out: Type.Integer({ description: 'How many users were held out. They are not in `entered`.' }),
     refused: Counts('How often users did not enter, by the reason.'),
     reasons: Counts('How many entrances ended, by the reason.'),
-    steps: Type.Record(Type.String(), StepStats, { description: 'By the key of the step, over all versions.' }),
+    steps: Type.Record(Type.String(), StepStats, { description: 'The statistics of each step, by its key, over all versions.' }),
     edges: Type.Array(
       Exact({
         from: Type.String({ description: 'The key of the step that users left.' }),
@@ -31,7 +31,7 @@ export const Statistics = Exact(
         name: Type.String(),
         arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
         users: Type.Integer({ description: 'How many reached the goal.' }),
-        rate: Type.Number({ description: 'Their share of those who entered with this arm.' }),
+        rate: Type.Number({ description: '`users` as a share of the users who entered with this arm.' }),
         holdout_rate: Type.Optional(Type.Number({ description: 'The share of held-out users who reached the goal.' })),
       }),
       { description: 'The goals of the live version, by arm.' },
@@ -66,7 +66,7 @@ export const JourneyUser = Exact({
   visit: Type.Optional(Type.Integer({ description: 'The number of the visit in the entrance.' })),
   key: Type.Optional(Type.String({ description: 'The entry key.' })),
   held: Type.Optional(Type.Boolean({ description: 'True if the user waits here because the journey is on hold.' })),
-  parked: Type.Optional(Type.String({ description: 'Why the decision failed. It is retried.' })),
+  parked: Type.Optional(Type.String({ description: 'Why the decision failed. The decision is retried.' })),
   entered_at: Type.Optional(Timestamp),
   arrived_at: Type.Optional({ ...Timestamp, description: 'When the user reached the step.' }),
   due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
@@ -85,7 +85,7 @@ export const JourneysOfUser = Exact({
       step: Type.String({ description: 'The key of the step at which the user is.' }),
       key: Type.Optional(Type.String({ description: 'The entry key.' })),
       held: Type.Optional(Type.Boolean({ description: 'True if the user waits here because the journey is on hold.' })),
-      parked: Type.Optional(Type.String({ description: 'Why the decision failed. It is retried.' })),
+      parked: Type.Optional(Type.String({ description: 'Why the decision failed. The decision is retried.' })),
       entered_at: Timestamp,
       arrived_at: { ...Timestamp, description: 'When the user reached the step.' },
       due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
@@ -95,7 +95,7 @@ export const JourneysOfUser = Exact({
 })
 export type JourneysOfUser = Static<typeof JourneysOfUser>
 
-const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that decided.' })
+const Seen = Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision was based on.' })
 
 const TimelineVisit = Exact({
   visit: Type.Integer(),
@@ -114,7 +114,7 @@ const TimelineEntrance = Exact({
   cause: Exact({
     is: Type.String({ description: '`event`, `list`, `schedule`, `api` or `link`.' }),
     name: Type.Optional(
-      Type.String({ description: 'The event, the list, the step of the schedule, the key, or the entrance that linked.' }),
+      Type.String({ description: 'The event, the list, the step of the schedule, the key, or the entrance that linked to this journey.' }),
     ),
   }),
   key: Type.Optional(Type.String({ description: 'The entry key.' })),
@@ -123,7 +123,7 @@ const TimelineEntrance = Exact({
   outcome: Nullable(OneOf(['completed', 'exited'], { description: 'Null while the user is inside.' })),
   reason: Type.Optional(Type.String({ description: 'Why it ended.' })),
   step: Type.Optional(Type.String({ description: 'Where the user is.' })),
-  due_at: Type.Optional(Timestamp),
+  due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
   held: Type.Optional(Type.Boolean()),
   parked: Type.Optional(Type.String()),
   visits: Type.Array(TimelineVisit),
@@ -159,15 +159,15 @@ export const EntryExplanation = Exact(
       Exact({
         event: Type.Optional(Type.String({ description: 'The name of the event.' })),
         list: Type.Optional(Type.Integer({ description: 'The list that the user entered or left.' })),
-        at: Timestamp,
+        at: { ...Timestamp, description: 'The time of the event or of the list change.' },
         entrance: Type.String({ description: 'The key of the entrance.' }),
         checks: Type.Array(Check, {
           description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
         }),
       }),
-      { description: 'The last 20 events and list changes that an entrance listens for, newest first.' },
+      { description: 'The last 20 events and list changes that an entrance reacts to, newest first.' },
     ),
-    now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that depend on no event or list change, as of now.' }),
+    now: Exact({ checks: Type.Array(Check) }, { description: 'The checks that do not depend on an event or a list change, as of now.' }),
   },
   { title: 'JourneyEntryExplanation' },
 )

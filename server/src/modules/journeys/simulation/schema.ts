@@ -31,7 +31,7 @@ const Key = Type.String({ maxLength: KEY_LENGTH_MAX })
 /** What is asked of a simulation. */
 export const SimulationInput = Exact({
   version: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft, otherwise the live version.' }),
+    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
   ),
   steps: Type.Optional({
     ...StepsInput,
@@ -42,15 +42,15 @@ export const SimulationInput = Exact({
       external_id: Type.Optional(Identifier),
       profile: Type.Optional(Exact(profile, { description: 'The attributes of a made-up user.' })),
     },
-    { description: 'A user of the project by `external_id`, as it is now, or a made-up user with a `profile`.' },
+    { description: 'A user of the project by `external_id`, with current data, or a made-up user with a `profile`.' },
   ),
   entrance: Type.Optional(
     Line(KEY_LENGTH_MAX, {
       description:
-        'The step at which the user enters at `at`. By default the user enters by an input. Without inputs, or in a journey that users enter by requests only, it is the first entrance.',
+        'The step at which the user enters at `at`. By default the user enters through an input. Without inputs, or in a journey that users enter only through requests, the default is the first entrance.',
     }),
   ),
-  at: Type.Optional(Type.String({ format: 'time', description: 'When the simulation begins. By default now.' })),
+  at: Type.Optional(Type.String({ format: 'time', description: 'When the simulation begins. Default: now.' })),
   inputs: Type.Optional(Type.Array(Input, { maxItems: INPUTS_MAX, description: 'The inputs for the user, in any order.' })),
   answers: Type.Optional(
     Type.Record(
@@ -69,20 +69,23 @@ export const SimulationInput = Exact({
     }),
   ),
   until: Type.Optional(
-    Type.String({ format: 'time', description: 'When the simulation ends. Default, and at most: five years after `at`.' }),
+    Type.String({
+      format: 'time',
+      description: 'When the simulation ends. The default, and the latest time allowed, is five years after `at`.',
+    }),
   ),
 })
 export type SimulationInput = Static<typeof SimulationInput>
 
 const SimulatedVisit = Exact({
-  entrance: Type.Integer({ minimum: 1, description: 'Which entrance of the simulation it belongs to: 1 for the first.' }),
+  entrance: Type.Integer({ minimum: 1, description: 'The number of the entrance in the simulation that the visit belongs to, from 1.' }),
   visit: Type.Integer({ minimum: 1, description: 'The number of the visit in the entrance.' }),
   step: Type.String(),
   arrived_at: Timestamp,
   left_at: Nullable(Timestamp),
   path: Nullable(Type.String({ description: 'The path by which the user left.' })),
   reason: Nullable(Type.String({ description: 'The reason, as a stable code.' })),
-  seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that decided.' }),
+  seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision was based on.' }),
   sentence: Type.String({ description: 'The visit in words.' }),
 })
 
@@ -90,7 +93,7 @@ const SimulatedMessage = Exact({
   step: Type.String(),
   visit: Type.Integer(),
   campaign_id: IdOf<CampaignId>(),
-  at: Timestamp,
+  at: { ...Timestamp, description: 'When the user reaches the step that sends it.' },
   eligible: Type.Boolean({ description: 'Whether the user would get it. Caps and quiet hours are ignored.' }),
   reason: Nullable(Type.String({ description: 'Why the user would get nothing: a skip reason, or `campaign_stopped`.' })),
   rendered: Type.Optional(
@@ -100,10 +103,14 @@ const SimulatedMessage = Exact({
 })
 
 export const SimulationResult = Exact({
-  visits: Type.Array(SimulatedVisit, { description: 'Visits of steps in order, at most 500.' }),
-  messages: Type.Array(SimulatedMessage),
-  refused: Type.Array(Exact({ at: Timestamp, reason: Type.String() }), { description: 'When the user did not enter, and why.' }),
-  outcome: Nullable(Exact({ as: OneOf(['completed', 'exited']), reason: Type.String(), at: Timestamp })),
+  visits: Type.Array(SimulatedVisit, { description: 'Visits to steps, in order; at most 500.' }),
+  messages: Type.Array(SimulatedMessage, { description: 'The messages of the steps that the user reached, in order.' }),
+  refused: Type.Array(Exact({ at: { ...Timestamp, description: 'When the user would have entered.' }, reason: Type.String() }), {
+    description: 'When the user did not enter, and why.',
+  }),
+  outcome: Nullable(
+    Exact({ as: OneOf(['completed', 'exited']), reason: Type.String(), at: { ...Timestamp, description: 'When the entrance ended.' } }),
+  ),
   next_due: Nullable({ ...Timestamp, description: 'The time of the next decision about the user; null if the user is not inside.' }),
   stopped: Type.Optional(
     OneOf(['visits', 'time'], { description: 'The limit at which the simulation stopped: 500 visits or two seconds.' }),

@@ -11,7 +11,7 @@ const Settings = Exact({
   campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The trigger campaign to send.' })),
   wait: Type.Optional(
     OneOf(['none', 'sent', 'delivered'], {
-      description: 'What users wait for before they continue: `none`, until the message is `sent` (default), or until it is `delivered`.',
+      description: 'When users continue: at once (`none`), once the message is `sent` (default), or once it is `delivered`.',
     }),
   ),
   wait_hours: Type.Optional(

@@ -26,7 +26,7 @@ const REENTER_AFTER_MAX_MS = 3650 * DAY_MS
 const Settings = Exact({
   trigger: Type.Optional(OneOf(['none', 'event', 'list', 'schedule', 'api'], { description: 'What makes users enter.' })),
   event_name: Type.Optional(EventName('The name of the event that makes users enter.')),
-  where: Type.Optional(Tests('Tests of the event’s data, or of the data of the request.')),
+  where: Type.Optional(Tests('Tests of the event’s data or the request’s data.')),
   list_id: Type.Optional(IdOf<ListId>({ description: 'The list whose new users enter, or whose users enter on schedule.' })),
   change: Type.Optional(
     OneOf(['entered', 'left'], { description: 'Whether users enter when they enter the list, or when they leave it. Default `entered`.' }),
@@ -48,18 +48,20 @@ const Settings = Exact({
     Line(1000, {
       description:
         'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later ' +
-        'events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` counts as new.',
+        'events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.',
     }),
   ),
   on_repeat: Type.Optional(
     OneOf(['ignore', 'restart', 'update'], {
       description:
-        'What a repeated entry does while the user is in the journey: nothing (`ignore`, default), begin again (`restart`), or replace the ' +
-        'entry event (`update`).',
+        'What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or ' +
+        'the entry event is replaced (`update`).',
     }),
   ),
-  reenter_after: Type.Optional(Duration('How long after an entry a user may enter again.')),
-  imports: Type.Optional(Type.Boolean({ description: 'Whether users that an import creates enter by `user_created`. Default false.' })),
+  reenter_after: Type.Optional(Duration('How long after an entry the user must wait before entering again.')),
+  imports: Type.Optional(
+    Type.Boolean({ description: 'Whether users that an import creates enter through `user_created`. Default false.' }),
+  ),
   existing: Type.Optional(
     Type.Boolean({ description: 'Whether users who are in the list when the journey is published enter too. Default false.' }),
   ),
@@ -95,7 +97,7 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
 /** Entrances by list changes have a trigger of their own, and what the server writes about messages is no act of a user. */
 const nameFaults = (name: string): Fault[] =>
   isReservedName(name) && !isStartingName(name)
-    ? [broken('event_name', `Users cannot enter by the event \`${name}\`. Use the trigger \`list\` for lists.`)]
+    ? [broken('event_name', `Users cannot enter through the event \`${name}\`. Use the trigger \`list\` for lists.`)]
     : []
 
 export const entrance = step({
@@ -111,9 +113,9 @@ export const entrance = step({
   faults: (settings, when) => (when === 'published' ? publishedFaults(settings) : []),
   decide: (_, { input }) => (input.is === 'arrived' ? { is: 'go', path: 'default', reason: 'entered' } : { is: 'stay' }),
   tell: ({ trigger, event_name, list_id, change = 'entered' }) => {
-    if (trigger === 'event') return `Entered the journey by the event ${event_name}.`
+    if (trigger === 'event') return `Entered the journey through the event ${event_name}.`
     if (trigger === 'list') return `Entered the journey because they ${change} the list ${list_id}.`
-    if (trigger === 'schedule') return `Entered the journey by its schedule, in the list ${list_id}.`
+    if (trigger === 'schedule') return `Entered the journey on its schedule, from the list ${list_id}.`
     return 'Entered the journey.'
   },
   cases: [

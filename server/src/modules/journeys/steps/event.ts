@@ -17,7 +17,7 @@ type Settings = Static<typeof Settings>
 
 const nameFaults = (name: string | undefined) =>
   name !== undefined && isReservedName(name)
-    ? [broken('event_name', `The name \`${name}\` is reserved for an event of the server. Choose another one.`)]
+    ? [broken('event_name', `The name \`${name}\` is reserved for a system event. Choose another one.`)]
     : []
 
 function decide({ event_name, event_data = {} }: Settings, { input, rendered }: StepContext): Decision {
@@ -73,7 +73,7 @@ const CASES: Case<Settings>[] = [
 
 export const event = step({
   label: 'Record an event',
-  description: 'Records an event on the user. It can trigger campaigns, make the user enter other journeys, and end waits.',
+  description: 'Records an event for the user. It can trigger campaigns, make the user enter other journeys, and end waits.',
   also: ['send event', 'track event', 'custom event', 'create event'],
   settings: Settings,
   example: { event_name: 'trial_started', event_data: { plan: 'pro' } },

@@ -7,16 +7,22 @@ import { broken, dependenciesOf, EventName, idAt, RuleSetting, ruleAt, ruleFault
 import { type Case, type Decision, type Dependency, type Seen, type StepContext, type StepRule, step } from './step.ts'
 
 const Settings = Exact({
-  as: Type.Optional(OneOf(['completed', 'exited'], { description: 'Whether the user counts as `completed` (default) or `exited`.' })),
+  as: Type.Optional(OneOf(['completed', 'exited'], { description: 'Whether the user is counted as `completed` (default) or `exited`.' })),
   reason: Type.Optional(Line(255, { description: 'The reason that the timeline of the user shows.' })),
   when: Type.Optional(
     Type.Array(
       Exact({
-        event_name: Type.Optional(EventName('Users who do this leave.')),
+        event_name: Type.Optional(EventName('The name of the event. Users who have this event exit the journey.')),
         where: Type.Optional(Tests('Tests of the event’s data.')),
-        list_id: Type.Optional(IdOf<ListId>({ description: 'Users who enter this list leave, or users who leave it.' })),
-        change: Type.Optional(OneOf(['entered', 'left'], { description: 'Which change of the list counts. Default `entered`.' })),
-        rule: Type.Optional(RuleSetting('Users who match leave.')),
+        list_id: Type.Optional(
+          IdOf<ListId>({ description: 'Users who enter this list exit the journey; with `change` set to `left`, users who leave it.' }),
+        ),
+        change: Type.Optional(
+          OneOf(['entered', 'left'], {
+            description: 'Whether users exit the journey when they enter the list or when they leave it. Default `entered`.',
+          }),
+        ),
+        rule: Type.Optional(RuleSetting('Users who match this rule exit the journey.')),
       }),
       {
         minItems: 1,

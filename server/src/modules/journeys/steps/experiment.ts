@@ -8,7 +8,14 @@ import { type Case, step } from './step.ts'
 const Settings = Exact({
   branches: Type.Optional(
     Type.Array(
-      Exact({ path: Line(64, { description: 'The path of the share.' }), weight: Type.Number({ minimum: 0, maximum: 1_000_000 }) }),
+      Exact({
+        path: Line(64, { description: 'The path of this share of the users.' }),
+        weight: Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'The share of the users who take the path, relative to the other weights.',
+        }),
+      }),
       {
         maxItems: 20,
         description: 'The paths with their relative weights. A path with the weight 0 gets no users.',

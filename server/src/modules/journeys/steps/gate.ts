@@ -13,10 +13,10 @@ const Settings = Exact({
         path: Line(64, { description: 'The path of users who match.' }),
         rule: Type.Optional(RuleSetting('A rule that the user must match.')),
         where: Type.Optional(
-          Tests('Tests of the entry event (`event.data.total`) or of the answer of a webhook step (`journey.score.body.points`).'),
+          Tests('Tests of the entry event (`event.data.total`) or of the answer to a webhook step (`journey.score.body.points`).'),
         ),
       }),
-      { maxItems: 20, description: 'Instead of `rule`: the first branch that the user matches counts; those who match none take `else`.' },
+      { maxItems: 20, description: 'Instead of `rule`: users take the first branch that they match; those who match none take `else`.' },
     ),
   ),
 })

@@ -10,7 +10,8 @@ const Settings = Exact({
     Type.String({
       pattern: '^[A-Za-z0-9_\\-]{1,64}$',
       problem: 'must be the key of a step',
-      description: 'The key of the entrance of that journey. Default: its first entrance with the trigger `none`, or else its first one.',
+      description:
+        'The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.',
     }),
   ),
 })

@@ -39,7 +39,7 @@ export const Tests = (means: string) =>
     type: 'array',
     maxItems: TESTS_MAX,
     items: { type: 'object' },
-    description: `${means} All of them must pass. As in the \`where\` of a rule.`,
+    description: `${means} All of them must pass, as in the \`where\` of a rule.`,
     published: { items: { type: 'object', additionalProperties: true } },
     documented: TESTS_DOCUMENTED,
   })

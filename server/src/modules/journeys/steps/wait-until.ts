@@ -31,7 +31,7 @@ const Settings = Exact({
   conditions: Type.Optional(
     Type.Array(
       Exact({
-        path: Line(64, { description: 'The path that users take when this condition is the first that is met.' }),
+        path: Line(64, { description: 'The path that users take when this condition is met first.' }),
         event_name: Type.Optional(EventName('The event to wait for.')),
         where: Type.Optional(Tests('Tests of the event’s data.')),
         since: Type.Optional(
@@ -49,7 +49,7 @@ const Settings = Exact({
       }),
       {
         maxItems: 10,
-        description: 'Each has one of `event_name`, `list_id` and `rule`. If several are met, the first in this order counts.',
+        description: 'Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies.',
       },
     ),
   ),
@@ -71,7 +71,7 @@ function conditionFaults({ where, since, is, ...condition }: Condition, at: numb
     return [broken(`${param}.where`, `Only an event has data for \`${param}.where\`. Omit it.`)]
   if (is !== undefined && condition.list_id === undefined) return [broken(`${param}.is`, `Only a list has \`is\`. Omit \`${param}.is\`.`)]
   if (since !== undefined && !isFact)
-    return [broken(`${param}.since`, `Only events and list changes count \`since\` a time. Omit \`${param}.since\`.`)]
+    return [broken(`${param}.since`, `Only conditions on events and list changes can have \`since\`. Omit \`${param}.since\`.`)]
   return [...testFaults(where, `${param}.where`), ...ruleFaults(condition.rule, `${param}.rule`)]
 }
 
@@ -155,7 +155,7 @@ function decide(settings: WaitSettings, context: StepContext): Decision {
 
 export const wait_until = step({
   label: 'Wait until',
-  description: 'Waits until an event occurs, until the user is in a list or matches a rule, or until the time is over.',
+  description: 'Waits until an event occurs, until the user is in a list or matches a rule, or until the timeout ends.',
   also: ['wait until', 'wait for event', 'hold until', 'event trigger', 'wait for condition', 'action path', 'response branch'],
   settings: Settings,
   example: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' },

@@ -55,7 +55,7 @@ const Settings = Exact({
     Type.Integer({
       minimum: 0,
       maximum: 8,
-      description: `How often to repeat the call after no answer, or after 408, 409, 429 or 5xx. Default ${RETRIES}.`,
+      description: `How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default ${RETRIES}.`,
     }),
   ),
 })
@@ -85,7 +85,7 @@ function urlFaults(url: string): Fault[] {
   const isUrl = ORIGIN.test(url) && (hasLiquid(url) || URL.canParse(url))
   return isUrl
     ? liquidFaults(url, 'url')
-    : [broken('url', 'The value of `url` must be a URL that starts with `https://`, with its host without Liquid.')]
+    : [broken('url', 'The value of `url` must be a URL that starts with `https://`, and its host must not contain Liquid.')]
 }
 
 /** The headers that are no secrets. */
@@ -249,9 +249,9 @@ export const webhook = step({
   decide,
   tell: ({ url }, { path, reason, seen, left_at }) => {
     const host = url === undefined ? 'the URL' : hostOf(url)
-    if (left_at === null) return `Waiting for the answer of ${host}.`
+    if (left_at === null) return `Waiting for an answer from ${host}.`
     if (path === 'success') return `Called ${host}, which answered with ${seen.status}.`
-    return `The call of ${host} failed${reason === 'status' ? ` with ${seen.status}` : ` (${reason})`}.`
+    return `The call to ${host} failed${reason === 'status' ? ` with ${seen.status}` : ` (${reason})`}.`
   },
   cases: CASES,
 })

@@ -46,9 +46,9 @@ export const versionRoutes = (find: FindReferenceFaults) => [
   route({
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/publish',
-    summary: 'Publish the draft of a journey, or an earlier version again.',
+    summary: 'Publish the draft of a journey, or republish an earlier version.',
     description:
-      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise; they move in the background. Until all have moved, another publication is refused.',
+      'The steps and settings become the version that users enter; a draft becomes `live`. Users inside stay on their version, unless `plan` says otherwise. Users are moved in the background. Until all of them have moved, another publication is refused.',
     access: { secret: 'publisher' },
     audit: journeyAudit('published', { always: true, details: ({ body }) => body as object }),
     params,

@@ -77,7 +77,7 @@ export const Publication = Exact(
         in_place: Type.Boolean({ description: 'Whether their wait continues, because the step has the same key and type.' }),
         due_now: Type.Integer({ description: 'How many of these users continue past the new step at once.' }),
       }),
-      { description: 'The steps at which users are on earlier versions.' },
+      { description: 'The steps that users on earlier versions are at.' },
     ),
   },
   { title: 'JourneyPublication' },

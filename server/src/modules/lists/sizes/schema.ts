@@ -28,7 +28,7 @@ export type ListSizes = Static<typeof ListSizes>
 
 export const ListTags = Exact({
   results: Type.Array(Exact({ tag: Type.String(), lists: Type.Integer({ description: 'Number of lists that have the tag.' }) }), {
-    description: 'At most 200, those of the most lists first.',
+    description: 'At most 200 tags, those with the most lists first.',
   }),
 })
 export type ListTags = Static<typeof ListTags>

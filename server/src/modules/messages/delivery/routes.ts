@@ -27,7 +27,7 @@ export const mailQueueRoutes = [
   route({
     method: 'GET',
     path: `${path}/pauses`,
-    summary: 'List what is paused in the mail queue.',
+    summary: 'List the pauses of the mail queue.',
     description: 'Paused campaigns are not listed; their email is held too.',
     access: { secret: 'support' },
     reply: PausedTargets,
@@ -36,9 +36,9 @@ export const mailQueueRoutes = [
   route({
     method: 'POST',
     path: `${path}/pause`,
-    summary: 'Pause the delivery of email.',
+    summary: 'Pause email delivery.',
     description:
-      'Holds the queued email of a campaign, or that to a site; with an empty body all of the project. Email under way is still delivered.',
+      'Holds the queued email of a campaign or to a site or, with an empty body, all queued email of the project. Email that is already being delivered is not held.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('paused', { details }),
     body: PauseTarget,
@@ -51,7 +51,7 @@ export const mailQueueRoutes = [
     method: 'POST',
     path: `${path}/resume`,
     summary: 'Resume the delivery of email.',
-    description: 'Ends a pause with the same members. What became due meanwhile is delivered at once.',
+    description: 'Ends the pause that was set with the same members. Email that became due meanwhile is delivered at once.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('resumed', { details }),
     body: PauseTarget,
@@ -61,8 +61,8 @@ export const mailQueueRoutes = [
   route({
     method: 'POST',
     path: `${path}/retry`,
-    summary: 'Try queued email again now.',
-    description: 'Concerns recipients that wait for their next attempt. All conditions must hold.',
+    summary: 'Retry queued email now.',
+    description: 'Applies to recipients that are waiting for their next attempt and meet all conditions.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('retried', { details }),
     body: MailChoice,
@@ -74,7 +74,7 @@ export const mailQueueRoutes = [
     path: `${path}/cancel`,
     summary: 'Cancel queued email.',
     description:
-      'Concerns recipients that wait, paused ones included; email under way is not stopped. Their messages become `aborted`, with the reason `cancelled`. All conditions must hold.',
+      'Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions are affected.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('cancelled', { details }),
     body: MailChoice,

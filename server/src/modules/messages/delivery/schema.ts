@@ -9,11 +9,11 @@ const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', 
 export const MailQueueQuery = Exact({
   state: Type.Optional(
     OneOf(['waiting', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'Default: `waiting`, which includes email under way.',
+      description: 'Default: `waiting`, which includes email that is being delivered.',
     }),
   ),
   campaign_id: Type.Optional(IdText('The id of a campaign.')),
-  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A site, which is a group of mail hosts.' })),
+  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The key of a mail site, from `GET /mail-sites`.' })),
   domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of recipients.' })),
 })
 export type MailQueueQuery = Static<typeof MailQueueQuery>
@@ -21,7 +21,7 @@ export type MailQueueQuery = Static<typeof MailQueueQuery>
 /** An attempt to deliver an email. */
 export const DeliveryAttempt = Exact({
   attempt: Type.Integer({ description: 'The number of the attempt.' }),
-  at: Type.String({ format: 'date-time' }),
+  at: Type.String({ format: 'date-time', description: 'When the attempt ended.' }),
   outcome: OneOf(['delivered', 'failed', 'deferred', 'uncertain', 'expired', 'cancelled'], {
     description: '`uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.',
   }),
@@ -40,7 +40,7 @@ export const QueuedRecipient = Exact(
     message_id: IdOf<MessageId>({ description: 'The message, or the email that was submitted over SMTP.' }),
     campaign_id: Nullable(IdOf<CampaignId>()),
     source: OneOf(['message', 'submission', 'report'], {
-      description: 'A message of Carillon, an email that was submitted over SMTP, or a daily report about TLS to the domain.',
+      description: 'A Carillon message, an email that was submitted over SMTP, or a daily TLS report to the domain.',
     }),
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
@@ -67,7 +67,7 @@ export const MailChoice = Exact(
   {
     message_ids: Type.Optional(Type.Array(IdOf<MessageId>(), { minItems: 1, maxItems: MESSAGES_MAX, description: 'The messages.' })),
     campaign_id: Type.Optional(IdOf<CampaignId>()),
-    site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A key of `GET /mail-sites`.' })),
+    site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The key of a mail site, from `GET /mail-sites`.' })),
     domain: Type.Optional(Line(NAME_LENGTH_MAX)),
   },
   { minProperties: 1 },
@@ -77,7 +77,7 @@ export type MailChoice = Static<typeof MailChoice>
 /** What to pause: a campaign, a site, or all email of the project without either. */
 export const PauseTarget = Exact({
   campaign_id: Type.Optional(IdOf<CampaignId>()),
-  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'A key of `GET /mail-sites`.' })),
+  site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The key of a mail site, from `GET /mail-sites`.' })),
 })
 export type PauseTarget = Static<typeof PauseTarget>
 

@@ -17,7 +17,7 @@ export const policyRoutes = [
     method: 'GET',
     path,
     summary: 'Read frequency caps and quiet hours.',
-    description: 'A project that never set one has no caps and no quiet hours.',
+    description: 'A project that has never set them has no caps and no quiet hours.',
     access: { secret: 'support' },
     reply: SendingPolicy,
     run: async (ctx) => (await findPolicy(ctx)) ?? NO_POLICY,

@@ -13,7 +13,7 @@ export const readingRoutes = (findSendingCampaigns: FindSendingCampaigns) => [
     path: '/api/client/messages',
     summary: 'List messages, newest first.',
     description:
-      'Messages of campaigns, journeys and requests, skipped ones included. `q` finds a substring of `recipient` or `reason`. A key with the role `smtpproxy` sees the messages that it sent.',
+      'Messages of campaigns, journeys and requests, including skipped ones. `q` finds a substring of `recipient` or `reason`. A key with the role `smtpproxy` sees the messages that it sent.',
     access: { secret: 'support', smtpproxy: true },
     query: MessageQuery,
     list: messageListing,

@@ -18,8 +18,8 @@ export const MessageQuery = Exact({
   state: Type.Optional(OneOf(MESSAGE_STATES, { description: 'The state.' })),
   reason: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The reason, such as `suppressed`.' })),
   channel: Type.Optional(OneOf(CHANNELS, { description: 'The channel.' })),
-  provider: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The kind of the provider that had the last attempt, such as `smtp`.' })),
-  domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of the recipient of emails.' })),
+  provider: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The kind of the provider that made the last attempt, such as `smtp`.' })),
+  domain: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The domain of the email’s recipient.' })),
   site: Type.Optional(Line(NAME_LENGTH_MAX, { description: 'The mail site of an email that the provider `mta` delivers.' })),
   since: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created at this time or later.' })),
   until: Type.Optional(Line(40, { format: 'time', description: 'Only messages that were created before this time.' })),
@@ -34,7 +34,7 @@ const columns = {
   reason: Nullable(Type.String({ description: 'Why the message is in this state, as a stable code.' })),
   detail: Nullable(Type.String({ description: 'More about the reason, such as the error of the provider, or the kind of a suppression.' })),
   recipient: Nullable(Type.String({ description: 'The address that the message went to; null before an attempt, and for erased users.' })),
-  provider: Nullable(Type.String({ description: 'The kind of the provider that had the last attempt.' })),
+  provider: Nullable(Type.String({ description: 'The kind of the provider that made the last attempt.' })),
   attempts: Type.Integer({ description: 'How many attempts were made.' }),
 }
 
@@ -75,8 +75,8 @@ export const MessageSummary = Exact(reply, { title: 'MessageSummary' })
 export type MessageSummary = Static<typeof MessageSummary>
 
 const Moment = Exact({
-  at: Timestamp,
-  what: OneOf([...MESSAGE_STATES, 'opened', 'clicked'], { description: 'The state that the message entered, or the action of its user.' }),
+  at: { ...Timestamp, description: 'When it happened.' },
+  what: OneOf([...MESSAGE_STATES, 'opened', 'clicked'], { description: 'The state that the message entered, or the action of the user.' }),
   reason: Nullable(Type.String({ description: 'Why, as a stable code.' })),
   detail: Nullable(Type.String({ description: 'More about the reason.' })),
 })
@@ -104,7 +104,7 @@ export const MessageWhole = Exact(
     content: Type.Unsafe<Record<string, unknown> | null>({
       anyOf: [...MESSAGE_CONTENTS, { type: 'null' }],
       description:
-        'The rendered message; its members depend on the channel. In the sandbox and in inboxes it is what was stored. Any other message is rendered again, for the user as it is now, without tracking. Null before an attempt, after a message that was never attempted, and once the user, the campaign or the template is deleted.',
+        'The rendered message; its members depend on the channel. For sandbox and inbox messages, it is what was stored. Any other message is rendered again with the user’s current data, without tracking. Null before an attempt, for a message that was never attempted, and once the user, the campaign or the template is deleted.',
     }),
     timeline: Type.Array(Moment, {
       description:

@@ -10,8 +10,9 @@ export const callbackPages = (findSendingCampaigns: FindSendingCampaigns): Publi
     publicPage({
       method,
       path: CALLBACK_PATH,
-      summary: method === 'POST' ? 'Receive reports from a provider.' : 'Receive reports from a provider that sends them as a query.',
-      open: 'The provider proves its identity by a signature, or by credentials that only it was given.',
+      summary:
+        method === 'POST' ? 'Receive reports from a provider.' : 'Receive reports from a provider that sends them as query parameters.',
+      open: 'The provider proves its identity with a signature, or with credentials that were given only to it.',
       essential: true,
       bytesMax: CALLBACK_BYTES_MAX,
       run: (ctx, request) => receive(ctx, request, findSendingCampaigns),

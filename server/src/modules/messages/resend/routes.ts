@@ -14,7 +14,7 @@ export const resendRoutes = (findSendingCampaigns: FindSendingCampaigns) => [
     path: '/api/client/messages/{messageId}/resend',
     summary: 'Send a message again.',
     description:
-      'Makes a new message to the same user, from the template as it is now and with the data of the first, whose id it has as `resent_from`. The first must have been attempted and have ended: `sent`, `delivered`, `bounced`, `complained`, `failed` or `unknown`. Consent, suppressions, quiet hours and caps apply. The reply says whether the new message is `queued` or `skipped`.',
+      'Creates a new message to the same user, from the current template and with the data of the original message, whose id is in `resent_from`. The original must have been attempted and have ended: `sent`, `delivered`, `bounced`, `complained`, `failed` or `unknown`. Consent, suppressions, quiet hours and caps apply. The reply says whether the new message is `queued` or `skipped`.',
     access: { secret: 'publisher' },
     audit: messageAudit('resent', { details: (_, reply) => ({ resent_as: (reply as ResentMessage).id }) }),
     params: { messageId: pathId<MessageId>() },

@@ -62,18 +62,18 @@ export const SandboxMessageWhole = Exact({
     Type.Unsafe<Record<string, string>>({
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'Of an email: the headers that are not in `content`, such as `List-Unsubscribe`.',
+      description: 'For an email, the headers that are not in `content`, such as `List-Unsubscribe`.',
     }),
   ),
   view_url: Type.Optional(
     Type.String({
-      description: 'Of an email to a user: the page that shows it in the browser, as of now. Opening it counts nothing.',
+      description: 'For an email to a user, the page that shows it in the browser, as of now. Opening the page is not counted.',
     }),
   ),
   preferences_url: Type.Optional(
-    Type.String({ description: 'Of a message to a user: the preference page as the user would see it. It saves nothing.' }),
+    Type.String({ description: 'For a message to a user, the preference page as the user would see it. The page saves nothing.' }),
   ),
-  source: Type.Optional(Type.String({ description: 'Of an email: the source, as an SMTP relay would have got it.' })),
+  source: Type.Optional(Type.String({ description: 'For an email, the source as an SMTP relay would have received it.' })),
   created_at: Timestamp,
 })
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>
@@ -85,14 +85,14 @@ export type ReleaseInput = Static<typeof ReleaseInput>
 
 export const Release = Exact({
   is_accepted: Type.Boolean({ description: 'Whether the relay of this server accepted the copy.' }),
-  message: Nullable(Type.String({ description: 'Why not; null if it did.' })),
+  message: Nullable(Type.String({ description: 'Why the relay did not accept the copy; null if it did.' })),
 })
 export type Release = Static<typeof Release>
 
 const SandboxLink = Exact({
-  url: Type.String({ description: 'The URL as the message has it.' }),
+  url: Type.String({ description: 'The URL as it is in the message.' }),
   target: Nullable(Type.String({ description: 'Where a tracked link leads.' })),
-  text: Type.String({ description: 'The words of the link.' }),
+  text: Type.String({ description: 'The text of the link.' }),
   line: Type.Integer({ minimum: 1, description: 'The line of the HTML.' }),
   kind: OneOf(LINK_KINDS, {
     description:

@@ -14,7 +14,7 @@ export const SiteLimits = Exact({
   mails_per_second: Type.Number({
     exclusiveMinimum: 0,
     maximum: RATE_MAX,
-    description: 'Emails in a second; 0.1 is one email in ten seconds.',
+    description: 'Emails in a second; 0.1 is one email every ten seconds.',
   }),
 })
 export type SiteLimits = Static<typeof SiteLimits>

@@ -9,7 +9,9 @@ export const TlsResultCount = Exact(
     id: IdOf<TlsCountId>(),
     day: Type.Unsafe<Date>({ ...Timestamp, description: 'The start of the day, in UTC.' }),
     domain: Nullable(Type.String({ description: 'The domain of the recipients; null for the total of several domains.' })),
-    policy: OneOf(TLS_POLICIES, { description: '`tlsa`: the host asks for TLS by DANE. `sts`: the domain asks for it by MTA-STS.' }),
+    policy: OneOf(TLS_POLICIES, {
+      description: '`tlsa`: the host requires TLS through DANE. `sts`: the domain requires it through MTA-STS.',
+    }),
     result: OneOf(TLS_RESULTS, { description: '`success`, or the failure type of RFC 8460.' }),
     count: Type.Integer({ minimum: 1, description: 'The number of deliveries with this result on that day.' }),
   },

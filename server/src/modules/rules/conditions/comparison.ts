@@ -31,7 +31,7 @@ const comparisonMembers = (kind: ComparedKind): Record<string, TSchema> =>
 export const As = Type.Optional(
   OneOf(['date'], {
     description:
-      'Declares the values of the attribute as dates: a Unix timestamp also counts as a date, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.',
+      'Declares that the values of the attribute are dates. A Unix timestamp is then treated as a date too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.',
   }),
 )
 

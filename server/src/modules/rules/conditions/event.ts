@@ -39,7 +39,7 @@ export const EventTestShape = Comparing(
 export const event = condition<EventCondition>({
   label: 'Event',
   description:
-    'Users by how often an event occurred, or by its first or last time. A condition has at most one of ' +
+    'Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of ' +
     `${[...COUNTS, ...EDGES].map((name) => `\`${name}\``).join(', ')}; without any of them, it matches users with at least one event.`,
   shape: Exact({
     event: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event.' }),

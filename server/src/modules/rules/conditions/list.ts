@@ -6,7 +6,7 @@ import { condition } from './condition.ts'
 
 export const list = condition<ListCondition>({
   label: 'List',
-  description: 'Users in another list. Lists must not refer to each other in a circle.',
+  description: 'Users in another list. Lists must not refer to each other in a cycle.',
   shape: Exact({ list: IdOf<ListId>({ description: 'The id of the list.' }) }),
   example: { list: 12 },
   references: (given) => [{ kind: 'list', id: given.list, param: 'list' }],

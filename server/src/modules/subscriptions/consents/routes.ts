@@ -12,7 +12,7 @@ export const consentRoutes = [
     summary: 'List the consent entries of a user.',
     description:
       'Latest first. Each change of a subscription state has an entry with the time, the states before and after, the source and the ' +
-      'proof. The last entry for a subscription type has its current state. Erasing the user deletes the entries.',
+      'proof. The latest entry for a subscription type has its current state. Erasing the user deletes the entries.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     list: consentListing,

@@ -92,7 +92,7 @@ const PROOFS = [
 /** The proof of a consent entry. Tests check every entry of a reply against it. */
 export const ConsentProof = Type.Unsafe<Record<string, unknown>>({
   component: 'ConsentProof',
-  description: 'Evidence, by the source of the entry.',
+  description: 'The evidence. Its members depend on the source of the entry.',
   oneOf: PROOFS,
 })
 

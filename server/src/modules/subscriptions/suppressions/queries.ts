@@ -126,6 +126,7 @@ export const suppressionListing = listing({
   defaultSort: 'id',
   defaultDirection: 'desc',
   searchedFields: 'address',
+  findsWhole: true,
 })
 
 /** A page of suppressions; with hashes, only those. */

@@ -20,7 +20,7 @@ export const suppressionRoutes = [
     path: '/api/client/suppressions',
     summary: 'List suppressed addresses.',
     description:
-      '`q` finds a complete address in any notation. It also finds the suppressions of erased users, of which only a hash is kept.',
+      '`q` finds a complete address in any notation. It also finds the suppressions of erased users, whose addresses are kept only as a hash.',
     access: { secret: 'support' },
     list: suppressionListing,
     reply: Page(Suppression),
@@ -31,7 +31,7 @@ export const suppressionRoutes = [
     path: '/api/client/suppressions',
     summary: 'Suppress addresses.',
     description:
-      'Suppressed addresses get no messages, whatever the subscription states of their users. All items are applied or none. A stronger ' +
+      'Suppressed addresses get no messages, whatever the subscription states of their users. Either all items are applied, or none are. A stronger ' +
       'reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
       'suppressions.',
     access: { secret: 'editor' },

@@ -31,9 +31,9 @@ export const themeRoutes = [
   route({
     method: 'POST',
     path: '/api/client/page-theme/preview',
-    summary: 'Draw the preference page with a theme.',
+    summary: 'Preview the preference page with a theme.',
     description:
-      'The page of a user who has chosen nothing yet, with the subscription types of the project. Without a `theme`, that of the project.',
+      'The page is that of a user who has not made any choices, with the subscription types of the project. Without `theme`, the project’s theme is used.',
     access: { secret: 'support' },
     audit: { none: 'nothing is saved' },
     body: PageThemePreviewInput,

@@ -29,7 +29,7 @@ export const PageThemeInput = Exact(Type.Partial(Type.Object(members)).propertie
 export type PageThemeInput = Static<typeof PageThemeInput>
 
 export const PageThemePreviewInput = Exact({
-  theme: Type.Optional({ ...PageThemeInput, description: 'The theme to draw. By default that of the project.' }),
+  theme: Type.Optional({ ...PageThemeInput, description: 'The theme to preview. By default that of the project.' }),
   locale: Type.Optional(
     Line(255, { format: 'locale', minLength: 1, description: 'The locale of the user. By default that of the project.' }),
   ),

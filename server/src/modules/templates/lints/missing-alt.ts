@@ -13,7 +13,8 @@ export const missingAlt = lint({
       .map(({ param, line }) => ({
         param,
         line,
-        message: 'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decoration.',
+        message:
+          'The image has no `alt` text, which is shown or read out when the image is not displayed. Use `alt=""` for decorative images.',
       })),
   examples: [
     { content: { subject: 's', html: '<p>\n<img src="a.png"></p><img src=b.png alt="B">' }, finds: ['html:2'] },

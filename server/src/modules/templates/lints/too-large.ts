@@ -8,7 +8,7 @@ export const tooLarge = lint({
   find({ written, rendered }) {
     const bytes = Buffer.byteLength(String(rendered.html ?? ''))
     if (bytes <= BYTES_MAX) return []
-    const message = `The HTML has ${Math.ceil(bytes / 1024)} KB. Gmail clips emails at 102 KB, which may hide the unsubscribe link. Shorten the email.`
+    const message = `The HTML is ${Math.ceil(bytes / 1024)} KB. Gmail clips emails at 102 KB, which may hide the unsubscribe link. Shorten the email.`
     return [{ param: written.mjml === undefined ? 'html' : 'mjml', message }]
   },
   examples: [

@@ -19,14 +19,14 @@ export const deeplinkPages = [
   publicPage({
     method: 'GET',
     path: '/.well-known/apple-app-site-association',
-    summary: 'Return the apps for Apple devices that open links of this host.',
+    summary: 'Return the Apple apps that open links on this host.',
     open: 'The file is public at its origin.',
     run: (ctx, call) => association(ctx, call, 'apple-app-site-association'),
   }),
   publicPage({
     method: 'GET',
     path: '/.well-known/assetlinks.json',
-    summary: 'Return the Android apps that open links of this host.',
+    summary: 'Return the Android apps that open links on this host.',
     open: 'The file is public at its origin.',
     run: (ctx, call) => association(ctx, call, 'assetlinks.json'),
   }),

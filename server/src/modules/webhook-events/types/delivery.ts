@@ -8,7 +8,7 @@ const sampleHost = { ...sampleMessage, host: 'mx1.example.org' }
 
 export const deliveryConcurrencyLimitExceeded = eventKind({
   type: 'delivery.concurrency-limit-exceeded',
-  summary: 'An attempt was postponed because too many connections to the destination are open.',
+  summary: 'An attempt was postponed because too many connections to the mail site are open.',
   data: AboutMessage({
     host: Host,
     next_attempt_at: Type.Optional(Timestamp),
@@ -44,7 +44,7 @@ export const deliveryCompleted = eventKind({
 
 export const deliveryDelivered = eventKind({
   type: 'delivery.delivered',
-  summary: 'The destination accepted the message for this recipient.',
+  summary: 'The message was accepted for this recipient.',
   data: AboutMessage({
     host: Type.Optional(Host),
     ip: Type.Optional(Ip),
@@ -78,7 +78,7 @@ export const deliveryDsnPermFail = eventKind({
     enhanced_code: Type.Optional(EnhancedCode),
     classification: Type.Optional(Type.String({ description: 'The classification of the diagnostic.' })),
     suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
-    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the destination had accepted the message.' })),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the message had been accepted.' })),
   }),
   sample: {
     ...sampleMessage,
@@ -98,7 +98,7 @@ export const deliveryDsnTempFail = eventKind({
     diagnostic: Words,
     next_attempt_at: Type.Optional(Timestamp),
     expires_at: Type.Optional(Timestamp),
-    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the destination had accepted the message.' })),
+    asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the message had been accepted.' })),
   }),
   sample: {
     ...sampleMessage,
@@ -110,7 +110,7 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'A message failed for good: the provider refused it, its retries or its time ran out, or it could not be rendered.',
+  summary: 'A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
@@ -127,14 +127,14 @@ const Refusal = AboutMessage({
 
 export const deliveryMailFromRejected = eventKind({
   type: 'delivery.mail-from-rejected',
-  summary: 'The destination refused the sender (MAIL FROM).',
+  summary: 'The mail host refused the sender (MAIL FROM).',
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.7.1', response: '550 5.7.1 Sender not allowed' },
 })
 
 export const deliveryMessageRejected = eventKind({
   type: 'delivery.message-rejected',
-  summary: 'The destination refused the message itself (DATA).',
+  summary: 'The mail host refused the message itself (DATA).',
   data: AboutMessage({
     ...Refusal.properties,
     uncertain: Type.Optional(Type.Boolean({ description: 'There was no reply, so the message may have been accepted.' })),
@@ -144,7 +144,7 @@ export const deliveryMessageRejected = eventKind({
 
 export const deliveryRcptToRejected = eventKind({
   type: 'delivery.rcpt-to-rejected',
-  summary: 'The destination refused this recipient (RCPT TO).',
+  summary: 'The mail host refused this recipient (RCPT TO).',
   data: Refusal,
   sample: { ...sampleHost, smtp_code: 550, enhanced_code: '5.1.1', response: '550 5.1.1 No such user here' },
 })
@@ -192,7 +192,7 @@ const Greeting = Refusal
 
 export const deliveryGreetingFailed = eventKind({
   type: 'delivery.greeting-failed',
-  summary: 'The mail host refused the connection in its greeting, or sent none.',
+  summary: 'The mail host refused the connection in its greeting, or sent no greeting.',
   data: Greeting,
   sample: { ...sampleHost, ip: '192.0.2.25', response: '554 5.3.2 No service today' },
 })

@@ -7,7 +7,7 @@ const { attempt: _, ...sampleQueued } = sampleMessage
 
 export const queueMessageAuthenticated = eventKind({
   type: 'queue.queue-message-authenticated',
-  summary: 'A message that was submitted with authentication, over the API or by SMTP, was added to the outbound queue.',
+  summary: 'A message that was submitted with authentication, through the API or by SMTP, was added to the outbound queue.',
   data: AboutMessage({ size: Type.Integer({ minimum: 0, description: 'Size of the message in bytes.' }) }),
   sample: { ...sampleQueued, queue_id: '4f1c2a', size: 20_480 },
 })
