@@ -60,7 +60,7 @@ const declaredDate = ({ value, sql, ...field }: ValueField): InstantField => ({
   sql: declaredInstantSql(sql),
 })
 
-function compileValue({ value, sql: column }: ValueField, given: AttributeCondition): Omit<CompiledCondition, 'dependencies'> {
+function compileValue({ value, sql: column, text }: ValueField, given: AttributeCondition): Omit<CompiledCondition, 'dependencies'> {
   const { test, sql: testSql, changeOffsets } = compileComparison(given)
   const nextChangeAt: CompiledCondition['nextChangeAt'] = ({ user }, nowMs) => {
     const at = instantOf(value(user))
@@ -71,7 +71,7 @@ function compileValue({ value, sql: column }: ValueField, given: AttributeCondit
     ...(changeOffsets.length > 0 && { nextChangeAt }),
     evidence: ({ user }) => value(user) ?? null,
     sql: ({ now }) => ({
-      holds: testSql(column, now),
+      holds: testSql(column, now, text),
       ...(changeOffsets.length > 0 && { nextChangeAt: nextChangeSql(changeOffsets, instantSql(column), now) }),
     }),
   }

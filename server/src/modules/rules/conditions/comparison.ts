@@ -100,7 +100,8 @@ function isTypedLike({ kinds }: Operator, args: unknown, kind: ComparedKind): bo
 /** A compiled comparison of JSON values. */
 export type Compiled = {
   test(value: unknown, nowMs: number): boolean
-  sql(value: Sql, now: Date): Sql
+  /** `text` as for an operator. */
+  sql(value: Sql, now: Date, text?: Sql): Sql
   /** How long after a compared instant the result changes, in milliseconds. */
   changeOffsets: readonly number[]
   description: string
@@ -110,7 +111,7 @@ export function compileComparison(condition: object): Compiled {
   const { operator, args } = operatorIn(condition)
   return {
     test: operator.test(args),
-    sql: (value, now) => operator.sql(value, args, now),
+    sql: (value, now, text) => operator.sql(value, args, now, text),
     changeOffsets: operator.span ? changeOffsetsOf(operator.span(args)) : [],
     description: operator.describe(args),
   }

@@ -6,7 +6,7 @@ import { instantParam } from '../operators/span.ts'
 import type { EventTest } from '../rule.ts'
 import { compileComparison, compileDates } from './comparison.ts'
 import type { Tracker } from './condition.ts'
-import { describeName, pathSql } from './path.ts'
+import { describeName, pathSql, pathTextSql } from './path.ts'
 
 type CompiledTest = { passes(data: Record<string, unknown>, nowMs: number): boolean; sql: Sql; description: string }
 
@@ -19,7 +19,8 @@ function compileTest({ attribute, as, ...operator }: EventTest): CompiledTest {
   const value = sql`(${pathSql(sql`e.data`, path)})`
   const { test, sql: testSql, description: words } = compileComparison(operator)
   const description = `${describeName(attribute.slice('data.'.length))} ${words}`
-  if (as === undefined) return { passes: (data, nowMs) => test(read(data), nowMs), sql: testSql(value, ANY_TIME), description }
+  if (as === undefined)
+    return { passes: (data, nowMs) => test(read(data), nowMs), sql: testSql(value, ANY_TIME, pathTextSql(sql`e.data`, path)), description }
   const { inside, insideSql } = compileDates(operator)
   return {
     passes: (data, nowMs) => {

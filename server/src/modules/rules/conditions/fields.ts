@@ -5,14 +5,14 @@ import { pathOf, valueAt } from '../../../lib/attribute-paths.ts'
 import { json, type ValueKind } from '../operators/operator.ts'
 import type { ComparedKind } from './comparison.ts'
 import type { Dependency, UserFacts } from './condition.ts'
-import { describeName, pathSql } from './path.ts'
+import { describeName, pathSql, pathTextSql } from './path.ts'
 
 type User = UserFacts['user']
 
 type FieldBase = { dependency: Dependency; description: string }
 
-/** A JSON value; in SQL, of `users u`, a `jsonb` or null. */
-export type ValueField = FieldBase & { kind: Exclude<ComparedKind, 'date'>; value(user: User): unknown; sql: Sql }
+/** A JSON value; in SQL, of `users u`, a `jsonb` or null. `text` is its text if it is a string. */
+export type ValueField = FieldBase & { kind: Exclude<ComparedKind, 'date'>; value(user: User): unknown; sql: Sql; text?: Sql }
 
 /** An instant in milliseconds, or null; in SQL, of `users u`, a `timestamptz`. */
 export type InstantField = FieldBase & { kind: 'date'; instant(user: User): number | null; evidence(user: User): unknown; sql: Sql }
@@ -38,6 +38,7 @@ const text = (
   description,
   value: (user) => user[name],
   sql: sql`to_jsonb(${column})`,
+  text: column,
 })
 
 /** The attributes outside `data`. */
@@ -94,6 +95,7 @@ export function fieldOf(attribute: string): Field | undefined {
     description: describePath(attribute),
     value: (user) => read(user.data),
     sql: sql`(${pathSql(sql`u.data`, path)})`,
+    text: pathTextSql(sql`u.data`, path),
   }
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { pathOf, valueAt } from '../../../lib/attribute-paths.ts'
-import { pathSql } from './path.ts'
+import { pathSql, pathTextSql } from './path.ts'
 
 let w: World
 beforeAll(async () => {
@@ -15,6 +15,7 @@ describe('a path', () => {
   test.each<[string, string, unknown]>([
     ['data.plan', '{"plan":"pro"}', 'pro'],
     ['data.a.b', '{"a":{"b":[1]}}', [1]],
+    ['data.a.b', '{"a":{"a":"other","b":"deep"}}', 'deep'],
     ['data.a\\.b', '{"a.b":1,"a":{"b":2}}', 1],
     ['data.a.b', '{"a":null}', null],
     ['data.a.b', '{"a":"b"}', null],
@@ -28,8 +29,9 @@ describe('a path', () => {
     const path = pathOf(attribute) as string[]
     expect(valueAt(path)(JSON.parse(data)) ?? null).toEqual(value)
     const Value = Type.Object({ value: Type.Unsafe<unknown>({}) })
-    expect(await w.db.first(Value, sql`select ${pathSql(sql`d.data`, path)} as value from (select ${data}::jsonb as data) d`)).toEqual({
-      value,
-    })
+    const given = sql`(select ${data}::jsonb as data) d`
+    expect(await w.db.first(Value, sql`select ${pathSql(sql`d.data`, path)} as value from ${given}`)).toEqual({ value })
+    const text = await w.db.first(Value, sql`select ${pathTextSql(sql`d.data`, path)} as value from ${given}`)
+    if (typeof value === 'string' || value === null) expect(text).toEqual({ value })
   })
 })

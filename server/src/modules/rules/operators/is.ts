@@ -1,12 +1,13 @@
 import { sql } from '../../../infra/postgres/db.ts'
-import { json, operator, quoted, Scalar } from './operator.ts'
+import { isString, json, operator, quoted, Scalar } from './operator.ts'
 
 export const is = operator({
   label: 'is',
   args: Scalar,
   kinds: ['string', 'number', 'boolean'],
   test: (args) => (value) => value === args,
-  sql: (value, args) => sql`coalesce(${value} = ${json(args)}, false)`,
+  sql: (value, args, _now, text) =>
+    typeof args === 'string' ? isString(value, text, (text) => sql`${text} = ${args}`) : sql`coalesce(${value} = ${json(args)}, false)`,
   describe: (args) => `is ${quoted(args)}`,
   examples: [
     ['pro', 'pro', true],

@@ -1,5 +1,5 @@
 import { sql } from '../../../infra/postgres/db.ts'
-import { operator, quoted, Scalars } from './operator.ts'
+import { isString, operator, quoted, Scalars } from './operator.ts'
 
 export const oneOf = operator({
   label: 'is one of',
@@ -9,7 +9,10 @@ export const oneOf = operator({
     const values = new Set<unknown>(args)
     return (value) => values.has(value)
   },
-  sql: (value, args) => sql`coalesce(${value} = any(${args.map((one) => JSON.stringify(one))}::jsonb[]), false)`,
+  sql: (value, args, _now, text) =>
+    args.every((one) => typeof one === 'string')
+      ? isString(value, text, (text) => sql`${text} = any(${args}::text[])`)
+      : sql`coalesce(${value} = any(${args.map((one) => JSON.stringify(one))}::jsonb[]), false)`,
   describe: (args) => `is one of ${args.map(quoted).join(', ')}`,
   examples: [
     ['pro', ['pro', 'team'], true],
