@@ -3207,7 +3207,7 @@ export interface paths {
         get: operations["getSandboxFaultPolicy"];
         /**
          * Set the faults of the sandbox
-         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The key of a message decides on its fault, so every attempt has the same one. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
+         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
          */
         put: operations["setSandboxFaultPolicy"];
         post?: never;
@@ -10651,7 +10651,7 @@ export interface components {
                     named_paths?: {
                         /** @description The member of `data` whose items name paths, in `path`. */
                         member: string;
-                        /** @description The paths in addition to those. */
+                        /** @description The paths that the step always has, in addition to the named ones. */
                         others: string[];
                         /** @description The paths while the settings name none. */
                         none: string[];
@@ -15835,7 +15835,7 @@ export interface components {
          *     }
          */
         RuleMeta: {
-            /** @description The groups by name. A group has its name as its only member. */
+            /** @description The groups by name. In a rule, a group is an object with one member, which has the name of the group. */
             groups: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -15852,7 +15852,7 @@ export interface components {
                     sentence: string;
                 };
             };
-            /** @description The kinds of condition by name. A condition has its name as a member. */
+            /** @description The kinds of condition by name. In a rule, a condition is an object that has the name of its kind as a member. */
             conditions: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -15881,7 +15881,7 @@ export interface components {
                     type: "string" | "number" | "boolean" | "date" | "array";
                 };
             };
-            /** @description The operators by name. A comparison has the name of its operator as a member. */
+            /** @description The operators by name. In a condition, the name of the operator is a member whose value is its argument. */
             operators: {
                 [key: string]: {
                     /** @description The name for display. */
@@ -17834,7 +17834,7 @@ export interface components {
              * @enum {string}
              */
             state: "requested" | "finished";
-            /** @description The number of rows that were removed, by the member of the export that held them. Messages stay as counts, without personal data. */
+            /** @description The number of rows removed, under the name that each kind of data has in a user’s export. Messages stay as counts, without personal data. */
             removed: {
                 [key: string]: number;
             };
@@ -18478,7 +18478,7 @@ export interface components {
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
-                /** @description Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies. */
+                /** @description Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies. */
                 conditions?: {
                     /** @description The path that users take when this condition is met first. */
                     path: string;

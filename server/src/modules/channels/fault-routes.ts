@@ -26,7 +26,7 @@ export const faultRoutes = [
     path,
     summary: 'Set the faults of the sandbox.',
     description:
-      'Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The key of a message decides on its fault, so every attempt has the same one. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
+      'Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
     access: { secret: 'admin' },
     audit: faultAudit('updated'),
     body: SandboxFaults,

@@ -81,7 +81,7 @@ const WAITING: Translations = {
   'Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.':
     'Ob die Person in der Liste sein muss oder nicht, oder sie betreten oder verlassen muss. Vorgabe `in`.',
   [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
-  'Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies.':
+  'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.':
     'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
   [`The longest wait, at least 1 minute; then users take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
   'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':

@@ -32,7 +32,7 @@ export const JourneyMeta = Exact(
           Exact(
             {
               member: Type.String({ description: 'The member of `data` whose items name paths, in `path`.' }),
-              others: Type.Array(Type.String(), { description: 'The paths in addition to those.' }),
+              others: Type.Array(Type.String(), { description: 'The paths that the step always has, in addition to the named ones.' }),
               none: Type.Array(Type.String(), { description: 'The paths while the settings name none.' }),
             },
             { description: 'Only for kinds of step whose settings can name further paths.' },

@@ -27,12 +27,12 @@ export const RuleMeta = Exact(
     groups: Type.Record(
       Type.String(),
       Exact({ label: Label, description: Description, schema: Schema('the group'), example: Example, sentence: Sentence }),
-      { description: 'The groups by name. A group has its name as its only member.' },
+      { description: 'The groups by name. In a rule, a group is an object with one member, which has the name of the group.' },
     ),
     conditions: Type.Record(
       Type.String(),
       Exact({ label: Label, description: Description, schema: Schema('the condition'), example: Example, sentence: Sentence }),
-      { description: 'The kinds of condition by name. A condition has its name as a member.' },
+      { description: 'The kinds of condition by name. In a rule, a condition is an object that has the name of its kind as a member.' },
     ),
     attributes: Type.Record(
       Type.String(),
@@ -51,7 +51,7 @@ export const RuleMeta = Exact(
         example: Type.Unsafe<unknown>({ description: 'An example of the argument.' }),
         sentence: Type.String({ description: 'The operator and the example in words, to put after the name of an attribute.' }),
       }),
-      { description: 'The operators by name. A comparison has the name of its operator as a member.' },
+      { description: 'The operators by name. In a condition, the name of the operator is a member whose value is its argument.' },
     ),
     limits: Exact({
       levels: Type.Integer({ description: 'The highest number of levels of groups in a rule.' }),

@@ -173,7 +173,7 @@ const erasure = {
   state: OneOf(['requested', 'finished'], { description: '`requested` until the data was removed.' }),
   removed: Type.Record(Type.String(), Type.Integer(), {
     description:
-      'The number of rows that were removed, by the member of the export that held them. Messages stay as counts, without personal data.',
+      'The number of rows removed, under the name that each kind of data has in a user’s export. Messages stay as counts, without personal data.',
   }),
 }
 

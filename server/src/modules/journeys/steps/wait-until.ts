@@ -49,7 +49,7 @@ const Settings = Exact({
       }),
       {
         maxItems: 10,
-        description: 'Each has one of `event_name`, `list_id` and `rule`. If several are met at once, the first in this order applies.',
+        description: 'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
       },
     ),
   ),
