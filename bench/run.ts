@@ -19,6 +19,7 @@ import { liquid } from './liquid.ts'
 import { listings } from './listings.ts'
 import { lists } from './lists.ts'
 import { mail } from './mail.ts'
+import { manyLists } from './many-lists.ts'
 import { scale } from './scale.ts'
 import { saveResults } from './support.ts'
 import { tenants } from './tenants.ts'
@@ -35,6 +36,7 @@ const benches = {
   idempotency,
   listings,
   lists,
+  'many-lists': manyLists,
   audience,
   blast,
   'blast-growth': blastGrowth,

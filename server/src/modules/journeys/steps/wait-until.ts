@@ -49,7 +49,8 @@ const Settings = Exact({
       }),
       {
         maxItems: 10,
-        description: 'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
+        description:
+          'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
       },
     ),
   ),
