@@ -30,7 +30,7 @@ const TRIES = 3
 const failedReads = (site: () => Site) =>
   test.each([
     { view: '', field: 'Website', path: /\/api\/client\/projects\/1$/ },
-    { view: '?view=sending', field: 'Messages at most', path: /\/api\/client\/sending-policy$/ },
+    { view: '?view=sending', field: 'Maximum messages', path: /\/api\/client\/sending-policy$/ },
   ])('that cannot be read again keep what is typed: $field', async ({ view, field: label, path }) => {
     await using opened = await memberPage(site(), `/p/1/settings${view}`)
     const { page } = opened

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { rolledBack } from '../../../test/explain.ts'
 import { world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { listUsers, matchesSearch } from './pages.queries.ts'
+import { planSearch } from './search.queries.ts'
 import { searchPlan } from './service.ts'
 
 const batch = '/api/client/users/batch'
@@ -90,7 +92,7 @@ test('two characters that few users have are found by their neighbours: the same
   )
   const page = { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' } as const
   const found = async (q: string, isCommon: boolean) =>
-    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { isCommon, rareParts: new Set() }))).results.map(
+    (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { isCommon, rareParts: new Set(), hasMostUsers: false }))).results.map(
       ({ external_id }) => external_id,
     )
   for (const q of ['zq', 'ZQ', 'z@', '@z', 'zé', 'q.', '_q', '%z', 'q\\', 'kz', '9@', 'xx']) {
@@ -117,4 +119,36 @@ test('the email address of one among many is looked up by what it does not share
   expect(await found('customer17@example.com')).toEqual(['customer17@example.com'])
   expect(await found('+61 400 000 117')).toEqual(['customer9@example.com'])
   expect(await found('wombat@example.org')).toEqual([])
+})
+
+test('one plan for all terms finds the same users as a plan for each', async () => {
+  await using w = await world()
+  const names = ['ana', 'mia', 'quokka', 'Quokka', 'wombat', 'ana.quokka', 'q-uokka', 'quokka2', 'é-quokka']
+  await w.post(
+    batch,
+    names.map((name, at) => ({ external_id: `id-${at}`, email: `${name}@example.com`, phone: `+61400000${100 + at}` })),
+  )
+  const other = await w.other()
+  await w.post(batch, [{ external_id: 'quokka-of-others' }], { key: other.keys.secret })
+  const page = { limit: 50, travel: 'next', sort: 'id', direction: 'desc', q: '' } as const
+  for (const q of ['quokka', 'Quokka@example.com', 'mia', '+61 400 000 104', 'id-3', 'é-quo', 'none@example.com', '%', 'a_a']) {
+    const plan = await searchPlan(w.ctx, q)
+    const found = async (hasMostUsers: boolean) =>
+      (await listUsers(w.ctx, page, matchesSearch(w.ctx, q, { ...plan, hasMostUsers }))).results.map(({ external_id }) => external_id)
+    expect(await found(true), q).toEqual(await found(false))
+  }
+})
+
+test('a project has most users of the database by the statistics of PostgreSQL', async () => {
+  await using w = await world()
+  const other = await w.other()
+  const users = (count: number) => Array.from({ length: count }, (_, at) => ({ external_id: `user-${at}` }))
+  await w.post(batch, users(9))
+  await w.post(batch, users(3), { key: other.keys.secret })
+  await rolledBack(w.ctx, async (ctx) => {
+    await ctx.db.run(sql`delete from user_search where project_id <> all(${[w.projectId, other.ctx.projectId]}::bigint[])`)
+    await ctx.db.run(sql`analyze user_search`)
+    expect((await planSearch({ ...w.ctx, db: ctx.db }, 'quokka')).hasMostUsers).toBe(true)
+    expect((await planSearch({ ...other.ctx, db: ctx.db }, 'quokka')).hasMostUsers).toBe(false)
+  })
 })

@@ -66,23 +66,23 @@ const SIDE_BY_SIDE = 4
 
 type ChunkSizes = { size: number; pages: number }
 
-/** What is remembered of the builds of a project. */
-type Remembered = { turn: number; restUntilMs: number; busyAtMs: number | null; sizesOf: Map<ListVersionId, ChunkSizes> }
+/** What a builder keeps about the builds of a project. */
+type BuildState = { round: number; restUntilMs: number; busyAtMs: number | null; sizesOf: Map<ListVersionId, ChunkSizes> }
 
 /**
  * Builds a chunk of an unfinished version of each project, so that the lists of one project do not delay those of another. The time that the previous
  * chunk took decides the size of the next.
  */
 export function createListBuilder(options: BuildOptions = {}): (ctx: Ctx) => Promise<number> {
-  const rememberedOf = new Map<ProjectId, Remembered>()
+  const stateOf = new Map<ProjectId, BuildState>()
   return async (ctx) => {
     const projects = (await queries.findUnfinished(quickly(ctx))).map(({ project_id }) => project_id)
-    for (const id of rememberedOf.keys()) if (!projects.includes(id)) rememberedOf.delete(id)
+    for (const id of stateOf.keys()) if (!projects.includes(id)) stateOf.delete(id)
     let done = 0
     for (const id of projects) {
-      const remembered = rememberedOf.get(id) ?? { turn: 0, restUntilMs: 0, busyAtMs: null, sizesOf: new Map() }
-      rememberedOf.set(id, remembered)
-      done += await inProject(ctx, id, (ctx) => buildInTurn(ctx, remembered, options))
+      const state = stateOf.get(id) ?? { round: 0, restUntilMs: 0, busyAtMs: null, sizesOf: new Map() }
+      stateOf.set(id, state)
+      done += await inProject(ctx, id, (ctx) => buildNextVersion(ctx, state, options))
     }
     return done
   }
@@ -93,26 +93,26 @@ type Halved = { fromIds: number; fromPages: number }
 
 const NEVER: Halved = { fromIds: Number.POSITIVE_INFINITY, fromPages: Number.POSITIVE_INFINITY }
 
-async function buildInTurn(ctx: ProjectCtx, remembered: Remembered, options: BuildOptions): Promise<number> {
+async function buildNextVersion(ctx: ProjectCtx, state: BuildState, options: BuildOptions): Promise<number> {
   const { scanFromUsers = SCAN_FROM_USERS, chunkUsers, halvedFromIds = HALVED_FROM_IDS } = options
   const nowMs = ctx.clock.now().getTime()
   const busy = chunkUsers === undefined && (await hasEntries(ctx, ctx.projectId))
-  if (busy) remembered.busyAtMs = nowMs
-  else if (nowMs - (remembered.busyAtMs ?? nowMs) > QUIET_MS) remembered.busyAtMs = null
-  if (busy && nowMs < remembered.restUntilMs) return 0
-  const { sizesOf } = remembered
+  if (busy) state.busyAtMs = nowMs
+  else if (nowMs - (state.busyAtMs ?? nowMs) > QUIET_MS) state.busyAtMs = null
+  if (busy && nowMs < state.restUntilMs) return 0
+  const { sizesOf } = state
   const ids = await queries.oldestUnfinished(ctx, SIDE_BY_SIDE)
-  const id = ids[remembered.turn++ % ids.length]
+  const id = ids[state.round++ % ids.length]
   if (id === undefined) return 0
   for (const known of sizesOf.keys()) if (!ids.includes(known)) sizesOf.delete(known)
   const first = chunkUsers ?? (busy ? CHUNK_USERS_FIRST : CHUNK_USERS_FIRST_IDLE)
   const sizes = sizesOf.get(id) ?? { size: first, pages: PAGES_FIRST }
   sizesOf.set(id, sizes)
   // Between requests, the build leaves a processor to the next ones.
-  const halved = remembered.busyAtMs === null ? { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) } : NEVER
+  const halved = state.busyAtMs === null ? { fromIds: halvedFromIds, fromPages: Math.min(halvedFromIds, HALVED_FROM_PAGES) } : NEVER
   const targetMs = busy ? CHUNK_MS : CHUNK_IDLE_MS
   const { done, tookMs } = await timedStep(ctx, id, { sizes, targetMs, scanFromUsers, isFixed: chunkUsers !== undefined, halved })
-  remembered.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
+  state.restUntilMs = ctx.clock.now().getTime() + REST * tookMs
   return done
 }
 
