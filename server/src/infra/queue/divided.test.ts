@@ -6,7 +6,7 @@ import { select } from '../../../test/select.ts'
 import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { applyAcceptedRequests } from '../../batches.ts'
-import { type Database, openDatabase, sql } from '../postgres/db.ts'
+import { type Database, openDatabase, raw, sql } from '../postgres/db.ts'
 import { type Ctx, inTx } from '../runtime/ctx.ts'
 import { appendAll } from './append.ts'
 import { divisionOf, openBatchPlan, takePartition } from './partitions.ts'
@@ -23,7 +23,6 @@ beforeAll(async () => {
   const open = (name: string) => openDatabase({ url: w.databaseUrl, connectionsMax: 12, name, checkRows: true })
   processes = [0, 1].map(() => open('test')).map((db) => ({ db, ctx: { ...w.ctx, db } }))
   known = [0, 1].map((number) => open(`listen jobs ${number}`))
-  for (const db of known) await db.run(sql`select 1`)
 })
 afterAll(async () => {
   for (const { db } of processes) await db[Symbol.asyncDispose]()
@@ -78,7 +77,10 @@ const waiting = sql`select count(*) from pg_locks where locktype = 'advisory' an
 const waits = (count: number) => vi.waitFor(async () => expect(await w.db.value(Type.Integer(), waiting)).toBe(count), SOON)
 
 test('two processes apply partitions of one batch at the same time; each event is stored once, and those of a user in order', async () => {
+  for (const table of ['events', 'queue_batches', 'queue_entries']) await w.db.run(sql`delete from ${raw(table)}`)
   await fill()
+  // A batch is divided by the number of processes whose connections are open when the leader counts them.
+  for (const db of known) await db.run(sql`select 1`)
   // Partition 0 passes; the others are held.
   await using held = await holdAt(w.databaseUrl, 'between partitions')
   const leads = applyToEnd(0)
