@@ -6,7 +6,7 @@ export async function press(page: Page, ...keys: string[]) {
   for (const key of keys) await page.keyboard.press(key)
 }
 
-/** Presses two keys of which the browser is told that so many seconds lie between them, however busy the machine is. */
+/** Presses two keys. The timestamps of their events are `seconds` apart, however busy the machine is. */
 export async function pressApart(page: Page, first: string, second: string, seconds: number) {
   await using closing = new AsyncDisposableStack()
   const session = await page.context().newCDPSession(page)

@@ -94,7 +94,7 @@ const MAY: Record<string, string> = {
   'lists.collectTimes': 'a table of one scan, which is of one project',
   'lists.dropMatches': 'a table of one scan, which is of one project',
   'lists.findUnfinished': 'finds the projects that have work',
-  'lists.hasLookedAtUsers': 'reads the catalogue of PostgreSQL',
+  'lists.hasUserStatistics': 'reads the catalogue of PostgreSQL',
   'lists.indexTimes': 'a table of one scan, which is of one project',
   'lists.isWhole': 'a table of one scan, which is of one project',
   'lists.limitStatements': 'settings, no table',

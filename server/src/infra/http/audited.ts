@@ -40,7 +40,7 @@ export function audits<C extends Ctx, K = number>(object: string, kind: AuditedK
 }
 
 /**
- * Runs a handler. If its route declares an audited write, the write is recorded in the transaction of its effects. That transaction commits
+ * Runs a handler. If its route declares an audited write, the write is recorded in the transaction of its effects, and the effects begin
  * only if the object matches the conditions.
  */
 export async function recorded(

@@ -47,6 +47,14 @@ const JourneyStats = Exact(
 )
 export type JourneyStats = Static<typeof JourneyStats>
 
+/** How many users went from one step to another. */
+export const EdgeCount = Exact({
+  from: Type.String({ description: 'The key of the step that users left.' }),
+  path: Type.String(),
+  to: Type.String({ description: 'The key of the step that they reached.' }),
+  users: Type.Integer(),
+})
+
 export const StepStats = Exact(
   {
     entered: Type.Optional(Type.Integer({ description: 'How often users reached the step.' })),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { BacktestId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
-import { StepsInput } from '../schema.ts'
+import { EdgeCount, StepsInput } from '../schema.ts'
 
 const USERS_MAX = 1_000_000
 const STATES = ['running', 'finished', 'cancelled', 'failed'] as const
@@ -43,14 +43,7 @@ export const BacktestResult = Exact({
   skips: Counts('Messages that would have been skipped, by reason.'),
   refused: Counts('How often users did not enter, by reason.'),
   steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
-  edges: Type.Array(
-    Exact({
-      from: Type.String({ description: 'The key of the step that users left.' }),
-      path: Type.String(),
-      to: Type.String({ description: 'The key of the step that they reached.' }),
-      users: Type.Integer(),
-    }),
-  ),
+  edges: Type.Array(EdgeCount),
   inside_at_start: Type.Integer({
     description: 'How many users were inside the live journey when the window began. They are not part of the numbers.',
   }),

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { JourneyId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
-import { StepStats } from '../schema.ts'
+import { EdgeCount, StepStats } from '../schema.ts'
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })
 
@@ -17,15 +17,7 @@ export const Statistics = Exact(
     refused: Counts('How often users did not enter, by the reason.'),
     reasons: Counts('How many entrances ended, by the reason.'),
     steps: Type.Record(Type.String(), StepStats, { description: 'The statistics of each step, by its key, over all versions.' }),
-    edges: Type.Array(
-      Exact({
-        from: Type.String({ description: 'The key of the step that users left.' }),
-        path: Type.String(),
-        to: Type.String({ description: 'The key of the step that they reached.' }),
-        users: Type.Integer(),
-      }),
-      { description: 'How many users went from step to step.' },
-    ),
+    edges: Type.Array(EdgeCount, { description: 'How many users went from step to step.' }),
     goals: Type.Array(
       Exact({
         name: Type.String(),

@@ -136,7 +136,7 @@ export async function fillUsers(
   // The rows of users are read page by page, which takes half as long as one by one along the index.
   const avoided = ['enable_nestloop', ...(readsUsers ? ['enable_indexscan'] : [])]
   await allow(ctx, avoided, false)
-  const isLive = readsUsers || !(await hasLookedAtUsers(ctx)) ? isLiveUserRow : isLiveUser
+  const isLive = readsUsers || !(await hasUserStatistics(ctx)) ? isLiveUserRow : isLiveUser
   const users = sql`(select u.id, ${columns} from users u ${joins}
                      where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLive}) p`
   const [isMember, which] = isTimed ? [holds, raw('offset 0')] : [sql`true`, sql`where ${holds}`]
@@ -154,7 +154,7 @@ export async function fillUsers(
 }
 
 /** Whether PostgreSQL has statistics of users. Only then does it choose the right one of the indexes of live users, which hold their ids. */
-const hasLookedAtUsers = (ctx: InTx): Promise<boolean> =>
+const hasUserStatistics = (ctx: InTx): Promise<boolean> =>
   ctx.db.value(Flag, sql`select reltuples > 0 as has from pg_class where oid = 'users'::regclass`)
 
 const countMembers = (ctx: InTx, id: ListVersionId, after: UserId, last: UserId): Promise<number> =>
