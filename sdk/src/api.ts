@@ -8735,7 +8735,7 @@ export interface components {
                  * @enum {string}
                  */
                 on_repeat?: "ignore" | "restart" | "update";
-                /** @description How long after an entry the user must wait before entering again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+                /** @description How long after an entry the user must wait before entering again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 3650 days. */
                 reenter_after?: string;
                 /** @description Whether users that an import creates enter through `user_created`. Default false. */
                 imports?: boolean;

@@ -3,7 +3,7 @@ import { APPLY } from '../../infra/queue/queue.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault } from '../../lib/errors.ts'
 import type { JourneyId } from '../../lib/ids.ts'
-import { durationMs } from '../rules/index.ts'
+import { durationMs, durationProblem } from '../rules/index.ts'
 import { SWEEP } from './job-names.ts'
 import { lockJourney } from './lock.ts'
 import { presentJourney } from './present.ts'
@@ -16,6 +16,8 @@ const shown = async (ctx: InTx, id: JourneyId): Promise<Journey> => presentJourn
 /** Switches a journey off. Users inside finish; with `within`, those who are still inside after it exit. Throws 404, 422. */
 export const drainJourney = (ctx: ProjectCtx, id: JourneyId, { within }: { within?: string }): Promise<Journey> =>
   inTx(ctx, async (ctx) => {
+    const problem = within === undefined ? null : durationProblem(within)
+    if (problem) throw fault('validation_failed', 'within', `The value of \`within\` ${problem}.`)
     await lockStarted(ctx, id)
     const until = within === undefined ? null : new Date(ctx.clock.now().getTime() + durationMs(within))
     await queries.switchOff(ctx, id, until)

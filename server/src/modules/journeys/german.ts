@@ -111,7 +111,7 @@ const ENTERING: Translations = {
     'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten. Ein Wert, den `JOURNEY_KEY_RETENTION_DAYS` lang kein Ereignis hatte, zählt als neu.',
   'What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).':
     'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
-  [`How long after an entry the user must wait before entering again. ${DURATION}`]: `Wie lange nach einem Eintritt vor dem nächsten gewartet werden muss. ${DAUER}`,
+  [`How long after an entry the user must wait before entering again. ${DURATION.replace('200 years', '3650 days')}`]: `Wie lange nach einem Eintritt vor dem nächsten gewartet werden muss. ${DAUER.replace('200 Jahre', '3650 Tage')}`,
   'Whether users that an import creates enter through `user_created`. Default false.':
     'Ob durch `user_created` eintritt, wen ein Import anlegt. Vorgabe nein.',
   'Whether users who are in the list when the journey is published enter too. Default false.':

@@ -32,9 +32,15 @@ export function countGoals(run: Run, occasion: Occasion): void {
   const { userId } = occasion
   for (const { graph, fact } of goalsFor(run, occasion)) {
     const { journeyId } = graph
-    const { lastEnteredAt, heldOutAt, arm, goals } = run.world.loaded.journeyUser(userId, journeyId)
+    const before = run.world.loaded.journeyUser(userId, journeyId)
     const delta = deltaOf(run, userId, journeyId)
-    const user = { last_entered_at: lastEnteredAt, held_out_at: heldOutAt, arm, goals: { ...goals, ...delta.goals } }
+    // A step of the same wave may have created the event.
+    const user = {
+      last_entered_at: delta.last_entered_at ?? before.lastEnteredAt,
+      held_out_at: delta.held_out_at ?? before.heldOutAt,
+      arm: delta.arm ?? before.arm,
+      goals: { ...before.goals, ...delta.goals },
+    }
     for (const reached of goalsOf(graph, user, fact)) {
       delta.goals = { ...delta.goals, [reached.name]: fact.createdAt.toISOString() }
       add(run.counts, { journey_id: journeyId, what: 'goal', path: reached.name, arm: reached.arm })

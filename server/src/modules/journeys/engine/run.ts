@@ -102,8 +102,10 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
       loaded: world.loaded,
       isHeld: ({ journeyId }) => graphs.isHeld(journeyId),
       onFailure,
-      onArm: ({ userId, journeyId }, path) => {
-        deltaOf(run, userId, journeyId).arm = path
+      onArm: (entrance, arm) => {
+        const { userId, journeyId } = entrance
+        deltaOf(run, userId, journeyId).arm = arm
+        if (!wasInArm(entrance, arm)) add(counts, { journey_id: journeyId, what: 'arm', arm })
       },
     },
     entrances: Map.groupBy(entrances, ({ userId }) => userId),
@@ -115,6 +117,10 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
   }
   return run
 }
+
+/** Has the user taken this path of an experiment before, in this entrance? */
+const wasInArm = ({ trail, visit, graph }: Entrance, arm: string): boolean =>
+  trail.some((before) => before.visit < visit && before.path === arm && graph.steps.get(before.step)?.type === 'experiment')
 
 /** The entrances of a user that have not ended. */
 export const activeOf = ({ entrances }: Run, userId: UserId): Entrance[] =>

@@ -21,6 +21,33 @@ const steps = {
   out: READY.out,
 }
 
+const EXPERIMENT = {
+  type: 'experiment',
+  x: 0,
+  y: 4,
+  data: {
+    branches: [
+      { path: 'a', weight: 1 },
+      { path: 'b', weight: 1 },
+    ],
+  },
+  children: [
+    { external_id: 'a1', path: 'a' },
+    { external_id: 'b1', path: 'b' },
+  ],
+}
+const { w1, out } = READY
+const WAITS = { a1: w1, b1: w1, out }
+
+/** A live journey with an experiment and a goal. */
+async function withExperiment(w: World, arms: object) {
+  const journey = await createJourney(w, {}, { api: { ...READY.api, children: [{ external_id: 'x1' }] }, x1: EXPERIMENT, ...arms })
+  await w.patch(journey.path, { settings: { goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+  const published = await journey.post('publish')
+  expect(published.status, published.text).toBe(200)
+  return journey
+}
+
 async function entered(w: World) {
   await w.post('/api/client/users/batch', [
     { external_id: 'ana', data: { plan: 'pro' } },
@@ -116,6 +143,59 @@ describe('statistics', () => {
     expect(entered + held_out).toBe(40)
     expect(held_out).toBeGreaterThan(5)
     expect(goals).toEqual([{ name: 'bought', arm: null, users: entered, rate: 1, holdout_rate: 1 }])
+  })
+
+  test('have the goals of each arm of an experiment', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 20 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await withExperiment(w, WAITS)
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const { paths } = (await journey.get('stats')).steps.x1
+    expect(Math.min(paths.a, paths.b)).toBeGreaterThan(2)
+    const arms = await Promise.all(names.map(async (name) => (await journey.get(`users/${name}`)).arm))
+    // Two of the users of arm a reach the goal, and all of arm b.
+    const buyers = [...names.filter((_, at) => arms[at] === 'a').slice(0, 2), ...names.filter((_, at) => arms[at] === 'b')]
+    await w.post(
+      '/api/client/events',
+      buyers.map((external_id) => ({ external_id, name: 'purchase' })),
+    )
+    await w.drain()
+    const { goals } = await journey.get('stats')
+    const rate = (users: number, all: number) => Math.round((users / all) * 10_000) / 10_000
+    expect(goals).toEqual([
+      { name: 'bought', arm: 'a', users: 2, rate: rate(2, paths.a) },
+      { name: 'bought', arm: 'b', users: paths.b, rate: 1 },
+    ])
+  })
+
+  test('count a user in an arm once for an entrance, however often they return to the experiment', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const back = { ...READY.w1, data: { format: 'duration', minutes: 5 }, children: [{ external_id: 'x1' }] }
+    const journey = await withExperiment(w, { a1: back, b1: back })
+    await journey.post('entrances', { external_id: 'ana' })
+    await w.drain()
+    for (let round = 0; round < 3; round++) {
+      w.clock.advance(5 * 60_000)
+      await w.drain()
+    }
+    await w.post('/api/client/events', [{ external_id: 'ana', name: 'purchase' }])
+    await w.drain()
+    const { steps, goals } = await journey.get('stats')
+    expect(steps.x1.left).toBe(4)
+    expect(goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 1, rate: 1 }])
+  })
+
+  test('count a goal that an event of the journey reaches as soon as a user is in an arm', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const buys = { type: 'event', x: 0, y: 6, data: { event_name: 'purchase' }, children: [{ external_id: 'w1' }] }
+    const journey = await withExperiment(w, { a1: buys, b1: buys, w1, out })
+    await journey.post('entrances', { external_id: 'ana' })
+    await w.drain()
+    expect((await journey.get('stats')).goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 1, rate: 1 }])
   })
 })
 

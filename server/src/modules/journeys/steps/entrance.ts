@@ -58,7 +58,7 @@ const Settings = Exact({
         'the entry event is replaced (`update`).',
     }),
   ),
-  reenter_after: Type.Optional(Duration('How long after an entry the user must wait before entering again.')),
+  reenter_after: Type.Optional(Duration('How long after an entry the user must wait before entering again.', '3650 days')),
   imports: Type.Optional(
     Type.Boolean({ description: 'Whether users that an import creates enter through `user_created`. Default false.' }),
   ),
