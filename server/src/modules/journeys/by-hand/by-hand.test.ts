@@ -224,9 +224,12 @@ describe('a journey', () => {
     expect(await journey.post(action)).toMatchObject(failed('status'))
   })
 
-  test.each([{ within: '0d' }, { within: 'soon' }, { within: 3 }, { within: '201y' }, { within: '999999999y' }])('cannot be drained with %j', async (body) => {
-    await using w = await world()
-    const journey = await createJourney(w, { status: 'live' }, READY)
-    expect(await journey.post('drain', body)).toMatchObject({ body: { error: { param: 'within' } } })
-  })
+  test.each([{ within: '0d' }, { within: 'soon' }, { within: 3 }, { within: '201y' }, { within: '999999999y' }])(
+    'cannot be drained with %j',
+    async (body) => {
+      await using w = await world()
+      const journey = await createJourney(w, { status: 'live' }, READY)
+      expect(await journey.post('drain', body)).toMatchObject({ body: { error: { param: 'within' } } })
+    },
+  )
 })
