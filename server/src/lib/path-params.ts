@@ -1,16 +1,20 @@
 import { Type } from 'typebox'
 import { fault, missing } from './errors.ts'
+import { VERSION_MAX } from './shapes.ts'
 import { lengthOf } from './text.ts'
 
-/** An integer id in the path (D-HTTP-4). A number too large for an id is read as 0, so the reply is 404 as for any unknown id. */
-export const pathId = <I extends number>() => ({
+/** An integer id in the path (D-HTTP-4). A number above `max` is read as 0, so the reply is 404 as for any unknown id. */
+export const pathId = <I extends number>(max = Number.MAX_SAFE_INTEGER) => ({
   schema: Type.Integer({ minimum: 1 }),
   read(text: string, name: string): I {
     if (!/^\d+$/.test(text)) throw fault('parameter_invalid_format', name, `The path parameter \`${name}\` must be an integer.`)
     const id = Number(text)
-    return (Number.isSafeInteger(id) ? id : 0) as I
+    return (id <= max ? id : 0) as I
   },
 })
+
+/** The number of a version in the path. */
+export const pathVersion = pathId<number>(VERSION_MAX)
 
 const EXTERNAL_ID_LENGTH_MAX = 255
 

@@ -34,6 +34,12 @@ export const Changes = <P extends Record<string, TSchema>>(properties: P) =>
 export const IdOf = <I extends number>(options: object = {}) =>
   Type.Unsafe<I>({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
+/** The largest number of a version, which is an `integer` of PostgreSQL. */
+export const VERSION_MAX = 999_999_999
+
+/** The number of a version. */
+export const VersionNumber = (options: object = {}) => Type.Integer({ minimum: 1, maximum: VERSION_MAX, ...options })
+
 /** Text that is trimmed, not empty, and at most `maxLength` long (D-VAL-3). */
 export const Line = (maxLength: number, options: object = {}) => Type.String({ trim: true, notBlank: true, maxLength, ...options })
 

@@ -36,7 +36,12 @@ test('a template can be read as it was, and restored', async () => {
   expect((await w.get(path)).headers.etag).toBe(restored.headers.etag)
   expect(await numbers(w, path)).toEqual([4, 3, 2, 1])
   expect((await w.get('/api/client/audit?limit=1')).body.results[0]).toMatchObject({ action: 'template.restored' })
-  for (const missing of [`${path}/versions/9`, `${path}/versions/9/restore`, `${pathOf(campaign)}/templates/fr/versions`]) {
+  for (const missing of [
+    `${path}/versions/9`,
+    `${path}/versions/2147483648`,
+    `${path}/versions/9/restore`,
+    `${pathOf(campaign)}/templates/fr/versions`,
+  ]) {
     expect((await w.request(missing.endsWith('restore') ? 'POST' : 'GET', missing)).status).toBe(404)
   }
   // A copy begins with what it was copied with, and a deleted template takes its versions along.

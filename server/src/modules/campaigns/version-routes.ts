@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { route } from '../../infra/http/route.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { pathId } from '../../lib/path-params.ts'
+import { pathId, pathVersion } from '../../lib/path-params.ts'
 import { Exact } from '../../lib/shapes.ts'
 import { SavedTemplate, TemplateVersion, TemplateVersionWhole } from '../templates/index.ts'
 import { putTemplate } from './edit-templates.ts'
@@ -10,7 +10,7 @@ import { templateAudit, versionedTemplate } from './template-routes.ts'
 import { getTemplateVersion, listTemplateVersions, prepareVersion } from './template-versions.ts'
 
 const params = { campaignId: pathId<CampaignId>(), locale: templateLocale }
-const ofVersion = { ...params, version: pathId<number>() }
+const ofVersion = { ...params, version: pathVersion }
 
 /** The versions of a template. */
 export const versionRoutes = [

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { BacktestId } from '../../../lib/ids.ts'
-import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { Exact, IdOf, Instant, Nullable, OneOf, Timestamp, VersionNumber } from '../../../lib/shapes.ts'
 import { EdgeCount, StepsInput } from '../schema.ts'
 
 const USERS_MAX = 1_000_000
@@ -8,7 +8,7 @@ const STATES = ['running', 'finished', 'cancelled', 'failed'] as const
 
 export const BacktestInput = Exact({
   version: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
+    VersionNumber({ description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
   ),
   steps: Type.Optional({
     ...StepsInput,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { CampaignId, ListId } from '../../../lib/ids.ts'
-import { Exact, FreeForm, IdOf, Line, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { Exact, FreeForm, IdOf, Line, Nullable, OneOf, Timestamp, VersionNumber } from '../../../lib/shapes.ts'
 import { Identifier, profile } from '../../users/index.ts'
 import { StepsInput } from '../schema.ts'
 
@@ -31,7 +31,7 @@ const Key = Type.String({ maxLength: KEY_LENGTH_MAX })
 /** What is asked of a simulation. */
 export const SimulationInput = Exact({
   version: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
+    VersionNumber({ description: 'The number of the version. By default the draft or, if there is none, the live version.' }),
   ),
   steps: Type.Optional({
     ...StepsInput,

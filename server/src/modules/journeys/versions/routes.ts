@@ -1,6 +1,6 @@
 import { route } from '../../../infra/http/route.ts'
 import type { JourneyId } from '../../../lib/ids.ts'
-import { pathId } from '../../../lib/path-params.ts'
+import { pathId, pathVersion } from '../../../lib/path-params.ts'
 import { Page } from '../../../lib/shapes.ts'
 import { journeyAudit, versionedSteps } from '../audited.ts'
 import { Steps, StepsInput } from '../schema.ts'
@@ -87,7 +87,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     summary: 'Read a version of a journey with its steps and settings.',
     description: 'Secrets in headers are hidden.',
     access: { secret: 'support' },
-    params: { ...params, version: pathId<number>() },
+    params: { ...params, version: pathVersion },
     reply: VersionWithSteps,
     run: (ctx, { params }) => getVersion(ctx, params.journeyId, params.version),
   }),

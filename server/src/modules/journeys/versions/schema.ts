@@ -1,6 +1,6 @@
 /** Versions of journeys on the wire and in rows. */
 import { type Static, Type } from 'typebox'
-import { Exact, Instant, Nullable, OneOf, Timestamp } from '../../../lib/shapes.ts'
+import { Exact, Instant, Nullable, OneOf, Timestamp, VersionNumber } from '../../../lib/shapes.ts'
 import type { Step } from '../schema.ts'
 import { Steps } from '../schema.ts'
 import { JourneySettings } from '../settings.ts'
@@ -47,7 +47,7 @@ export const PublishInput = Exact(
       Type.String({ maxLength: NOTE_LENGTH_MAX, description: 'A note about the changes, shown in the list of versions.' }),
     ),
     from_version: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Publishes a copy of this version instead of the draft. The draft does not change.' }),
+      VersionNumber({ description: 'Publishes a copy of this version instead of the draft. The draft does not change.' }),
     ),
     plan: Type.Optional(Plan),
   },

@@ -22,6 +22,7 @@ describe('a draft', () => {
     expect((await journey.get('steps?version=live')).w1.data.hours).toBe(48)
     expect((await journey.get('steps?version=draft')).w1.data.hours).toBe(24)
     expect((await journey.get('steps?version=1')).w1.data.hours).toBe(48)
+    expect((await w.get(`${journey.path}/versions/2147483648`)).status).toBe(404)
     expect(await w.get(`${journey.path}/steps?version=7`)).toMatchObject({ status: 404, body: { code: 'resource_missing' } })
     expect(await w.get(`${journey.path}/steps?version=new`)).toMatchObject({ status: 400 })
   })
@@ -116,6 +117,7 @@ describe('a publication', () => {
     expect(preview.faults.map(({ param }: { param: string }) => param)).toContain('lonely')
     expect(await journey.post('publish')).toMatchObject({ status: 422 })
     expect(await journey.post('publish', { from_version: 3 })).toMatchObject(failed('from_version'))
+    expect((await journey.post('publish', { from_version: 2_147_483_648 })).body.error).toMatchObject({ param: 'from_version' })
     expect(await journey.read()).toMatchObject({ status: 'draft' })
   })
 
