@@ -11,7 +11,7 @@ import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, hiddenKeys, visibleData, withoutKeys } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
-import { listDevices, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
+import { listDevices, lockToken, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
 import { rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
@@ -233,6 +233,7 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
   const { external_id: _, anonymous_id: __, ...given } = input
   const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
   return inTx(ctx, async (ctx) => {
+    if (device.token !== null) await lockToken(ctx, device.token)
     const former = await ownerOfDevice(ctx, device.device_id)
     const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
     await upsertDevice(ctx, id, device)

@@ -88,3 +88,14 @@ test('a token of the longest form is registered, found and cleared; a longer one
     expect((await device(w, 'kim', 'browser', other, 'web')).body.error).toMatchObject({ param: 'token' })
   }
 })
+
+test('devices that are registered with one token at the same time: one of them keeps it', async () => {
+  await using w = await world()
+  await w.users('kim')
+  const devices = Array.from({ length: 8 }, (_, index) => `phone-${index}`)
+  for (const token of ['t1', 't2', 't3', 't4', 't5']) {
+    const replies = await Promise.all(devices.map((id) => device(w, 'kim', id, token)))
+    expect(replies.map(({ status }) => status)).toEqual(devices.map(() => 200))
+    expect((await pushDevicesOf(w.ctx, [(await user(w, 'kim')).id])).map((one) => one.token)).toEqual([token])
+  }
+})

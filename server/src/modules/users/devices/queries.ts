@@ -87,6 +87,10 @@ export const upsertDevice = (ctx: InTx, id: UserId, device: SavedDevice) =>
             app_build = excluded.app_build, app_version = excluded.app_version, updated_at = excluded.updated_at`,
   )
 
+/** Waits until no other transaction registers a device with this token. */
+export const lockToken = (ctx: InTx, token: string) =>
+  ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`token of a device ${token}`}, ${ctx.projectId}))`)
+
 /** Takes a token from any other device that has it. */
 export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
   ctx.db.many(
