@@ -209,4 +209,15 @@ describe('the default domain', () => {
     expect((await w.patch(`/api/client/domains/${first.id}`, { is_default: false })).body.is_default).toBe(false)
     expect(await defaults()).toEqual([])
   })
+
+  test('is only one when two are made the default at the same time', async () => {
+    await using w = await world()
+    const ids = [(await add(w, host)).id, (await add(w, 'special.shop.test')).id]
+    const setAll = (is_default: boolean) => Promise.all([...ids, ...ids].map((id) => w.patch(`/api/client/domains/${id}`, { is_default })))
+    for (let round = 0; round < 5; round++) {
+      expect((await setAll(true)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect((await w.get('/api/client/domains')).body.results.filter((domain: any) => domain.is_default)).toHaveLength(1)
+      await setAll(false)
+    }
+  })
 })

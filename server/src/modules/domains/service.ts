@@ -1,5 +1,6 @@
 import { mapPage, type PageRequest } from '../../infra/http/paging.ts'
 import type { Download } from '../../infra/http/route.ts'
+import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { organisationalDomain } from '../../lib/dmarc.ts'
@@ -96,7 +97,10 @@ export async function updateDomain(ctx: ProjectCtx, id: DomainId, { is_default }
 
 async function makeDefault(ctx: InTx, id: DomainId, isDefault: boolean): Promise<DomainRow> {
   if (isDefault) await queries.clearDefault(ctx, id)
-  return found(await queries.setDefault(ctx, id, isDefault))
+  const row = await queries.setDefault(ctx, id, isDefault).catch((error: unknown) => {
+    throw isSqlState(error, UNIQUE_VIOLATION) ? new Conflict('Another transaction set a default.') : error
+  })
+  return found(row)
 }
 
 /** Deletes a domain and its keys. Links that were sent with it keep working as long as the host points here. */
