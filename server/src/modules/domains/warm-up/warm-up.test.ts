@@ -140,6 +140,16 @@ describe('a plan', () => {
     expect(await take(w.ctx, 'elsewhere.example', 500)).toBe(500)
   })
 
+  test('keeps its percentages as they were given', async () => {
+    await using w = await world()
+    const { path } = await warming(w)
+    for (const percent of [33.333333333333336, 0.1, 5e-324, 0, 100]) {
+      const given = { steps: [10], bounce_percent_max: percent, deferral_percent_max: percent }
+      expect((await w.put(path, given)).body).toMatchObject(given)
+      expect((await w.get(path)).body).toMatchObject(given)
+    }
+  })
+
   test('has defaults, and refuses steps that fall', async () => {
     await using w = await world()
     const { path } = await warming(w)
