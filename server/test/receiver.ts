@@ -8,8 +8,8 @@ export type ReceivedRequest = { method: string; path: string; headers: Record<st
 export type Receiver = AsyncDisposable & {
   url: string
   requests: ReceivedRequest[]
-  /** Sets the reply to all further requests: a status, with headers if given, or no reply (`hang`). */
-  answer(status: number | 'hang', headers?: Record<string, string>): void
+  /** Sets the reply to all further requests: a status, with headers and a body if given, or no reply (`hang`). */
+  answer(status: number | 'hang', headers?: Record<string, string>, body?: string): void
   /** How many connections were opened. */
   connections(): number
   /** Holds back all replies until the returned function is called. */
@@ -23,7 +23,7 @@ export async function openReceiver(): Promise<Receiver> {
   const { cert, key } = await issueCertificate(authority, ['127.0.0.1', 'localhost'], now)
   const requests: ReceivedRequest[] = []
   let held = Promise.resolve()
-  let reply: { status: number | 'hang'; headers: Record<string, string> } = { status: 200, headers: {} }
+  let reply: { status: number | 'hang'; headers: Record<string, string>; body: string } = { status: 200, headers: {}, body: 'seen' }
   const server = createServer({ cert, key }, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -36,7 +36,7 @@ export async function openReceiver(): Promise<Receiver> {
       json: parsed(body),
     })
     await held
-    if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end('seen')
+    if (reply.status !== 'hang') response.writeHead(reply.status, reply.headers).end(reply.body)
   })
   let connections = 0
   server.on('secureConnection', () => {
@@ -47,8 +47,8 @@ export async function openReceiver(): Promise<Receiver> {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     requests,
     connections: () => connections,
-    answer: (status, headers = {}) => {
-      reply = { status, headers }
+    answer: (status, headers = {}, body = 'seen') => {
+      reply = { status, headers, body }
     },
     hold: () => {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -8,6 +8,9 @@ const WHITE_SPACE = /^\p{White_Space}$/u
 /** Is this empty, or only Unicode White_Space? */
 export const isBlank = (text: string): boolean => !/\P{White_Space}/u.test(text)
 
+/** The text with U+FFFD instead of characters that PostgreSQL cannot store: U+0000 and halves of surrogate pairs. */
+export const storableText = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()
+
 /**
  * Removes characters that match from both ends. `one` is asked about one code point at a time: a regular expression that ends in
  * `+$` is quadratic, because it begins again at each character of a run inside the text.

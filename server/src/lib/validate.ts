@@ -95,7 +95,7 @@ export function freeFormProblem(value: object, bytesMax: number): string | null 
   if (keys.some((key) => key === '' || key.length > FREE_FORM_KEY_LENGTH_MAX)) {
     return `may only have keys of 1 to ${FREE_FORM_KEY_LENGTH_MAX} characters`
   }
-  if (deeperThan(value, FREE_FORM_DEPTH_MAX)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`
+  if (isTooDeep(value)) return `may be nested at most ${FREE_FORM_DEPTH_MAX} levels deep`
   if (jsonBytes(value, bytesMax) > bytesMax) return `may take at most ${bytesMax / 1024} KiB`
   return null
 }
@@ -105,6 +105,9 @@ function jsonBytes(value: object, bytesMax: number): number {
   const text = JSON.stringify(value)
   return text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text)
 }
+
+/** Is a value nested deeper than a free-form object may be? */
+export const isTooDeep = (value: unknown): boolean => deeperThan(value, FREE_FORM_DEPTH_MAX)
 
 function deeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false

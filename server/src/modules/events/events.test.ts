@@ -209,6 +209,27 @@ describe('disasters', () => {
     ])
   })
 
+  test.each([
+    ['U+0000', '[{"name":"a\\u0000b","external_id":"kim"}]', 'U+0000'],
+    ['deep nesting', `[${'['.repeat(40)}${']'.repeat(40)}]`, 'nested'],
+    ['bytes that are no JSON', 'a\0b', 'not valid JSON'],
+    ['no array', '{"name":"x"}', 'array'],
+  ])('an entry that cannot be read is parked as it is, and the others are applied: %s', async (_, body, reason) => {
+    await using w = await world()
+    await post(w, [{ name: 'before', external_id: 'kim' }])
+    await w.db.run(
+      sql`insert into queue_entries (project_id, kind, request_id, received_at, items, body)
+          values (${w.projectId}, 'events', 'req_poison', ${w.clock.now()}, 1, ${Buffer.from(body)})`,
+    )
+    await post(w, [{ name: 'after', external_id: 'kim' }])
+    await w.drain()
+    expect((await stored(w)).map(({ name }) => name).sort()).toEqual(['after', 'before'])
+    const Parked = Type.Object({ item: Type.String(), reason: Type.String() })
+    expect(await w.db.many(Parked, sql`select item #>> '{}' as item, reason from parked_items where project_id = ${w.projectId}`)).toEqual([
+      { item: body.replaceAll('\0', '\ufffd'), reason: expect.stringContaining(reason) },
+    ])
+  })
+
   test('while the disk of the database is full, what was accepted waits, and other writes get 503', async () => {
     await using w = await world()
     await post(w, [{ name: 'accepted', external_id: 'kim' }])

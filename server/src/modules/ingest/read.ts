@@ -1,6 +1,7 @@
 import { parseJson } from '../../infra/http/body.ts'
 import type { ParkedItem, QueueEntry } from '../../infra/queue/queue.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { storableText } from '../../lib/text.ts'
 import type { AcceptedEvent } from '../events/index.ts'
 import { checkItem, type Profile, type QueuedUserChange, type UserUpdate } from '../users/index.ts'
 import { toAcceptedEvent } from './check-events.ts'
@@ -18,14 +19,33 @@ export type Item = { key: string; source: Omit<ParkedItem, 'reason'> } & (
   | { journey: QueuedJourneyItem }
 )
 
-/** Reads a stored request. Items are parked if another release accepted them and this one cannot read them. */
-export function readRequest({ position, kind, user_id, request_id, received_at, body }: QueueEntry): {
-  items: Item[]
-  parked: ParkedItem[]
-} {
+type Read = { items: Item[]; parked: ParkedItem[] }
+
+/**
+ * Reads a stored request. Items are parked if another release accepted them and this one cannot read them. A body that cannot be parsed is
+ * parked as text: thrown, the error would hold up everything behind it, because nothing can be applied that was not read.
+ */
+export function readRequest(entry: QueueEntry): Read {
+  let items: unknown[]
+  try {
+    items = itemsOf(entry.body)
+  } catch (error) {
+    const { kind, request_id, received_at, body } = entry
+    return { items: [], parked: [{ kind, request_id, received_at, item: storableText(String(body)), reason: (error as Error).message }] }
+  }
+  return readItems(entry, items)
+}
+
+function itemsOf(body: Buffer): unknown[] {
+  const items = parseJson(body)
+  if (!Array.isArray(items)) throw new Error('The body is not an array.')
+  return items
+}
+
+function readItems({ position, kind, user_id, request_id, received_at }: QueueEntry, all: unknown[]): Read {
   const items: Item[] = []
   const parked: ParkedItem[] = []
-  for (const [index, item] of (parseJson(body) as unknown[]).entries()) {
+  for (const [index, item] of all.entries()) {
     const source = { kind, request_id, received_at, item }
     const key = `${position}-${index}`
     try {

@@ -194,6 +194,23 @@ describe('a journey', () => {
     expect(await insideStates(w, journey)).toHaveLength(2)
   })
 
+  test('that was a draft meanwhile and is published is not drained any more', async () => {
+    await using w = await world()
+    const journey = await withUsers(w)
+    await journey.post('drain', { within: '7d' })
+    w.advance('6 days')
+    await w.drain()
+    expect((await w.patch(journey.path, { status: 'draft' })).status).toBe(200)
+    await journey.put(READY)
+    expect((await journey.post('publish')).body).toMatchObject({ version: 2 })
+    await w.users('cat')
+    await journey.post('entrances', { external_id: 'cat' })
+    await w.drain()
+    w.advance('1 day')
+    await w.drain()
+    expect(await insideStates(w, journey)).toEqual(['cat w1'])
+  })
+
   test('that is held stops its timers until it is resumed', async () => {
     await using w = await world()
     const journey = await withUsers(w)

@@ -7,7 +7,9 @@ import type { SafeRequest, SafeResponse } from '../../../infra/outgoing/safe-fet
 import type { Started } from '../../../infra/queue/jobs.ts'
 import { type Ctx, inClaim, inTx } from '../../../infra/runtime/ctx.ts'
 import { saveTogether } from '../../../infra/runtime/save-together.ts'
+import { storableText } from '../../../lib/text.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
+import { isTooDeep } from '../../../lib/validate.ts'
 import { inProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { CALL } from '../job-names.ts'
@@ -80,12 +82,25 @@ async function send(ctx: Ctx, { journey_id, entrance_id, visit, request }: CallR
   }
 }
 
-/** JSON if it is that, otherwise text. An answer that was cut is text. */
+/** JSON if it is that, otherwise text. An answer that was cut is text, and so is one that is nested deeper than data may be (D-F-6). */
 function bodyOf(text: string): unknown {
   if (text === '') return null
+  const value = jsonOf(text)
+  return storable(value === undefined || isTooDeep(value) ? text : value)
+}
+
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return text
+    return undefined
   }
+}
+
+/** A copy without characters that PostgreSQL cannot store. Whoever sent them is not told, so that they are replaced, not refused. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(storable)
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), storable(inner)]))
 }

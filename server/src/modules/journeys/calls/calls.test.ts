@@ -78,6 +78,29 @@ test('a failed call is tried again, and the step fails after the last try', asyn
   expect(visits.find(({ step }: any) => step === 'call')).toMatchObject({ path: 'failed' })
 })
 
+const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+test.each([
+  ['JSON', '{"a":[1,"b"]}', { a: [1, 'b'] }],
+  ['text', 'thanks', 'thanks'],
+  ['text with U+0000', 'a\0b', 'a\ufffdb'],
+  ['JSON with U+0000', '{"n\\u0000":["a\\u0000b"]}', { 'n\ufffd': ['a\ufffdb'] }],
+  ['JSON with half of a character', '{"a":"\\ud83d"}', { a: '\ufffd' }],
+  ['JSON as deep as data may be', nested(16), JSON.parse(nested(16))],
+  ['deeper JSON', nested(17), nested(17)],
+  ['JSON as deep as 8 KiB can be', nested(4096), nested(4096)],
+])('an answer can be stored, and the user goes on: %s', async (_, answer, body) => {
+  await using w = await world()
+  const receiver = await w.receiver()
+  receiver.answer(200, {}, answer)
+  const { journey } = await atCall(w, receiver.url)
+  await w.drain()
+  expect((await journey.get('users')).results).toMatchObject([{ step: 'w1' }])
+  expect(await select(w, 'select answers from journey_entrances where project_id = $1', [w.projectId])).toEqual([
+    { answers: { call: { status: 200, body } } },
+  ])
+})
+
 test('the answer of a call whose user left is dropped', async () => {
   await using w = await world()
   const receiver = await w.receiver()

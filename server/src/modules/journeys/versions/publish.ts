@@ -8,7 +8,7 @@ import { lockJourney } from '../lock.ts'
 import { findJourney, setLiveVersion } from '../queries.ts'
 import type { JourneyRow, Step } from '../schema.ts'
 import { startEntranceSweeps } from '../sweeps/entrances.ts'
-import { insertSweep, sweepsOf } from '../sweeps/queries.ts'
+import { deleteExits, insertSweep, sweepsOf } from '../sweeps/queries.ts'
 import { dueNowOf } from './due-now.ts'
 import { movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep } from './plan.ts'
 import * as queries from './queries.ts'
@@ -21,11 +21,13 @@ type Prepared = { graph: Graph; version: number; planned: Planned[]; faults: Fau
 /** Publishes the draft, or a copy of an earlier version. Throws 403, 404, and 422 with all faults. */
 export const publish = (ctx: ProjectCtx, id: JourneyId, input: PublishInput, find: FindReferenceFaults): Promise<Publication> =>
   inTx(ctx, async (ctx) => {
-    await lockJourney(ctx, id)
+    const { status } = await lockJourney(ctx, id)
     const prepared = await prepare(ctx, id, input, find)
     refuse(prepared.faults)
     const shown = await present(ctx, id, prepared)
     const { published_at } = await put(ctx, id, prepared, input)
+    // The draft becomes live: what was planned before it was one does not happen to those who enter now.
+    if (status === 'draft') await deleteExits(ctx, id)
     return { ...shown, ...(published_at && { published_at }) }
   })
 
