@@ -79,6 +79,16 @@ describe('POST /messages', () => {
     await write(w, campaign, { rate: { limit: 10, interval_seconds: 1 } })
   })
 
+  test('sends content for a subscription type whose long name is of emoji', async () => {
+    await using w = await world()
+    const type = await w.post('/api/client/subscriptions', { name: `a${'😀'.repeat(240)}`, channel: 'email' })
+    expect(type.status, type.text).toBe(201)
+    const sent = await w.post(MESSAGES, { subscription_id: type.body.id, content: RESET, user: ANA })
+    expect(sent.status, sent.text).toBe(202)
+    const { campaign_id } = (await w.get(`${MESSAGES}/${sent.body.id}`)).body
+    expect((await w.get(`${CAMPAIGNS}/${campaign_id}`)).body.name).toBe(`Direct messages: a${'😀'.repeat(229)}`)
+  })
+
   test('says at once why nothing is sent', async () => {
     await using relay = await openRelay()
     await using w = await world()

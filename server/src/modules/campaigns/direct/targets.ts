@@ -85,7 +85,7 @@ async function directOf(ctx: InTx, types: SubscriptionRow[]): Promise<CampaignRo
   const made = missing.map(({ id, channel, name, is_transactional }) => ({
     subscription_id: id,
     channel,
-    name: `Direct messages: ${name.slice(0, NAME_LENGTH_MAX)}`,
+    name: `Direct messages: ${[...name].slice(0, NAME_LENGTH_MAX).join('')}`,
     expires_after_hours: is_transactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H,
   }))
   await insertDirectCampaigns(ctx, made)
