@@ -191,6 +191,19 @@ test('an address that is suppressed meanwhile gets nothing', async () => {
   expect(acceptedBy(domain)).toBe(0)
 })
 
+test('an address that is suppressed while its email is held gets nothing once it is resumed', async () => {
+  const domain = domainOf(false)
+  await w.post(`${QUEUE}/pause`, {})
+  const address = await w.mailTo(domain)
+  await w.events()
+  expect((await listed(domain))[0]).toMatchObject({ state: 'paused', attempts: 0 })
+  await w.post('/api/client/suppressions', [{ channel: 'email', address }])
+  w.advance('1 hour')
+  await w.post(`${QUEUE}/resume`, {})
+  expect(typesOf(await w.events(address))).toEqual(['dsn-perm-fail', 'completed'])
+  expect(acceptedBy(domain)).toBe(0)
+})
+
 test('a hard bounce suppresses the address, and the message is bounced', async () => {
   const domain = `q${++domains}.example.org`
   w.internet.host(`mx.${domain}`, { script: { RCPT: '550 5.1.1 No such user' } })

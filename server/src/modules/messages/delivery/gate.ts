@@ -1,8 +1,9 @@
 /** What keeps claimed emails from being delivered now: their campaign, a pause, their time, or a suppression. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import type { SubscriptionId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { type ClaimedRecipient, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
-import { suppressedAmong } from '../../subscriptions/index.ts'
+import { knownSubscriptions, suppressedAmong } from '../../subscriptions/index.ts'
 import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { decide, type Outcome, UNSAVED } from './results.ts'
@@ -21,13 +22,13 @@ export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsav
   const ids = distinct(claimed.flatMap(({ mail }) => mail.campaign_id ?? []))
   const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
   const pauses = pausesOf(await findPauses(ctx))
-  const suppressed = await suppressionsOf(ctx, claimed)
   const now = ctx.clock.now()
+  const reasonOf = await suppressionsOf(ctx, claimed, campaigns, now)
   const gated: Gated = { open: [], done: [] }
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
-    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, suppressed, now)
+    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, reasonOf(one), now)
     if (outcome) gated.done.push({ ...one, outcome })
     else if (campaign?.is_paused || isPaused(pauses, one)) paused.push(one)
     else gated.open.push(one)
@@ -42,9 +43,9 @@ const isPaused = (pauses: ReadonlySet<string>, { mail, recipient }: Claimed): bo
   pauses.has('project:') || pauses.has(`campaign:${mail.campaign_id}`) || pauses.has(`site:${recipient.site}`)
 
 function outcomeBefore(
-  { mail, recipient }: Claimed,
+  { mail }: Claimed,
   campaign: SendingCampaign | null | undefined,
-  suppressed: ReadonlyMap<string, string>,
+  suppression: string | undefined,
   now: Date,
 ): Outcome | null {
   if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
@@ -53,19 +54,48 @@ function outcomeBefore(
     return state === 'deferred' && dueAt ? { is: 'postponed', until: dueAt, limit: null } : { is: 'cancelled', reason: 'campaign_stopped' }
   }
   if (now >= mail.expires_at) return { is: 'expired' }
-  const reason = suppressed.get(recipient.address)
-  return reason === undefined ? null : { is: 'suppressed', reason }
+  return suppression === undefined ? null : { is: 'suppressed', reason: suppression }
 }
 
 /** A campaign is finished when its last message is in the queue. */
 const FINISHED = 'finished'
 
-/** Suppressions since the email was queued: those of messages were checked when they were rendered. */
-async function suppressionsOf(ctx: ProjectCtx, claimed: Claimed[]): Promise<ReadonlyMap<string, string>> {
-  const checked = claimed.filter(({ mail, recipient }) => recipient.attempts > 1 || mail.source === 'submission')
-  if (checked.length === 0) return new Map()
-  const addresses = distinct(checked.map(({ recipient }) => recipient.address))
-  return suppressedAmong(ctx, 'email', addresses, { isTransactional: true })
+/** Suppressions were checked when a message was rendered, so that a first attempt right after that needs no other check. */
+const RENDERED_MS = 5000
+
+type Campaigns = ReadonlyMap<number, SendingCampaign>
+
+/** Why recipients get nothing: since their email was queued, their addresses were suppressed for all email, or for marketing as this one is. */
+async function suppressionsOf(
+  ctx: ProjectCtx,
+  claimed: Claimed[],
+  campaigns: Campaigns,
+  now: Date,
+): Promise<(one: Claimed) => string | undefined> {
+  const checked = claimed.filter(
+    ({ mail, recipient }) =>
+      recipient.attempts > 1 || mail.source === 'submission' || now.getTime() - mail.created_at.getTime() > RENDERED_MS,
+  )
+  const isTransactional = await transactionalAmong(ctx, checked, campaigns)
+  const kinds = Map.groupBy(checked, isTransactional)
+  const reasons = new Map(
+    await Promise.all(
+      [...kinds].map(async ([isTransactional, some]) => {
+        const addresses = distinct(some.map(({ recipient }) => recipient.address))
+        return [isTransactional, await suppressedAmong(ctx, 'email', addresses, { isTransactional })] as const
+      }),
+    ),
+  )
+  return (one) => reasons.get(isTransactional(one))?.get(one.recipient.address)
+}
+
+/** Tells which emails are transactional: all but those of campaigns of other subscription types. */
+async function transactionalAmong(ctx: ProjectCtx, claimed: Claimed[], campaigns: Campaigns): Promise<(one: Claimed) => boolean> {
+  const typeOf = ({ mail }: Claimed) => (mail.source === 'message' ? campaigns.get(mail.campaign_id ?? 0)?.subscription_id : undefined)
+  const ids = distinct(claimed.flatMap((one) => typeOf(one) ?? []))
+  const types = ids.length === 0 ? [] : await knownSubscriptions(ctx, ids, false)
+  const marketing = new Set(types.flatMap(({ id, is_transactional }) => (is_transactional ? [] : [id])))
+  return (one) => !marketing.has(typeOf(one) as SubscriptionId)
 }
 
 /**
