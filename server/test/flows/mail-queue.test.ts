@@ -114,6 +114,18 @@ describe('a pause', () => {
   })
 })
 
+test('a pause of a site holds email that was not tried yet, once its mail hosts are looked up', async () => {
+  const { domain } = await deferred()
+  const { site } = (await listed(domain))[0]
+  await w.post(`${QUEUE}/pause`, { site })
+  const address = await w.mailTo(domain)
+  await w.events()
+  const held = (await listed(domain)).find(({ recipient }: { recipient: string }) => recipient === address)
+  expect([acceptedBy(domain), held]).toEqual([0, expect.objectContaining({ state: 'paused', site, attempts: 0 })])
+  await w.post(`${QUEUE}/resume`, { site })
+  expect(typesOf(await w.events(address))).toEqual(['attempt-start', 'delivered', 'completed', 'attempt-end'])
+})
+
 test('held email is given up at the end of its lifetime, although nothing resumes it', async () => {
   const { domain, address } = await deferred()
   const target = { site: (await listed(domain))[0].site }

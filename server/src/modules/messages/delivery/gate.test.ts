@@ -1,14 +1,15 @@
 /** Which claimed email is delivered now, whatever process claimed it. */
 import { describe, expect, test } from 'vitest'
 import { BULK, queueMail } from '../../../../test/queued-mail.ts'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
 import { claimMail, findMails, type MailRow, type NewMail } from '../../mta/index.ts'
 import { suppress } from '../../subscriptions/index.ts'
 import type { SendingCampaign } from '../eligibility.ts'
-import { checkGate } from './gate.ts'
+import { checkGate, holdAtSite } from './gate.ts'
 
 const ID = 7 as CampaignId
 
@@ -75,6 +76,18 @@ describe('an address that unsubscribed from everything since its email was queue
     const campaign = { state: 'running', is_paused: false, subscription_id: type.id }
     expect(await gateOf(w, { source: 'message', campaign_id: ID, to: [address] }, campaign, '1 minute')).toEqual(expected)
   })
+})
+
+test('email that is put aside at a site that was resumed just now is due at once', async () => {
+  await using w = await world()
+  const [id] = (await queueMail(w, {})) as [MessageId]
+  const leaseUntil = new Date(w.clock.now().getTime() + MINUTE_MS)
+  const recipients = await claimMail(w.ctx, BULK, [{ project_id: w.projectId, limit: 10 }], leaseUntil)
+  const [mail] = (await findMails(w.ctx, [id])) as [MailRow]
+  await holdAtSite(w.ctx, async () => [], { mail, recipients }, 'mx-1')
+  expect(
+    await select(w, 'select state, is_held, site, attempts, due_at from mail_recipients where project_id = $1', [w.projectId]),
+  ).toEqual([{ state: 'queued', is_held: false, site: 'mx-1', attempts: 0, due_at: w.clock.now() }])
 })
 
 test('email is given up at the end of its lifetime, and not before', async () => {

@@ -1,8 +1,9 @@
 /** What keeps claimed emails from being delivered now: their campaign, a pause, their time, or a suppression. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { gathered } from '../../../infra/runtime/gathered.ts'
 import type { SubscriptionId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { type ClaimedRecipient, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
+import { type ClaimedRecipient, DELIVER_JOBS, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
 import { knownSubscriptions, suppressedAmong } from '../../subscriptions/index.ts'
 import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
@@ -11,8 +12,8 @@ import { decide, type Outcome, UNSAVED } from './results.ts'
 /** A recipient with its email. */
 export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
 
-/** Those that may be delivered to now, and those that have an outcome without an attempt. */
-export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[] }
+/** Those that may be delivered to now unless their site is paused, and those that have an outcome without an attempt. */
+export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[]; pausedSites: ReadonlySet<string> }
 
 /** What a process knows of what it sends. */
 type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean }
@@ -21,10 +22,12 @@ type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: Proj
 export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsavable }: Known, claimed: Claimed[]): Promise<Gated> {
   const ids = distinct(claimed.flatMap(({ mail }) => mail.campaign_id ?? []))
   const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
-  const pauses = pausesOf(await findPauses(ctx))
+  const allPauses = await findPauses(ctx)
+  const pauses = pausesOf(allPauses)
   const now = ctx.clock.now()
   const reasonOf = await suppressionsOf(ctx, claimed, campaigns, now)
-  const gated: Gated = { open: [], done: [] }
+  const pausedSites = new Set(allPauses.flatMap(({ scope, value }) => (scope === 'site' ? [value] : [])))
+  const gated: Gated = { open: [], done: [], pausedSites }
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
@@ -111,10 +114,39 @@ async function hold(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns,
     const results = paused.map(({ mail, recipient }) => {
       const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, { mail, recipient })
       const outcome: Outcome = isHeld ? { is: 'held' } : { is: 'postponed', until: at, limit: null }
-      return decide(mail, recipient, outcome, null, { at, random: 0 }).result
+      return decide(mail, recipient, outcome, recipient.site, { at, random: 0 }).result
     })
     await saveMailResults(ctx, results)
+    for (const priority of new Set(paused.map(({ mail }) => mail.priority))) ctx.wake(DELIVER_JOBS[priority])
   })
+}
+
+type Putting = { ctx: ProjectCtx; findSendingCampaigns: FindSendingCampaigns; claimed: Claimed[] }
+
+/** Emails of a project that are put aside at the same time share a transaction. */
+const putAside = gathered<Putting, never>(async (_, puttings) => {
+  const byProject = Map.groupBy(puttings, ({ ctx }) => ctx.projectId)
+  await Promise.all(
+    [...byProject.values()].map((some) => {
+      const [{ ctx, findSendingCampaigns }] = some as [Putting]
+      return hold(
+        ctx,
+        findSendingCampaigns,
+        some.flatMap(({ claimed }) => claimed),
+      )
+    }),
+  )
+  return new Map()
+})
+
+/** Puts an email aside that goes to a paused site, as its mail hosts tell. */
+export async function holdAtSite(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  { mail, recipients }: { mail: MailRow; recipients: ClaimedRecipient[] },
+  site: string,
+): Promise<void> {
+  await putAside(ctx, { ctx, findSendingCampaigns, claimed: recipients.map((recipient) => ({ mail, recipient: { ...recipient, site } })) })
 }
 
 export const keyOf = ({ mail_id, no }: Pick<ClaimedRecipient, 'mail_id' | 'no'>): string => `${mail_id}.${no}`
