@@ -114,6 +114,18 @@ describe('a pause', () => {
   })
 })
 
+test('a pause of a site holds email that was not tried yet, once its mail hosts are looked up', async () => {
+  const { domain } = await deferred()
+  const { site } = (await listed(domain))[0]
+  await w.post(`${QUEUE}/pause`, { site })
+  const address = await w.mailTo(domain)
+  await w.events()
+  const held = (await listed(domain)).find(({ recipient }: { recipient: string }) => recipient === address)
+  expect([acceptedBy(domain), held]).toEqual([0, expect.objectContaining({ state: 'paused', site, attempts: 0 })])
+  await w.post(`${QUEUE}/resume`, { site })
+  expect(typesOf(await w.events(address))).toEqual(['attempt-start', 'delivered', 'completed', 'attempt-end'])
+})
+
 test('held email is given up at the end of its lifetime, although nothing resumes it', async () => {
   const { domain, address } = await deferred()
   const target = { site: (await listed(domain))[0].site }
@@ -188,6 +200,19 @@ test('an address that is suppressed meanwhile gets nothing', async () => {
   const events = await w.events(address)
   expect(typesOf(events)).toEqual(['dsn-perm-fail', 'completed'])
   expect(events[0]?.data.classification).toBe('suppressed')
+  expect(acceptedBy(domain)).toBe(0)
+})
+
+test('an address that is suppressed while its email is held gets nothing once it is resumed', async () => {
+  const domain = domainOf(false)
+  await w.post(`${QUEUE}/pause`, {})
+  const address = await w.mailTo(domain)
+  await w.events()
+  expect((await listed(domain))[0]).toMatchObject({ state: 'paused', attempts: 0 })
+  await w.post('/api/client/suppressions', [{ channel: 'email', address }])
+  w.advance('1 hour')
+  await w.post(`${QUEUE}/resume`, {})
+  expect(typesOf(await w.events(address))).toEqual(['dsn-perm-fail', 'completed'])
   expect(acceptedBy(domain)).toBe(0)
 })
 

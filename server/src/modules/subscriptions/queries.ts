@@ -107,13 +107,18 @@ export const listUserSubscriptions = (
     where: sql`s.project_id = ${ctx.projectId} and (s.is_public or not ${publicOnly}::boolean)`,
   })
 
-const KnownRow = Type.Object({ id: IdOf<SubscriptionId>(), name: Type.String(), channel: OneOf(CHANNELS) })
+const KnownRow = Type.Object({
+  id: IdOf<SubscriptionId>(),
+  name: Type.String(),
+  channel: OneOf(CHANNELS),
+  is_transactional: Type.Boolean(),
+})
 
 /** The types of this project among these ids. */
 export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publicOnly: boolean) =>
   ctx.db.many(
     KnownRow,
-    sql`select id, name, channel from subscriptions
+    sql`select id, name, channel, is_transactional from subscriptions
         where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and (is_public or not ${publicOnly}::boolean)`,
   )
 
@@ -121,7 +126,7 @@ export const knownSubscriptions = (ctx: ProjectCtx, ids: SubscriptionId[], publi
 export const typesOfChannel = (ctx: ProjectCtx, channel: Channel) =>
   ctx.db.many(
     KnownRow,
-    sql`select id, name, channel from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`,
+    sql`select id, name, channel, is_transactional from subscriptions where project_id = ${ctx.projectId} and channel = ${channel} order by id`,
   )
 
 /** The state of each pair of user and type. Types of other projects have no row. */

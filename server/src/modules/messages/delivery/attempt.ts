@@ -18,7 +18,7 @@ import {
 } from '../../mta/index.ts'
 import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
-import type { Claimed } from './gate.ts'
+import { type Claimed, holdAtSite } from './gate.ts'
 import type { Mailer } from './mailer.ts'
 import { decide, type Outcome } from './results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
@@ -41,17 +41,21 @@ export function groupsOf(claimed: Claimed[]): Group[] {
   })
 }
 
-/** Looks up where the email goes, waits for a place there, and delivers. Null if the lease was lost meanwhile. */
+/** Looks up where the email goes, waits for a place there, and delivers. Null if the site is paused, or the lease was lost meanwhile. */
 export async function attemptDelivery(
   ctx: ProjectCtx,
   mailer: Mailer,
-  group: Group & { ownLimits: ReadonlyMap<string, OwnLimits> },
+  group: Group & { ownLimits: ReadonlyMap<string, OwnLimits>; pausedSites: ReadonlySet<string> },
   lease: Lease<ClaimedRecipient, string>,
 ): Promise<MailAttempt | null> {
   const startedAt = ctx.clock.now()
   const { routing, policy } = await findRoute(ctx, group)
   if (routing.is === 'unroutable') return attemptOf(ctx, group, { ...routing, startedAt, elapsedMs: 0, site: null })
   const site = siteOf(routing.route.hosts.map(({ host }) => host))
+  if (group.pausedSites.has(site.key)) {
+    await holdAtSite(ctx, mailer.findSendingCampaigns, group, site.key)
+    return null
+  }
   const { projects } = mailer.sites(ctx)
   const own = group.ownLimits.get(site.key)
   const destination = { site, route: routing.route, policy, startedAt, lease }

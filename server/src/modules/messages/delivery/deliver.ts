@@ -94,8 +94,9 @@ async function deliverLeased(
     )
   })
   const ownLimits = await projectLimitsOf(ctx)
+  const { pausedSites } = gated
   const delivering = groupsOf(gated.open).map(async (group) => {
-    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits }, lease)
+    const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites }, lease)
     if (attempt) await mailer.finish(ctx, attempt, mailer.stop)
     done(group.recipients.length)
   })

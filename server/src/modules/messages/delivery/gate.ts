@@ -1,8 +1,10 @@
 /** What keeps claimed emails from being delivered now: their campaign, a pause, their time, or a suppression. */
 import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
+import { gathered } from '../../../infra/runtime/gathered.ts'
+import type { SubscriptionId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { type ClaimedRecipient, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
-import { suppressedAmong } from '../../subscriptions/index.ts'
+import { type ClaimedRecipient, DELIVER_JOBS, findPauses, type MailRow, type Pause, saveMailResults } from '../../mta/index.ts'
+import { knownSubscriptions, suppressedAmong } from '../../subscriptions/index.ts'
 import { isSending, resultOfStop, type SendingCampaign } from '../eligibility.ts'
 import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { decide, type Outcome, UNSAVED } from './results.ts'
@@ -10,8 +12,8 @@ import { decide, type Outcome, UNSAVED } from './results.ts'
 /** A recipient with its email. */
 export type Claimed = { mail: MailRow; recipient: ClaimedRecipient }
 
-/** Those that may be delivered to now, and those that have an outcome without an attempt. */
-export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[] }
+/** Those that may be delivered to now unless their site is paused, and those that have an outcome without an attempt. */
+export type Gated = { open: Claimed[]; done: (Claimed & { outcome: Outcome })[]; pausedSites: ReadonlySet<string> }
 
 /** What a process knows of what it sends. */
 type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: ProjectCtx, recipient: ClaimedRecipient): boolean }
@@ -20,14 +22,16 @@ type Known = { findSendingCampaigns: FindSendingCampaigns; isUnsavable(ctx: Proj
 export async function checkGate(ctx: ProjectCtx, { findSendingCampaigns, isUnsavable }: Known, claimed: Claimed[]): Promise<Gated> {
   const ids = distinct(claimed.flatMap(({ mail }) => mail.campaign_id ?? []))
   const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
-  const pauses = pausesOf(await findPauses(ctx))
-  const suppressed = await suppressionsOf(ctx, claimed)
+  const allPauses = await findPauses(ctx)
+  const pauses = pausesOf(allPauses)
   const now = ctx.clock.now()
-  const gated: Gated = { open: [], done: [] }
+  const reasonOf = await suppressionsOf(ctx, claimed, campaigns, now)
+  const pausedSites = new Set(allPauses.flatMap(({ scope, value }) => (scope === 'site' ? [value] : [])))
+  const gated: Gated = { open: [], done: [], pausedSites }
   const paused: Claimed[] = []
   for (const one of claimed) {
     const campaign = one.mail.campaign_id === null ? null : campaigns.get(one.mail.campaign_id)
-    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, suppressed, now)
+    const outcome = isUnsavable(ctx, one.recipient) ? UNSAVED : outcomeBefore(one, campaign, reasonOf(one), now)
     if (outcome) gated.done.push({ ...one, outcome })
     else if (campaign?.is_paused || isPaused(pauses, one)) paused.push(one)
     else gated.open.push(one)
@@ -42,9 +46,9 @@ const isPaused = (pauses: ReadonlySet<string>, { mail, recipient }: Claimed): bo
   pauses.has('project:') || pauses.has(`campaign:${mail.campaign_id}`) || pauses.has(`site:${recipient.site}`)
 
 function outcomeBefore(
-  { mail, recipient }: Claimed,
+  { mail }: Claimed,
   campaign: SendingCampaign | null | undefined,
-  suppressed: ReadonlyMap<string, string>,
+  suppression: string | undefined,
   now: Date,
 ): Outcome | null {
   if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
@@ -53,19 +57,48 @@ function outcomeBefore(
     return state === 'deferred' && dueAt ? { is: 'postponed', until: dueAt, limit: null } : { is: 'cancelled', reason: 'campaign_stopped' }
   }
   if (now >= mail.expires_at) return { is: 'expired' }
-  const reason = suppressed.get(recipient.address)
-  return reason === undefined ? null : { is: 'suppressed', reason }
+  return suppression === undefined ? null : { is: 'suppressed', reason: suppression }
 }
 
 /** A campaign is finished when its last message is in the queue. */
 const FINISHED = 'finished'
 
-/** Suppressions since the email was queued: those of messages were checked when they were rendered. */
-async function suppressionsOf(ctx: ProjectCtx, claimed: Claimed[]): Promise<ReadonlyMap<string, string>> {
-  const checked = claimed.filter(({ mail, recipient }) => recipient.attempts > 1 || mail.source === 'submission')
-  if (checked.length === 0) return new Map()
-  const addresses = distinct(checked.map(({ recipient }) => recipient.address))
-  return suppressedAmong(ctx, 'email', addresses, { isTransactional: true })
+/** Suppressions were checked when a message was rendered, so that a first attempt right after that needs no other check. */
+const RENDERED_MS = 5000
+
+type Campaigns = ReadonlyMap<number, SendingCampaign>
+
+/** Why recipients get nothing: since their email was queued, their addresses were suppressed for all email, or for marketing as this one is. */
+async function suppressionsOf(
+  ctx: ProjectCtx,
+  claimed: Claimed[],
+  campaigns: Campaigns,
+  now: Date,
+): Promise<(one: Claimed) => string | undefined> {
+  const checked = claimed.filter(
+    ({ mail, recipient }) =>
+      recipient.attempts > 1 || mail.source === 'submission' || now.getTime() - mail.created_at.getTime() > RENDERED_MS,
+  )
+  const isTransactional = await transactionalAmong(ctx, checked, campaigns)
+  const kinds = Map.groupBy(checked, isTransactional)
+  const reasons = new Map(
+    await Promise.all(
+      [...kinds].map(async ([isTransactional, some]) => {
+        const addresses = distinct(some.map(({ recipient }) => recipient.address))
+        return [isTransactional, await suppressedAmong(ctx, 'email', addresses, { isTransactional })] as const
+      }),
+    ),
+  )
+  return (one) => reasons.get(isTransactional(one))?.get(one.recipient.address)
+}
+
+/** Tells which emails are transactional: all but those of campaigns of other subscription types. */
+async function transactionalAmong(ctx: ProjectCtx, claimed: Claimed[], campaigns: Campaigns): Promise<(one: Claimed) => boolean> {
+  const typeOf = ({ mail }: Claimed) => (mail.source === 'message' ? campaigns.get(mail.campaign_id ?? 0)?.subscription_id : undefined)
+  const ids = distinct(claimed.flatMap((one) => typeOf(one) ?? []))
+  const types = ids.length === 0 ? [] : await knownSubscriptions(ctx, ids, false)
+  const marketing = new Set(types.flatMap(({ id, is_transactional }) => (is_transactional ? [] : [id])))
+  return (one) => !marketing.has(typeOf(one) as SubscriptionId)
 }
 
 /**
@@ -81,10 +114,39 @@ async function hold(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns,
     const results = paused.map(({ mail, recipient }) => {
       const isHeld = (mail.campaign_id !== null && campaigns.get(mail.campaign_id)?.is_paused) || isPaused(pauses, { mail, recipient })
       const outcome: Outcome = isHeld ? { is: 'held' } : { is: 'postponed', until: at, limit: null }
-      return decide(mail, recipient, outcome, null, { at, random: 0 }).result
+      return decide(mail, recipient, outcome, recipient.site, { at, random: 0 }).result
     })
     await saveMailResults(ctx, results)
+    for (const priority of new Set(paused.map(({ mail }) => mail.priority))) ctx.wake(DELIVER_JOBS[priority])
   })
+}
+
+type Putting = { ctx: ProjectCtx; findSendingCampaigns: FindSendingCampaigns; claimed: Claimed[] }
+
+/** Emails of a project that are put aside at the same time share a transaction. */
+const putAside = gathered<Putting, never>(async (_, puttings) => {
+  const byProject = Map.groupBy(puttings, ({ ctx }) => ctx.projectId)
+  await Promise.all(
+    [...byProject.values()].map((some) => {
+      const [{ ctx, findSendingCampaigns }] = some as [Putting]
+      return hold(
+        ctx,
+        findSendingCampaigns,
+        some.flatMap(({ claimed }) => claimed),
+      )
+    }),
+  )
+  return new Map()
+})
+
+/** Puts an email aside that goes to a paused site, as its mail hosts tell. */
+export async function holdAtSite(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  { mail, recipients }: { mail: MailRow; recipients: ClaimedRecipient[] },
+  site: string,
+): Promise<void> {
+  await putAside(ctx, { ctx, findSendingCampaigns, claimed: recipients.map((recipient) => ({ mail, recipient: { ...recipient, site } })) })
 }
 
 export const keyOf = ({ mail_id, no }: Pick<ClaimedRecipient, 'mail_id' | 'no'>): string => `${mail_id}.${no}`
