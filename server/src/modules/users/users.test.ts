@@ -354,6 +354,20 @@ describe('erasure', () => {
       await left('user_anonymous_ids'),
     ]).toEqual([1, 2, 0, 1, 0])
   })
+
+  test('of a user whose merged visitor had the same addresses finishes', async () => {
+    await using w = await world()
+    const addresses = { email: 'ana@example.com', phone: '+61412345678' }
+    await w.post(batch, [
+      { anonymous_id: 'v', ...addresses },
+      { external_id: 'ana', ...addresses },
+    ])
+    await w.post(batch, [{ external_id: 'ana', anonymous_id: 'v' }])
+    const { status, headers } = await w.delete('/api/client/users/ana')
+    expect(status).toBe(204)
+    await w.drain()
+    expect((await w.get(headers.location as string)).body.state).toBe('finished')
+  })
 })
 
 describe('devices', () => {
