@@ -6,7 +6,7 @@ import type { Ctx, InTx } from './infra/runtime/ctx.ts'
 import type { UserId } from './lib/ids.ts'
 import { eraseActivity } from './modules/activity/index.ts'
 import { eraseEvents } from './modules/events/index.ts'
-import { eraseImportData, oldestImportPosition } from './modules/imports/index.ts'
+import { deleteChangesOf, eraseRows, oldestImportPosition } from './modules/imports/index.ts'
 import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
@@ -24,7 +24,12 @@ async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
   const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
   await eraseOtherData(ctx, erased)
-  // Not when users are deleted for another reason: their applications still send to them.
+  // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
+  await eraseRows(ctx, erased)
+  await eraseParked(
+    ctx,
+    erased.flatMap(({ external_id }) => external_id ?? []),
+  )
   await eraseSubmissions(ctx, erased)
   await suppressErased(ctx, erased)
   await finishErasure(ctx, id, removed)
@@ -42,11 +47,7 @@ export async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeo
   await eraseMessages(ctx, ids)
   await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
-  await eraseImportData(ctx, erased)
-  await eraseParked(
-    ctx,
-    erased.flatMap(({ external_id }) => external_id ?? []),
-  )
+  await deleteChangesOf(ctx, ids)
   await eraseJourneys(ctx, ids)
   await eraseActivity(ctx, ids)
   await eraseEvents(ctx, ids)

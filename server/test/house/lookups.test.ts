@@ -10,7 +10,7 @@ import type { CampaignId, ImportId, MessageId, ProjectId, SubscriptionId, UserId
 import { findSendingCampaigns } from '../../src/modules/campaigns/queries.ts'
 import { runningTriggers } from '../../src/modules/campaigns/triggers.queries.ts'
 import { verifiedDomains } from '../../src/modules/domains/queries.ts'
-import { eraseImportData, markCounted, takeLastChanges } from '../../src/modules/imports/undo.queries.ts'
+import { deleteChangesOf, markCounted, takeLastChanges } from '../../src/modules/imports/undo.queries.ts'
 import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
 import { renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
 import { usersWithConsent } from '../../src/modules/subscriptions/index.ts'
@@ -224,10 +224,7 @@ const lookups: Record<string, Lookup> = {
     call: async (ctx, ids) => {
       await markCounted(ctx, 1 as ImportId, ids as UserId[])
       await takeLastChanges(ctx, 1 as ImportId, ids.length)
-      await eraseImportData(
-        ctx,
-        ids.map((id) => ({ id: id as UserId, external_id: `user-${id}`, email: null, phone: null })),
-      )
+      await deleteChangesOf(ctx, ids as UserId[])
     },
   },
   suppressions: {

@@ -138,7 +138,7 @@ export const markChangesDeleted = (ctx: Ctx, imports: ImportToUndo[]) =>
   )
 
 /** An erased user, and the ids and addresses by which files name it. */
-type ErasedUser = { id: UserId; external_id: string | null; email: string | null; phone: string | null }
+type ErasedUser = { external_id: string | null; email: string | null; phone: string | null }
 
 const isOfErased = (row: Sql, users: ErasedUser[]) => sql`(
   ${row} ->> 'external_id' = any(${users.flatMap(({ external_id }) => external_id ?? [])}::text[])
@@ -153,17 +153,21 @@ const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
 const namesOf = (users: ErasedUser[]) =>
   users.flatMap(({ external_id, email, phone }) => [external_id, email, phone].flatMap((name) => name?.toLowerCase() ?? []))
 
-/** Deletes what is recorded about these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
-export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
+/** Deletes what imports changed about users whose rows were deleted. */
+export const deleteChangesOf = (ctx: InTx, users: UserId[]) =>
   ctx.db.run(
-    sql`with changes as (
-          delete from import_changes
-          where ctid = any(array(select c.ctid
-                                 from unnest(${users.map(({ id }) => id)}::bigint[]) as u(id)
-                                 cross join lateral (
-                                   select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
-                                 ) c))
-        ), refused as (
+    sql`delete from import_changes
+        where ctid = any(array(select c.ctid
+                               from unnest(${users}::bigint[]) as u(id)
+                               cross join lateral (
+                                 select ctid from import_changes where project_id = ${ctx.projectId} and user_id = u.id ${fence}
+                               ) c))`,
+  )
+
+/** Deletes rows of files that name these users: refused rows, and the first rows of dry runs, whose users were not created (D-IMP-5). */
+export const eraseRows = (ctx: InTx, users: ErasedUser[]) =>
+  ctx.db.run(
+    sql`with refused as (
           delete from import_failures
           where project_id = ${ctx.projectId}
             and exists (select from unnest(cells) as c(cell) where lower(btrim(c.cell, ${WHITE_SPACE})) = any(${namesOf(users)}::text[]))

@@ -61,6 +61,25 @@ describe('undoing an import', () => {
     expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
   })
 
+  test('keeps rejected rows and the first rows of dry runs, whoever they name', async () => {
+    await using w = await world()
+    const list = await staticList(w)
+    const dry = await imported(w, list, 'external_id,email\nkim,k@example.com\n', { dry_run: 'true' })
+    const refused = await imported(w, await staticList(w), 'external_id,email,plan\nkim,nowhere,x\n,k@example.com,\n')
+    const path = await imported(w, list, 'external_id,email\nkim,k@example.com\nben,nowhere\nben,\n')
+    const kept = async () => [
+      (await w.get(`${refused}/errors`)).text,
+      (await w.get(`${path}/errors`)).text,
+      (await w.get(dry)).body.first_rows,
+    ]
+    const before = await kept()
+    expect(before[0]).toContain('kim,nowhere,x')
+    expect(before[1]).toContain('ben,nowhere')
+    expect(before[2]).toHaveLength(1)
+    expect(await undone(w, path)).toMatchObject({ removed: 2 })
+    expect(await kept()).toEqual(before)
+  })
+
   test('waits for the ingest queue, and goes on as soon as it has caught up', async () => {
     await using w = await world()
     const list = await staticList(w)

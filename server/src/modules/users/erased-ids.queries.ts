@@ -6,21 +6,21 @@ import type { UserId } from '../../lib/ids.ts'
 const NameRow = Type.Object({ kind: Type.String(), name: Type.String() })
 
 /**
- * The ids and addresses of a user and of those merged into it: `e` an external id, `a` an anonymous id, `u` the id of a row, `c` an email address in
- * lower case or a phone number.
+ * The ids and addresses of a user and of those merged into it, each once, also when they have an address in common: `e` an external id,
+ * `a` an anonymous id, `u` the id of a row, `c` an email address in lower case or a phone number.
  */
 export const namesOfUser = (ctx: InTx, id: UserId) =>
   ctx.db.many(
     NameRow,
     sql`with ids as (select id, external_id, email, phone from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}))
         select 'u' as kind, id::text as name from ids
-        union all
+        union
         select 'e', external_id from ids where external_id is not null
-        union all
+        union
         select 'c', lower(email) from ids where email is not null
-        union all
+        union
         select 'c', phone from ids where phone is not null
-        union all
+        union
         select 'a', anonymous_id from user_anonymous_ids where project_id = ${ctx.projectId} and user_id in (select id from ids)`,
   )
 

@@ -1,5 +1,6 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { writtenPage } from '../../infra/http/written-page.ts'
+import { Conflict } from '../../infra/postgres/db.ts'
 import { moveAll } from '../../infra/queue/log/move.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -11,7 +12,16 @@ import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, hiddenKeys, visibleData, withoutKeys } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
 import { appendUserChanges } from './changes.ts'
-import { listDevices, lockToken, ownerOfDevice, refreshPushFlag, releaseToken, upsertDevice } from './devices/queries.ts'
+import {
+  findOwners,
+  listDevices,
+  lockOwners,
+  lockToken,
+  ownerOfDevice,
+  refreshPushFlag,
+  releaseToken,
+  upsertDevice,
+} from './devices/queries.ts'
 import { rememberErased } from './erased-ids.ts'
 import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
@@ -228,16 +238,18 @@ export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
   await queries.endIdentityEpoch(ctx)
 }
 
-/** Registers a device for a user. The device and its token are taken from the users who had them. */
-export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceInput) {
+/** Registers a device for a user, or the one it was merged into. The device and its token are taken from the users who had them. Throws 404. */
+export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: DeviceInput) {
   const { external_id: _, anonymous_id: __, ...given } = input
   const device = { token: null, os: null, os_version: null, model: null, app_build: null, app_version: null, ...given }
   return inTx(ctx, async (ctx) => {
     if (device.token !== null) await lockToken(ctx, device.token)
+    const id = await lockNewOwner(ctx, userId, device)
     const former = await ownerOfDevice(ctx, device.device_id)
     const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
     await upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
+    await lockOwners(ctx, touched)
     await refreshPushFlag(ctx, touched)
     await appendUserChanges(
       ctx,
@@ -245,6 +257,17 @@ export async function registerDevice(ctx: ProjectCtx, id: UserId, input: DeviceI
     )
     return deviceOf(ctx, id, device.device_id)
   })
+}
+
+/** Locks the live user behind an id, and those who have a device or its token. Throws 404, and a conflict if the user is merged meanwhile. */
+async function lockNewOwner(ctx: InTx, userId: UserId, { device_id, token }: { device_id: string; token: string | null }): Promise<UserId> {
+  const [found] = await queries.findMergedInto(ctx, ctx.projectId, [userId])
+  if (!found) throw missing('user')
+  const id = found.merged_into
+  // Users before devices, as a merge locks them.
+  const live = await lockOwners(ctx, [id, ...(await findOwners(ctx, [device_id], token === null ? [] : [token]))])
+  if (!live.includes(id)) throw new Conflict('Another transaction merged or erased the user of a device.')
+  return id
 }
 
 async function deviceOf(ctx: InTx, id: UserId, deviceId: string) {

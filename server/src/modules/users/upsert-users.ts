@@ -4,6 +4,7 @@ import { Conflict, isSqlState, UNIQUE_VIOLATION } from '../../infra/postgres/db.
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { Fault } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
 import { phoneOf } from './batch.ts'
 import { differences, formerValues, type UserChange, type UserChanges } from './changes.ts'
 import { applyProfile, noUsers, type Profile, type UserRecord, type Users, type UserUpdate } from './identity.ts'
@@ -11,6 +12,9 @@ import * as queries from './queries.ts'
 import * as saving from './save.queries.ts'
 
 export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
+
+/** The outcome of an update for a user who was erased or removed before it was applied. Nothing is saved. */
+export const USER_GONE: UpsertOutcome = { faults: [{ code: 'resource_missing', message: 'The user of the update was deleted.' }] }
 
 type Upserted = { outcomes: UpsertOutcome[]; changes: UserChanges }
 
@@ -24,8 +28,9 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
   const normalise = phoneOf(ctx.project)
   const created: { snapshot: UserRecord; user: UserRecord }[] = []
   const outcomes = updates.map(({ profile, at, user_id }): UpsertOutcome => {
-    const bound = user_id === undefined ? undefined : known.get(user_id)
-    const outcome = applyProfile(users, bound ? boundTo(bound, profile) : profile, at, normalise)
+    const applied = user_id === undefined ? profile : boundTo(known.get(user_id), profile)
+    if (!applied) return USER_GONE
+    const outcome = applyProfile(users, applied, at, normalise)
     if ('fault' in outcome) return { faults: [outcome.fault] }
     const { user } = outcome
     const snapshot = { ...user }
@@ -54,11 +59,13 @@ function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChang
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
 }
 
-// A user token contains the id of the row. The update then applies to the external or anonymous id of that user.
-function boundTo(user: UserRecord, profile: Profile): Profile {
-  const { external_id, anonymous_id } = user
+// A user token contains the id of the row. The update then applies to the external or anonymous id of that user, or of the one it was merged
+// into. Without any id, the profile would create a user that nothing names.
+function boundTo(user: UserRecord | undefined, profile: Profile): Profile | null {
+  if (!user) return null
+  const { external_id, anonymous_id } = lastMergedInto(user)
   if (external_id !== null) return { ...profile, external_id }
-  return anonymous_id === null ? profile : { ...profile, anonymous_id }
+  return anonymous_id === null ? null : { ...profile, anonymous_id }
 }
 
 type Loaded = {
@@ -77,6 +84,7 @@ async function load(ctx: InTx, updates: UserUpdate[]): Promise<Loaded> {
   const rows = await queries.lockUsers(ctx, idsOf(updates, 'external_id'), ids, anonymousIds.length > 0)
   const users = noUsers()
   const known = new Map(rows.map((row): [UserId, UserRecord] => [row.id, recordOf(row)]))
+  await addMerged(ctx, known, bound, anonymousIds.length > 0)
   for (const user of known.values()) if (user.external_id !== null) users.byExternalId.set(user.external_id, user)
   for (const { anonymous_id, user_id } of aliases) {
     const user = known.get(user_id)
@@ -86,6 +94,24 @@ async function load(ctx: InTx, updates: UserUpdate[]): Promise<Loaded> {
   }
   for (const id of bound) addAnonymousId(users, known.get(id))
   return { users, known, before: new Map([...known.values()].map((user) => [user, { ...user }])) }
+}
+
+/**
+ * Adds those of these users who were merged: their ids stand for the users they were merged into, who are locked too. Few users are merged: most
+ * of the time nothing is read here. Throws a conflict if one is merged or erased meanwhile.
+ */
+async function addMerged(ctx: InTx, known: Map<UserId, UserRecord>, ids: UserId[], withAliases: boolean): Promise<void> {
+  const others = distinct(ids).filter((id) => !known.has(id))
+  if (others.length === 0) return
+  const merged = await queries.findMergedInto(ctx, ctx.projectId, others)
+  const unlocked = distinct(merged.map(({ merged_into }) => merged_into)).filter((id) => !known.has(id))
+  const rows = unlocked.length > 0 ? await queries.lockUsers(ctx, [], unlocked, withAliases) : []
+  for (const row of rows) known.set(row.id, recordOf(row))
+  for (const { id, merged_into } of merged) {
+    const user = known.get(merged_into)
+    if (!user) throw new Conflict('Another transaction merged or erased one of the users.')
+    known.set(id, user)
+  }
 }
 
 // Its members are in the order of those of a new user: what reads users is quicker when all have one shape.

@@ -3,6 +3,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
+import { unlinkRemoved } from './service.ts'
 
 const batch = '/api/client/users/batch'
 
@@ -354,6 +356,20 @@ describe('erasure', () => {
       await left('user_anonymous_ids'),
     ]).toEqual([1, 2, 0, 1, 0])
   })
+
+  test('of a user whose merged visitor had the same addresses finishes', async () => {
+    await using w = await world()
+    const addresses = { email: 'ana@example.com', phone: '+61412345678' }
+    await w.post(batch, [
+      { anonymous_id: 'v', ...addresses },
+      { external_id: 'ana', ...addresses },
+    ])
+    await w.post(batch, [{ external_id: 'ana', anonymous_id: 'v' }])
+    const { status, headers } = await w.delete('/api/client/users/ana')
+    expect(status).toBe(204)
+    await w.drain()
+    expect((await w.get(headers.location as string)).body.state).toBe('finished')
+  })
 })
 
 describe('devices', () => {
@@ -393,6 +409,47 @@ describe('user tokens', () => {
     expect((await me()).body.external_id).toBe('kim')
     w.advance('15 minutes')
     expect((await me()).body.error.reason).toBe('user_token_expired')
+  })
+
+  test('of a user who is merged before an event with one is applied: the event is that of the user who remains', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'v' }, { external_id: 'ana' }])
+    const headers = { 'x-service-user-token': await w.token('v') }
+    const send = (name: string, data: object) => w.post('/api/client/events', [{ name, user: { data } }], { key: w.keys.public, headers })
+    expect((await send('cart', { before: 1 })).status).toBe(204)
+    await w.post(batch, [{ external_id: 'ana', anonymous_id: 'v' }])
+    await w.drain()
+    const users = async () => (await w.get('/api/client/users')).body.results
+    expect(await users()).toMatchObject([{ external_id: 'ana', data: { before: 1 } }])
+    const events = await w.get('/api/client/users/ana/events')
+    expect(JSON.stringify(events.body)).toContain('cart')
+  })
+
+  test('of a user whom an item of the same batch merges', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'v' }, { external_id: 'ana' }])
+    const headers = { 'x-service-user-token': await w.token('v') }
+    await w.patch('/api/client/users', [{ external_id: 'ana', anonymous_id: 'v' }])
+    await w.post('/api/client/events', [{ name: 'cart', user: { data: { seen: 1 } } }], { key: w.keys.public, headers })
+    await w.drain()
+    expect((await w.get('/api/client/users')).body.results).toMatchObject([{ external_id: 'ana', data: { seen: 1 } }])
+  })
+
+  test('of a user who is gone when an event with one is applied create nobody', async () => {
+    await using w = await world()
+    await w.post(batch, [{ anonymous_id: 'v' }])
+    const headers = { 'x-service-user-token': await w.token('v') }
+    await w.post('/api/client/events', [{ name: 'cart', user: { data: { seen: 1 } } }], { key: w.keys.public, headers })
+    const [visitor] = (await w.get('/api/client/users')).body.results
+    await inTx(w.ctx, (ctx) => unlinkRemoved(ctx, [visitor.id]))
+    await w.db.run(sql`delete from users where project_id = ${w.projectId} and id = ${visitor.id}`)
+    await w.drain()
+    expect((await w.get('/api/client/users')).body.results).toEqual([])
+    const parked = await w.db.first(
+      Type.Object({ count: Type.Integer() }),
+      sql`select count(*) as count from parked_items where project_id = ${w.projectId}`,
+    )
+    expect(parked?.count).toBe(0)
   })
 
   test('name the key that signed them, show nothing of its secret, and are valid while the key is one of several', async () => {

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { Type } from 'typebox'
+import { expect, test, vi } from 'vitest'
+import { SOON } from '../../../../test/wait.ts'
 import { world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
+import { registerDevice } from '../service.ts'
 import { clearDeviceTokens } from './clear-tokens.ts'
 import { pushDevicesOf } from './queries.ts'
 
@@ -99,3 +103,40 @@ test('devices that are registered with one token at the same time: one of them k
     expect((await pushDevicesOf(w.ctx, [(await user(w, 'kim')).id])).map((one) => one.token)).toEqual([token])
   }
 })
+
+test('a device that is registered for a user who was just merged belongs to the one who remains, and for an erased user it is a 404', async () => {
+  await using w = await world()
+  const { body } = await w.post('/api/client/users/batch', [{ anonymous_id: 'v' }, { external_id: 'kim' }])
+  const [visitor, kim] = body.results.map((result: { user: { id: UserId } }) => result.user.id)
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'v' }])
+  expect(await registerDevice(w.ctx, visitor, { device_id: 'phone', token: 't1' })).toMatchObject({ has_token: true })
+  expect(await user(w, 'kim')).toMatchObject({ id: kim, has_push_device: true, devices: [{ device_id: 'phone' }] })
+  await w.delete('/api/client/users/kim')
+  await expect(registerDevice(w.ctx, visitor, { device_id: 'tablet', token: 't2' })).rejects.toMatchObject({ code: 'resource_missing' })
+})
+
+test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {
+  await using w = await world()
+  await w.users('kim')
+  await device(w, 'kim', 'phone', 't1')
+  const { registering } = await inTx(w.ctx, async (ctx) => {
+    await clearDeviceTokens(ctx, ['t1'])
+    const registering = device(w, 'kim', 'tablet', 't2')
+    await Promise.race([registering, waiting(w)])
+    return { registering }
+  })
+  expect((await registering).status).toBe(200)
+  expect(await user(w, 'kim')).toMatchObject({ has_push_device: true, devices: [{ has_token: false }, { has_token: true }] })
+})
+
+const Waiting = Type.Object({ count: Type.Integer() })
+
+/** Resolves when a statement waits for a lock. */
+const waiting = (w: World) =>
+  vi.waitFor(async () => {
+    const row = await w.db.first(
+      Waiting,
+      sql`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    expect(row?.count).toBe(1)
+  }, SOON)

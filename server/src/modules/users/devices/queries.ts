@@ -3,6 +3,7 @@ import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import { IdOf, Nullable } from '../../../lib/shapes.ts'
+import { isLiveRow } from '../queries.ts'
 import { DeviceRow } from '../schema.ts'
 
 /** The most devices of a user that a push message is sent to. */
@@ -104,7 +105,32 @@ export const releaseToken = (ctx: InTx, token: string, deviceId: string) =>
 export const ownerOfDevice = (ctx: InTx, deviceId: string) =>
   ctx.db.first(Owner, sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = ${deviceId} for update`)
 
-/** Sets `has_push_device` of users from their devices. */
+/** The users of these devices, and of those with one of these tokens. */
+export const findOwners = async (ctx: InTx, deviceIds: string[], tokens: string[]): Promise<UserId[]> => {
+  const rows = await ctx.db.many(
+    Owner,
+    sql`select user_id from devices where project_id = ${ctx.projectId} and device_id = any(${deviceIds}::text[])
+        union
+        select user_id from devices where project_id = ${ctx.projectId} and token = any(${tokens}::text[])`,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
+
+const LockedOwner = Type.Object({ id: IdOf<UserId>(), is_live: Type.Boolean() })
+
+/** Locks users against being merged or erased, and against other changes of their devices; always in the same order. Returns those who are live. */
+export const lockOwners = async (ctx: InTx, ids: UserId[]): Promise<UserId[]> => {
+  const rows = await ctx.db.many(
+    LockedOwner,
+    sql`select u.id, ${isLiveRow} as is_live from users u
+        where u.project_id = ${ctx.projectId} and u.id = any(${ids}::bigint[])
+        order by u.id
+        for no key update`,
+  )
+  return rows.flatMap(({ id, is_live }) => (is_live ? [id] : []))
+}
+
+/** Sets `has_push_device` of locked users from their devices. A separate statement from the one that locks them: it must see what that waited for. */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
   ctx.db.run(
     sql`update users u
