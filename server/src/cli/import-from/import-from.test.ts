@@ -266,6 +266,32 @@ test('users that the API refuses are printed, and the others are saved', async (
   expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
 })
 
+test.each([
+  [',', 'Smith; Sons'],
+  [';', 'Smith, Sons'],
+  ['\t', 'Smith; Sons, Hobart'],
+])('only the delimiter %j of the header separates cells, and a row with another number of cells is refused', async (delimiter, company) => {
+  await using w = await world()
+  const rows = [
+    ['id', 'email', 'company', 'unsubscribed'],
+    ['1', 'ana@example.com', company, 'true'],
+    ['2', 'kim@example.com', 'Kim', 'and more', 'true'],
+    ['3', 'lee@example.com'],
+  ]
+  const file = await fileWith(rows.map((cells) => `${cells.join(delimiter)}\n`).join(''))
+  const lines = await run(w, 'customerio', 'users', file)
+  expect(lines).toEqual([
+    'Row 2: The row has 5 cells, but the header has 4. Correct the row.',
+    'Row 3: The row has 2 cells, but the header has 4. Correct the row.',
+    'Saved 1 users, 0 subscription states and 1 suppressed addresses.',
+    'Refused 2 rows.',
+  ])
+  expect((await userOf(w, '1')).data).toEqual({ company })
+  expect(await suppressed(w)).toEqual(['email ana@example.com unsubscribed_all'])
+  const [first] = await run(w, 'customerio', 'suppressions', file, '--reason', 'manual')
+  expect(first).toBe(lines[0])
+})
+
 test('the commands of the guide are valid', () => {
   const guide = readFileSync(new URL('../../../../docs/guide/moving.md', import.meta.url), 'utf8')
   const commands = [...guide.matchAll(/^npx carillon import-from (.*?)(?: 2>&1 \|\| true)?$/gm)].map(([, args = '']) =>

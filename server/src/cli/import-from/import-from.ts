@@ -104,10 +104,10 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
     report(refusals)
   }
   let batch: { user: ExportedUser; number: number }[] = []
-  for await (const { row, number } of rowsOf(file)) {
-    const read = userOf(row, options)
-    if (typeof read === 'string') report([{ number, message: read }])
-    else batch.push({ user: read, number })
+  for await (const { number, ...read } of rowsOf(file)) {
+    const user = 'problem' in read ? read.problem : userOf(read.row, options)
+    if (typeof user === 'string') report([{ number, message: user }])
+    else batch.push({ user, number })
     if (batch.length < BATCH_ITEMS) continue
     await send(batch)
     batch = []
@@ -149,24 +149,28 @@ function userOf(row: Row, { product, id: header, types }: ImportOptions): Export
 }
 
 async function importSuppressions(options: ImportOptions, call: Call, print: (line: string) => void): Promise<void> {
-  const { file, product, isDryRun } = options
+  const { file, isDryRun } = options
   let [count, refused] = [0, 0]
   let batch: Suppression[] = []
   const send = async () => {
     count += isDryRun ? batch.length : await sendSuppressions(batch, { call })
     batch = []
   }
-  for await (const { row, number } of rowsOf(file)) {
-    const address = textOf(row.email ?? row['Email Address'] ?? row.Email)
-    const reason = options.reason ?? product.reason(row)
-    if (address !== undefined && reason !== undefined) batch.push({ channel: 'email', address, reason })
-    else if (++refused <= REFUSALS_PRINTED_MAX)
-      print(
-        `Row ${number}: ${address === undefined ? 'The row has no address in the column `email`.' : 'The row has no reason. Pass --reason.'}`,
-      )
+  for await (const { number, ...read } of rowsOf(file)) {
+    const suppression = 'problem' in read ? read.problem : suppressionOf(read.row, options)
+    if (typeof suppression !== 'string') batch.push(suppression)
+    else if (++refused <= REFUSALS_PRINTED_MAX) print(`Row ${number}: ${suppression}`)
     if (batch.length === BATCH_ITEMS) await send()
   }
   await send()
   print(`${isDryRun ? 'Would suppress' : 'Suppressed'} ${counted(count, 'address', 'addresses')}.`)
   if (refused > 0) print(`Refused ${counted(refused, 'row')}.`)
+}
+
+/** The suppressed address of a row, or why there is none. */
+function suppressionOf(row: Row, options: ImportOptions): Suppression | string {
+  const address = textOf(row.email ?? row['Email Address'] ?? row.Email)
+  if (address === undefined) return 'The row has no address in the column `email`.'
+  const reason = options.reason ?? options.product.reason(row)
+  return reason === undefined ? 'The row has no reason. Pass --reason.' : { channel: 'email', address, reason }
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { parse } from 'csv-parse'
+import { guessDelimiter } from '../../lib/csv.ts'
 import { CommandError } from '../command.ts'
 import type { Row } from './product.ts'
 
@@ -10,10 +11,13 @@ const HEAD_BYTES = 65_536
 /** Larger files in JSON must have one object in each line. */
 const JSON_BYTES_MAX = 256 * 1024 * 1024
 
+/** A row, or why its cells cannot be told apart. */
+type Read = { row: Row } | { problem: string }
+
 /** The rows of a file in order, each with its number from 1. Throws `CommandError` if the file cannot be read. */
-export async function* rowsOf(path: string): AsyncGenerator<{ row: Row; number: number }> {
+export async function* rowsOf(path: string): AsyncGenerator<Read & { number: number }> {
   let number = 0
-  for await (const row of rowsIn(path, await headOf(path))) yield { row, number: ++number }
+  for await (const read of rowsIn(path, await headOf(path))) yield { ...read, number: ++number }
 }
 
 async function headOf(path: string): Promise<string> {
@@ -29,8 +33,8 @@ async function headOf(path: string): Promise<string> {
   }
 }
 
-function rowsIn(path: string, head: string): AsyncIterable<Row> {
-  if (!/^[[{]/.test(head)) return csvRows(path)
+function rowsIn(path: string, head: string): AsyncIterable<Read> {
+  if (!/^[[{]/.test(head)) return csvRows(path, guessDelimiter(Buffer.from(head)))
   const first = parsed(head.split('\n', 1)[0] ?? '')
   // An object that holds a list of objects is the reply of an API, not a user.
   const isLines =
@@ -38,35 +42,47 @@ function rowsIn(path: string, head: string): AsyncIterable<Row> {
   return isLines ? jsonLines(path) : jsonRows(path)
 }
 
-async function* csvRows(path: string): AsyncGenerator<Row> {
+async function* csvRows(path: string, delimiter: string): AsyncGenerator<Read> {
   const parser = createReadStream(path).pipe(
-    parse({ columns: true, bom: true, skip_empty_lines: true, relax_column_count: true, relax_quotes: true, delimiter: [',', ';', '\t'] }),
+    // A row with another number of cells is refused by itself.
+    parse({ bom: true, skip_empty_lines: true, relax_column_count: true, relax_quotes: true, delimiter }),
   )
+  let header: string[] | undefined
   try {
-    for await (const row of parser) yield row as Row
+    for await (const cells of parser as AsyncIterable<string[]>) {
+      if (header) yield readCells(header, cells)
+      else header = cells
+    }
   } catch (error) {
     throw new CommandError(`${path} is not a valid CSV file: ${(error as Error).message}`)
   }
 }
 
-async function* jsonLines(path: string): AsyncGenerator<Row> {
+/** A surplus or missing cell, such as one with a delimiter that is not quoted, moves those after it into other columns. */
+function readCells(header: string[], cells: string[]): Read {
+  return cells.length === header.length
+    ? { row: Object.fromEntries(header.map((name, at) => [name, cells[at]])) }
+    : { problem: `The row has ${cells.length} cells, but the header has ${header.length}. Correct the row.` }
+}
+
+async function* jsonLines(path: string): AsyncGenerator<Read> {
   let line = 0
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     line++
     if (text.trim() === '') continue
     const row = parsed(text)
     if (!isObject(row)) throw new CommandError(`Line ${line} of ${path} is not a JSON object.`)
-    yield row
+    yield { row }
   }
 }
 
-async function* jsonRows(path: string): AsyncGenerator<Row> {
+async function* jsonRows(path: string): AsyncGenerator<Read> {
   const bytes = await readFile(path)
   if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${path} is too large. Write one object on each line.`)
   const content = parsed(bytes.toString('utf8'))
   const rows = Array.isArray(content) ? content : Object.values(isObject(content) ? content : {}).find(Array.isArray)
   if (!rows) throw new CommandError(`${path} does not contain a list of objects.`)
-  for (const row of rows) if (isObject(row)) yield row
+  for (const row of rows) if (isObject(row)) yield { row }
 }
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,10 +1,11 @@
 /** The beginning of a file: its delimiter and its columns, and for a dry run the formats of its columns (D-IMP-2). Pure. */
 
+import { guessDelimiter } from '../../lib/csv.ts'
 import type { Fault } from '../../lib/errors.ts'
 import { isBlank } from '../../lib/text.ts'
 import { type Column, columnsOf, type Mapping, targetOf } from './columns.ts'
 import { formatsThatFit } from './conversions.ts'
-import { CHUNK_BYTES, guessDelimiter, type Row, readRows, sepLineOf } from './rows.ts'
+import { CHUNK_BYTES, type Row, readRows, sepLineOf } from './rows.ts'
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
 /** The rows that formats are guessed from. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { guessDelimiter, type Read, readRows } from './rows.ts'
+import { type Read, readRows } from './rows.ts'
 
 const read = (text: string, options: Partial<Parameters<typeof readRows>[1]> = {}): Read =>
   readRows(Buffer.from(text), { delimiter: ',', line: 1, isLast: true, rowsMax: 100, ...options })
@@ -141,14 +141,3 @@ function inPieces(bytes: Buffer, window: number, rowsMax: number) {
   }
   return rows
 }
-
-test.each([
-  ['a,b;c,d\n;;;;', ','],
-  ['a;b;c\n,,,,', ';'],
-  ['a\tb', '\t'],
-  ['a|b|c', '|'],
-  ['"x,y,z,,,";b', ';'],
-  ['"a ""q"", b";c\n', ';'],
-  ['\r\na|b', '|'],
-  ['alone', ','],
-])('the delimiter of %j is %j', (text, delimiter) => expect(guessDelimiter(Buffer.from(text))).toBe(delimiter))

@@ -1,5 +1,6 @@
 /** Reads rows from bytes of CSV (RFC 4180), with their positions in the file, so that reading can continue after any row. */
 import { parse } from 'csv-parse/sync'
+import { CR, LF, skipEmptyLines } from '../../lib/csv.ts'
 
 /** The length of the longest row, in bytes. At least as many bytes must be read at once. */
 const ROW_BYTES_MAX = 262_144
@@ -82,22 +83,11 @@ const problemAt = (line: number, isBroken: boolean) =>
     ? `The quotation mark that opens on line ${line} is not closed.`
     : `The row on line ${line} is longer than ${ROW_BYTES_MAX / 1024} KiB.`
 
-const [LF, CR] = [10, 13]
-
-function skipEmptyLines(bytes: Buffer, from: number): number {
-  let at = from
-  while (bytes[at] === LF || bytes[at] === CR) at++
-  return at
-}
-
 function lineBreaks(bytes: Buffer, from: number, to: number): number {
   let count = 0
   for (let at = from; at < to; at++) if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) count++
   return count
 }
-
-const DELIMITERS = [',', ';', '\t', '|']
-const QUOTE = 34
 
 const SEP_LINE = /^"?sep=([,;|\t])"?[,;|\t]*(?:\r\n|\r|\n)/i
 const SEP_LINE_BYTES_MAX = 64
@@ -106,19 +96,4 @@ const SEP_LINE_BYTES_MAX = 64
 export function sepLineOf(bytes: Buffer): { delimiter: string; length: number } | undefined {
   const found = SEP_LINE.exec(bytes.toString('latin1', 0, SEP_LINE_BYTES_MAX))
   return found ? { delimiter: found[1] as string, length: found[0].length } : undefined
-}
-
-/** The most frequent delimiter of the first line, outside of quotation marks; a comma if it has none. */
-export function guessDelimiter(bytes: Buffer): string {
-  const counts = DELIMITERS.map(() => 0)
-  let isQuoted = false
-  for (let at = skipEmptyLines(bytes, 0); at < bytes.length; at++) {
-    const byte = bytes[at] as number
-    if (byte === QUOTE) isQuoted = !isQuoted
-    if (isQuoted) continue
-    if (byte === LF || byte === CR) break
-    const index = DELIMITERS.indexOf(String.fromCharCode(byte))
-    if (index !== -1) counts[index] = (counts[index] as number) + 1
-  }
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }
