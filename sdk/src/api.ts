@@ -192,7 +192,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name or the roles of a member
-         * @description The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one.
+         * @description The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one. The invitation link of a member who has not joined stops working when `role` becomes higher: create a new one.
          */
         patch: operations["updateMember"];
         trace?: never;
