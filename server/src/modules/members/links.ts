@@ -28,16 +28,21 @@ export async function createLink(ctx: Ctx, kind: LinkKind, organisationId: Organ
   return `${PAGES[kind]}#token=${token}`
 }
 
+/** Deletes the link of a lost password with this path. */
+export const deleteLinkAt = (ctx: Ctx, path: string) => queries.deleteLink(ctx, ['password'], sha256(path.slice(path.indexOf('=') + 1)))
+
 /** The links that set a password. */
 export const PASSWORD_LINKS: readonly LinkKind[] = ['password', 'operator']
+
+export const linkInvalid = () =>
+  new ApiError('authentication_required', 'This link was used or has expired. Request a new one.', {
+    reason: 'link_invalid',
+    headers: { 'www-authenticate': 'Bearer realm="api"' },
+  })
 
 /** Uses up a link of one of these kinds. Throws 401, the same for a link that was used, has expired or never existed. */
 export async function useLink(ctx: InTx<Ctx>, kinds: readonly LinkKind[], token: string): Promise<queries.LinkRow> {
   const link = await queries.deleteLink(ctx, kinds, sha256(token))
-  if (!link || link.expires_at <= ctx.clock.now())
-    throw new ApiError('authentication_required', 'This link was used or has expired. Request a new one.', {
-      reason: 'link_invalid',
-      headers: { 'www-authenticate': 'Bearer realm="api"' },
-    })
+  if (!link || link.expires_at <= ctx.clock.now()) throw linkInvalid()
   return link
 }

@@ -116,6 +116,17 @@ describe('single sign-on', () => {
     expect((await enter({ ...claims, groups: [] })).status).toBe(403)
   })
 
+  test('ends the invitation of a member who joins with it', async () => {
+    const claims = claimsOf()
+    const admin = await member(w, 'admin')
+    const { invitation_url } = (await w.post('/api/console/members', { email: claims.email, name: 'Ana', role: 'member' }, as(admin))).body
+    expect((await enter(claims)).status).toBe(200)
+    const token = invitation_url.split('#token=')[1]
+    const refused = await w.post('/api/console/accept-invitation', { token, password: PASSWORD }, { key: null })
+    expect([refused.status, refused.body.error.reason]).toEqual([401, 'link_invalid'])
+    expect((await signIn(w, claims.email)).status).toBe(401)
+  })
+
   test('leaves the last owner an owner, and nothing of a member who was removed', async () => {
     await select(w, `update members set role = 'admin' where role = 'owner'`)
     const claims = claimsOf({ groups: ['owners'] })

@@ -51,7 +51,8 @@ export const teamRoutes = [
     path: '/api/console/members/{memberId}',
     summary: 'Change the name or the roles of a member.',
     description:
-      'The new roles apply from the member’s next request. Only an owner may change an owner. An organisation always keeps at least one owner.',
+      'The new roles apply from the member’s next request. Only an owner may change an owner. An organisation always keeps at least one owner. ' +
+      'The invitation link of a member who has not joined stops working when `role` becomes higher: create a new one.',
     access: { member: 'admin' },
     audit: memberAudit('updated'),
     params,

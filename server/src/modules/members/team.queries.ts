@@ -87,10 +87,10 @@ export const removeMember = (ctx: Ctx, organisationId: OrganisationId, id: Membe
         where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
   )
 
-/** Notes that an invited member has joined, and saves their password. */
+/** Saves the password of an invited member, who has joined now. Returns 0 for a member who has joined before or was removed. */
 export const join = (ctx: Ctx, organisationId: OrganisationId, id: MemberId, name: string | null, passwordHash: string) =>
   ctx.db.run(
     sql`update members
         set password_hash = ${passwordHash}, name = coalesce(${name}, name), joined_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}
-        where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
+        where organization_id = ${organisationId} and id = ${id} and joined_at is null and removed_at is null`,
   )

@@ -68,6 +68,31 @@ describe('an invitation', () => {
     expect((await w.post(`/api/console/members/${first.id}/invite`, undefined, as(owner))).status).toBe(422)
   })
 
+  test('is of no use once the member has joined with a link of the operator', async () => {
+    await using w = await world()
+    const { invitation_url } = (await w.post('/api/console/members', bodyOf('dot'), as(await member(w, 'admin')))).body
+    const token = tokenIn((await operatorLink(w.ctx, 'dot@team.example')) as string)
+    expect((await w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })).status).toBe(204)
+    const refused = await accept(w, invitation_url)
+    expect([refused.status, refused.body.error.reason, refused.headers['set-cookie']]).toEqual([401, 'link_invalid', undefined])
+    expect((await signIn(w, 'dot@team.example', NEXT)).status).toBe(200)
+  })
+
+  test('ends when the role becomes higher, because others may have the link, and not when it becomes lower', async () => {
+    await using w = await world()
+    const [owner, admin] = [await member(w, 'owner'), await member(w, 'admin')]
+    const invite = async (name: string, role: string, by: Member) =>
+      (await w.post('/api/console/members', bodyOf(name, { role }), as(by))).body
+    const [fin, hal] = [await invite('fin', 'member', admin), await invite('hal', 'owner', owner)]
+    expect((await w.patch(`/api/console/members/${fin.id}`, { role: 'owner' }, as(owner))).status).toBe(200)
+    expect((await w.patch(`/api/console/members/${hal.id}`, { role: 'admin' }, as(owner))).status).toBe(200)
+    expect((await accept(w, fin.invitation_url)).body.error.reason).toBe('link_invalid')
+    expect((await accept(w, hal.invitation_url)).body.role).toBe('admin')
+    const again = `/api/console/members/${fin.id}/invite`
+    expect((await w.post(again, undefined, as(admin))).status).toBe(403)
+    expect((await accept(w, (await w.post(again, undefined, as(owner))).body.invitation_url)).body.role).toBe('owner')
+  })
+
   test('is refused for an address that a member has, in any case, and for projects of others', async () => {
     await using w = await world()
     const foreign = await w.other()
@@ -210,6 +235,30 @@ describe('a password', () => {
     expect((await reset()).body.error.reason).toBe('link_invalid')
     expect((await w.get('/api/console/session', as(one))).status).toBe(401)
     expect((await signIn(w, one.email, NEXT)).status).toBe(200)
+  })
+
+  test('that was lost is set with a link that is mailed with the next attempt when the relay refuses one, and not twice', async () => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const one = await member(w, 'member')
+    const lose = () => w.post('/api/console/lost-password', { email: one.email }, { key: null })
+    const mailed = async () => {
+      await w.drain('members.mail')
+      return relay.mails.length
+    }
+    await lose()
+    relay.answer({ at: 'RCPT', code: 451, text: 'later' }, { at: 'BODY', cut: true })
+    expect(await mailed()).toBe(0)
+    w.advance('1 minute')
+    expect(await mailed()).toBe(0)
+    w.advance('2 minutes')
+    expect(await mailed()).toBe(1)
+    const [, token] = /#token=([\w-]{43})/.exec(relay.mails[0]?.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? '') ?? []
+    await lose()
+    expect(await mailed()).toBe(1)
+    expect((await w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })).status).toBe(204)
   })
 
   test('that was lost is not mailed by a server without a relay', async () => {

@@ -7,7 +7,7 @@ import { type OrganisationRole, organisationAtLeast } from '../../lib/roles.ts'
 import { archiveMemberKeys } from '../keys/index.ts'
 import { findOrganisation, projectsOf } from '../projects/index.ts'
 import { deleteLinksOf } from './links.queries.ts'
-import { createLink, PASSWORD_LINKS, useLink } from './links.ts'
+import { createLink, linkInvalid, PASSWORD_LINKS, useLink } from './links.ts'
 import { canMail, sendLater } from './mails.ts'
 import { requireMemberRoom } from './member-room.ts'
 import { deletePasskeys } from './passkeys.queries.ts'
@@ -68,6 +68,7 @@ export const inviteMember = (ctx: MemberCtx, { email, name, role, projects = [] 
 export const inviteAgain = (ctx: MemberCtx, id: MemberId): Promise<Invitation> =>
   inTx(ctx, async (tx) => {
     const ctx = tx as unknown as InTx<MemberCtx> & MemberCtx
+    await lockMembers(ctx, ctx.organisationId)
     const member = await getMember(ctx, id)
     requireRank(ctx, member.role)
     if (!member.is_invited) throw new ApiError('validation_failed', 'The member has already joined.')
@@ -84,7 +85,7 @@ async function invitationOf(ctx: InTx<MemberCtx> & MemberCtx, id: MemberId): Pro
   return { ...member, invitation_url: `${ctx.baseUrl()}${link}`, is_mailed: canMail(ctx) }
 }
 
-/** Joins with an invitation, and signs in. Throws 401 for a link that is not valid. */
+/** Joins with an invitation, and signs in. Throws 401 for a link that is not valid; that of a member who has joined is not. */
 export async function acceptInvitation(ctx: Ctx, { token, name, password }: AcceptInput, browser: Browser): Promise<MemberCtx> {
   requireLocalSignIn(ctx)
   const passwordHash = await hashPassword(ctx, password)
@@ -93,13 +94,16 @@ export async function acceptInvitation(ctx: Ctx, { token, name, password }: Acce
     const found = id === null ? undefined : await findMember(ctx, organisationId, id)
     if (!found) throw missingMember()
     requireGoodPassword(password, found.email)
-    await queries.join(ctx, organisationId, found.id, name ?? null, passwordHash)
+    if ((await queries.join(ctx, organisationId, found.id, name ?? null, passwordHash)) === 0) throw linkInvalid()
     return { ...found, name: name ?? found.name }
   })
   return signedIn(ctx, member, browser)
 }
 
-/** Changes a member. A change of a role renews the tokens of the member’s sessions. Throws 403, 404, and 422 for the last owner. */
+/**
+ * Changes a member. A change of a role renews the tokens of the member’s sessions, and a higher one ends the invitation. Throws 403, 404, and 422 for
+ * the last owner.
+ */
 export const updateMember = (ctx: MemberCtx, id: MemberId, { projects, ...changes }: MemberChanges): Promise<Member> =>
   inTx(ctx, async (tx) => {
     const ctx = tx as unknown as InTx<MemberCtx> & MemberCtx
@@ -109,6 +113,8 @@ export const updateMember = (ctx: MemberCtx, id: MemberId, { projects, ...change
     requireRank(ctx, member.role, changes.role)
     await requireProjects(ctx, projects)
     if (member.role === 'owner' && changes.role !== undefined && changes.role !== 'owner') await requireOtherOwner(ctx, id)
+    // An admin may have the link of a member who is to be an owner.
+    if (changes.role && !organisationAtLeast(member.role, changes.role)) await deleteLinksOf(ctx, organisationId, ['invitation'], id)
     await queries.updateMember(ctx, organisationId, id, changes)
     if (projects) await queries.setRoles(ctx, organisationId, id, projects)
     if (projects || changes.role) await requireRenewal(ctx, organisationId, id)
