@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { JsonSchema } from '../src/infra/http/openapi/types.ts'
 
 /** Numbers are kept as text: those that JavaScript cannot hold are sent too. */
-export class NumberText {
+class NumberText {
   readonly text: string
 
   constructor(text: string) {

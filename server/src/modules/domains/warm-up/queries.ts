@@ -12,11 +12,14 @@ const counts = sql`site, source_address, step, day::text as day, sent, bounced, 
 export const findWarmUp = (ctx: AnyCtx, id: DomainId) =>
   ctx.db.first(WarmUpRow, sql`select ${columns} from warm_ups where project_id = ${ctx.projectId} and domain_id = ${id}`)
 
+/** As the column holds it, which has seven digits and no number below 1e-38. */
+const stored = (percent: number): number => Math.fround(percent)
+
 export const saveWarmUp = (ctx: InTx, id: DomainId, plan: Omit<WarmUpRow, 'created_at' | 'updated_at'>) =>
   ctx.db.one(
     WarmUpRow,
     sql`insert into warm_ups (project_id, domain_id, is_active, steps, bounce_percent_max, deferral_percent_max, is_per_address, created_at, updated_at)
-        values (${ctx.projectId}, ${id}, ${plan.is_active}, ${plan.steps}::int[], ${plan.bounce_percent_max}, ${plan.deferral_percent_max},
+        values (${ctx.projectId}, ${id}, ${plan.is_active}, ${plan.steps}::int[], ${stored(plan.bounce_percent_max)}, ${stored(plan.deferral_percent_max)},
                 ${plan.is_per_address}, ${ctx.clock.now()}, ${ctx.clock.now()})
         on conflict (project_id, domain_id) do update
         set is_active = excluded.is_active, steps = excluded.steps, bounce_percent_max = excluded.bounce_percent_max,

