@@ -80,6 +80,22 @@ describe('undoing an import', () => {
     expect(await kept()).toEqual(before)
   })
 
+  test('takes users out of a list that is archived, and keeps those whom another archived list has', async () => {
+    await using w = await world()
+    const [list, other] = [await staticList(w), await staticList(w)]
+    await w.post(BATCH, [{ external_id: 'kim' }, { external_id: 'ana' }])
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana'] })
+    const path = await imported(w, list, 'external_id\nkim\nben\ncho\n')
+    await w.post(`/api/client/lists/${other}/users`, { external_ids: ['ben'] })
+    await w.drain()
+    for (const id of [list, other]) expect((await w.delete(`/api/client/lists/${id}`)).status).toBe(204)
+    expect(await undone(w, path)).toMatchObject({ state: 'undone', removed: 1 })
+    for (const id of [list, other]) expect((await w.post(`/api/client/lists/${id}/unarchive`)).status).toBe(200)
+    await w.drain()
+    expect([await members(w, list), await members(w, other)]).toEqual([['ana'], ['ben']])
+    expect((await w.get(`/api/client/lists/${list}`)).body.users_count).toBe(1)
+  })
+
   test('waits for the ingest queue, and goes on as soon as it has caught up', async () => {
     await using w = await world()
     const list = await staticList(w)

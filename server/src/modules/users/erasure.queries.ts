@@ -6,10 +6,13 @@ import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 import { columns, isLiveRow } from './queries.ts'
 import { ErasureRow, UserRow } from './schema.ts'
 
-/** Marks a user as erased, which takes effect at once. The data is deleted in the background. */
+/**
+ * Marks a live user as erased, which takes effect at once. The data is deleted in the background. Returns 0 if the user was merged or erased
+ * meanwhile.
+ */
 export const requestErasure = (ctx: InTx, id: UserId) =>
   ctx.db.run(
-    sql`update users set erase_requested_at = ${ctx.clock.now()} where project_id = ${ctx.projectId} and id = ${id} and erase_requested_at is null`,
+    sql`update users u set erase_requested_at = ${ctx.clock.now()} where u.project_id = ${ctx.projectId} and u.id = ${id} and ${isLiveRow}`,
   )
 
 /**

@@ -209,13 +209,13 @@ export async function userByIds(
   return found.id
 }
 
-/** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. */
+/** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. Throws 404. */
 export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: ErasureId }> {
   const { id } = await requireUser(ctx, name)
   // What was accepted before has its place in the queue then, by which it is known not to create the user again.
   await moveAll(ctx)
   return inTx(ctx, async (ctx) => {
-    await erasure.requestErasure(ctx, id)
+    if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])
     const position = await rememberErased(ctx, id)
     await erasure.unlinkUsers(ctx, [id])

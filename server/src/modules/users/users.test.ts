@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
+import { besides } from '../../../test/besides.ts'
 import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
@@ -505,6 +506,23 @@ test('an id that is linked while an erasure waits for the user is deleted too', 
   expect((await erasure.waiting).status).toBe(204)
   const left = await w.db.first(Count, sql`select count(*) as count from user_anonymous_ids where project_id = ${w.projectId}`)
   expect(left?.count).toBe(0)
+})
+
+test('an erasure that waited for a merge or another erasure of the user is a 404 without a receipt', async () => {
+  await using w = await world()
+  const { body } = await w.post(batch, [{ external_id: 'kim' }, { anonymous_id: 'v' }, { external_id: 'lee' }])
+  const [kim, visitor, lee] = body.results.map((result: { user: { id: number } }) => result.user.id)
+  const erased = sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and id = ${lee}`
+  expect((await besides(w, erased, () => w.delete('/api/client/users/lee'))).status).toBe(404)
+  const merged = sql`update users set merged_into = ${kim} where project_id = ${w.projectId} and id = ${visitor}`
+  expect((await besides(w, merged, () => w.delete('/api/client/users/v'))).status).toBe(404)
+  const Row = Type.Object({ receipts: Type.Integer(), marked: Type.Integer() })
+  const left = await w.db.first(
+    Row,
+    sql`select (select count(*) from erasures where project_id = ${w.projectId}) as receipts,
+               (select count(*) from users where project_id = ${w.projectId} and id = ${visitor} and erase_requested_at is not null) as marked`,
+  )
+  expect(left).toEqual({ receipts: 0, marked: 0 })
 })
 
 test('an anonymous id of an erased user is free', async () => {

@@ -19,16 +19,22 @@ export const insertMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
         returning p.user_id, p.version_id`,
   )
 
+/** The version that has the members of a static list: the live one, or the one that an archived list keeps. */
+const versionOf = ({ projectId }: InTx, listId: ListId) =>
+  sql`(select coalesce(l.live_version_id, (select max(v.id) from list_versions v
+                                           where v.project_id = l.project_id and v.list_id = l.id and v.status = 'archived'))
+       from lists l where l.project_id = ${projectId} and l.id = ${listId} and l.type = 'static')`
+
+/** Removes users from a static list, also from an archived one. Returns those who were members. */
 export const deleteMembers = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
     ChangedRow,
-    sql`delete from list_memberships p using lists l
-        where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static'
-          and p.project_id = ${ctx.projectId} and p.version_id = l.live_version_id and p.user_id = any(${ids}::bigint[])
+    sql`delete from list_memberships p
+        where p.project_id = ${ctx.projectId} and p.version_id = ${versionOf(ctx, listId)} and p.user_id = any(${ids}::bigint[])
         returning p.user_id, p.version_id`,
   )
 
-/** Members of the live version of a static list who became members at an instant or before it. */
+/** Members of a static list, also of an archived one, who became members at an instant or before it. */
 export const membersSince = (ctx: InTx, listId: ListId, given: { user_id: UserId; at: Date }[]) =>
   ctx.db.many(
     ChangedRow,
@@ -37,22 +43,21 @@ export const membersSince = (ctx: InTx, listId: ListId, given: { user_id: UserId
         cross join lateral (
           select p.user_id, p.version_id from list_memberships p
           where p.project_id = ${ctx.projectId} and p.user_id = g.user_id and p.is_member and p.changed_at <= g.at
-            and p.version_id = (select l.live_version_id from lists l
-                                where l.project_id = ${ctx.projectId} and l.id = ${listId} and l.type = 'static')
+            and p.version_id = ${versionOf(ctx, listId)}
           ${fence}
         ) found`,
   )
 
 const MemberRow = Type.Object({ user_id: IdOf<UserId>() })
 
-/** The users among these who are in another static list. */
+/** The users among these who are in another static list, also an archived one: it may be restored. */
 export const membersElsewhere = (ctx: InTx, listId: ListId, ids: UserId[]) =>
   ctx.db.many(
     MemberRow,
     sql`select distinct p.user_id
         from list_memberships p
-        join lists l on l.project_id = ${ctx.projectId} and l.live_version_id = p.version_id and l.type = 'static' and l.archived_at is null
-        where p.project_id = ${ctx.projectId} and p.user_id = any(${ids}::bigint[]) and p.is_member and l.id <> ${listId}`,
+        join list_versions v on v.project_id = ${ctx.projectId} and v.id = p.version_id and v.status in ('live', 'archived') and v.rule is null
+        where p.project_id = ${ctx.projectId} and p.user_id = any(${ids}::bigint[]) and p.is_member and v.list_id <> ${listId}`,
   )
 
 const LostRow = Type.Object({ user_id: IdOf<UserId>(), version_id: IdOf<ListVersionId>(), is_member: Type.Boolean() })
