@@ -1,6 +1,7 @@
 /** Email in the mail queue is listed, paused, tried again, cancelled and erased, observed at the mail hosts. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { write } from '../blasts.ts'
+import { DAY_MS } from '../../src/lib/times.ts'
+import { blastTo, pathOf, schedule, write } from '../blasts.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
 import { answerOrders } from '../mailing.ts'
 import { select } from '../select.ts'
@@ -243,6 +244,41 @@ test('an email whose process died is delivered again when its lease ends', async
   w.advance('2 minutes')
   await w.events()
   expect(acceptedBy(domain)).toBe(1)
+})
+
+test('a new `send_at` waits for email that is under way, and what was not delivered is sent again', async () => {
+  const domain = domainOf(true)
+  const names = ['kim', 'lee'].map((name) => `${name}-of-${domain}`)
+  const users = names.map((external_id) => ({ external_id, email: `${external_id}@${domain}` }))
+  await w.post('/api/client/users/batch', users)
+  const { body: list } = await w.post('/api/client/lists', { name: domain, type: 'static' })
+  await w.post(`/api/client/lists/${list.id}/users`, { external_ids: names })
+  const blast = await blastTo(w, [list.id], { rate: { limit: 1, interval_seconds: 3600 } })
+  await schedule(w, blast)
+  await w.drain()
+  const minute = new Date(w.clock.now().getTime() + 60_000)
+  await select(
+    w,
+    `update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = $2 where domain = $1 returning no`,
+    [domain, minute],
+  )
+  await write(w, blast, { send_at: new Date(w.clock.now().getTime() + 2 * DAY_MS).toISOString() })
+  const now = async () => [
+    (await w.get(pathOf(blast))).body.state,
+    (await select(w, 'select state from mail_recipients where domain = $1', [domain])).map(({ state }) => state),
+  ]
+  await w.drain()
+  expect(await now()).toEqual(['aborting', ['claimed']])
+  w.advance('2 minutes')
+  await w.drain()
+  w.advance('1 minute')
+  await w.drain()
+  expect(await now()).toEqual(['scheduled', ['cancelled']])
+  w.advance('2 days')
+  await w.drain()
+  w.advance('1 hour')
+  await w.drain()
+  expect(acceptedBy(domain)).toBe(2)
 })
 
 test('an aborted campaign cancels the email that is queued', async () => {

@@ -1,8 +1,10 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/infra/postgres/db.ts'
+import { DAY_MS } from '../../src/lib/times.ts'
 import { blastTo, CAMPAIGNS, listOf, pathOf } from '../blasts.ts'
 import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { queueMail } from '../queued-mail.ts'
 
 /** The records of the sending domain, as a resolver of the verifier finds them. */
 async function resolverOf(w: MailWorld) {
@@ -85,6 +87,26 @@ describe('an email that the server delivers itself', () => {
     w.advance('1 day')
     await w.drain()
     expect(host.mails).toHaveLength(3)
+    expect((await w.get(path)).body.sites).toMatchObject([{ step: 2, sent: 1 }])
+  })
+
+  test('goes to as many recipients as the warm-up allows, and to the others on the next day', async () => {
+    await using w = await mailWorld()
+    const { id } = (await w.get('/api/client/domains')).body.results[0]
+    const path = `/api/client/domains/${id}/warm-up`
+    await w.put(path, { steps: [2, 2, 2] })
+    const host = w.internet.host('mx.seven.example.org')
+    w.internet.domain('seven.example.org', 'mx.seven.example.org')
+    const to = ['a', 'b', 'c'].map((name) => `${name}@seven.example.org`)
+    await queueMail(w, { to, expires_at: new Date(w.clock.now().getTime() + 2 * DAY_MS) })
+    const events = await w.events()
+    expect(host.mails.map((mail) => mail.to)).toEqual([to.slice(0, 2)])
+    const next = { pending: to.slice(2), next_attempt_at: '2026-11-24T00:00:00.000Z' }
+    expect(events.find(({ type }) => type === 'queue.rescheduled')?.data).toMatchObject(next)
+    expect((await w.get(path)).body.sites).toMatchObject([{ sent: 2 }])
+    w.advance('1 day')
+    await w.drain()
+    expect(host.mails.map((mail) => mail.to)).toEqual([to.slice(0, 2), to.slice(2)])
     expect((await w.get(path)).body.sites).toMatchObject([{ step: 2, sent: 1 }])
   })
 

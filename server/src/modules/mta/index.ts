@@ -13,7 +13,16 @@ export { mailSiteRoutes } from './mail-site-routes.ts'
 export type { SiteResults } from './mail-sites.queries.ts'
 export { createProcessShare, projectLimitsOf, recordSiteResults } from './mail-sites.ts'
 export { deflateContent, inflateContent, type StoredContent } from './queue/content.ts'
-export { claimToCancel, deletePause, eraseMail, insertPause, type MailFilter, makeDue, releaseHeld } from './queue/control.queries.ts'
+export {
+  claimToCancel,
+  deletePause,
+  eraseMail,
+  hasUnfinishedMail,
+  insertPause,
+  type MailFilter,
+  makeDue,
+  releaseHeld,
+} from './queue/control.queries.ts'
 export { enqueueMail } from './queue/enqueue.ts'
 export { eraseSubmittedMail } from './queue/erase-submitted.ts'
 export { findPauses, type Pause } from './queue/pauses.queries.ts'

@@ -7,6 +7,7 @@ import {
   abortMessages,
   type Chunk,
   cancelOfCampaign,
+  hasEmailOf,
   holdMessages,
   type IdRange,
   messageCountsOf,
@@ -81,6 +82,12 @@ const ACTIONS: Record<PendingAction, (ctx: InTx, id: CampaignId, state: Campaign
   },
 }
 
-/** A blast is scheduled again only when no message is in flight, because those may still be returned to the queue. */
-const isWithdrawn = async (ctx: InTx, id: CampaignId, state: CampaignState): Promise<boolean> =>
-  state !== 'aborting' || ((await messageCountsOf(ctx, [id])).get(id)?.pending ?? 0) === 0
+/**
+ * A blast is scheduled again only when no message and no email is in flight, because those may still be returned to a queue. Messages first: a
+ * message that leaves meanwhile is in the mail queue then.
+ */
+const isWithdrawn = async (ctx: InTx, id: CampaignId, state: CampaignState): Promise<boolean> => {
+  if (state !== 'aborting') return true
+  const pending = (await messageCountsOf(ctx, [id])).get(id)?.pending ?? 0
+  return pending === 0 && !(await hasEmailOf(ctx, id))
+}

@@ -79,7 +79,7 @@ type Destination = {
 
 /** Waits for a place at the site, and delivers. */
 async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Destination): Promise<MailAttempt | null> {
-  const { mail, recipients, domain } = group
+  const { mail, domain } = group
   const { site, route, policy, startedAt, lease } = to
   const { scheduler, queues } = mailer.sites(ctx)
   const wait = { steps: [], startedAt, elapsedMs: 0, site }
@@ -89,8 +89,8 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
     return attemptOf(ctx, group, { ...wait, outcome: entry, exceeded })
   }
   try {
-    const warming = await warmUpOf(ctx, group, site)
-    if (warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
+    const { recipients, warming } = await warmUpOf(ctx, group, site)
+    if (recipients.length === 0 && warming) return attemptOf(ctx, group, { ...wait, outcome: warming })
     return await mailer.contents.use(ctx, { ...mail, project_id: ctx.projectId }, async (content) => {
       if ((await lease.stillLeased(recipients)).size < recipients.length) return null
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
@@ -101,24 +101,32 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
         isRevoked ||= !lease.lasts(recipients)
         return !isRevoked
       }
-      const sent = { ...outgoing(ctx, group, content), mayBeSent }
+      const sent = { ...outgoing(ctx, { ...group, recipients }, content), mayBeSent }
       const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
       const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(usable, sent, limits)
       // Nothing of it is saved if another process has the recipients.
       if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
-      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls })
+      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...(warming && { outcome: warming }) })
     })
   } finally {
     queues.leave(site)
   }
 }
 
-/** Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45). */
-async function warmUpOf(ctx: ProjectCtx, { mail, recipients }: Group, site: Site): Promise<Outcome | null> {
+/**
+ * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45). Returns the recipients that it may
+ * go to now, and what happens to the others.
+ */
+async function warmUpOf(
+  ctx: ProjectCtx,
+  { mail, recipients }: Group,
+  site: Site,
+): Promise<{ recipients: ClaimedRecipient[]; warming: Outcome | null }> {
   const { allowed, resumesAt } = await warmUpAllowance(ctx, warmUpTarget(ctx, mail, site.key), recipients.length)
-  return allowed < recipients.length ? { is: 'postponed', until: resumesAt, limit: 'warm-up' } : null
+  if (allowed >= recipients.length) return { recipients, warming: null }
+  return { recipients: recipients.slice(0, allowed), warming: { is: 'postponed', until: resumesAt, limit: 'warm-up' } }
 }
 
 /** Where the email of a domain goes. The resolver caches what it finds. */
@@ -169,7 +177,7 @@ type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
   outcomes?: AttemptOutcome['recipients']
 }
 
-/** The attempt with what follows for each recipient. */
+/** The attempt with what follows for each recipient: its own outcome, or that of all without one. */
 export function attemptOf(ctx: ProjectCtx, { mail, recipients }: Group, ended: Ended): MailAttempt {
   const { steps, startedAt, elapsedMs, site, outcome, outcomes, tls = [], exceeded = null } = ended
   const now = { at: ctx.clock.now(), random: ctx.secrets.random(1)[0] ?? 0 }

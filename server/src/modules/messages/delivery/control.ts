@@ -7,6 +7,7 @@ import {
   DELIVER_JOBS,
   deletePause,
   findMails,
+  hasUnfinishedMail,
   insertPause,
   type MailFilter,
   makeDue,
@@ -49,6 +50,9 @@ async function cancelSome(ctx: InTx, filter: MailFilter, reason: Reason): Promis
   )
   return recipients.length
 }
+
+/** Whether email of a campaign waits or is being delivered. */
+export const hasEmailOf = (ctx: InTx, campaign_id: CampaignId): Promise<boolean> => hasUnfinishedMail(ctx, campaign_id)
 
 /** Returns the held email of a campaign to the queue. */
 export const releaseOfCampaign = (ctx: InTx, campaign_id: CampaignId): Promise<void> => release(ctx, { campaign_id })

@@ -31,7 +31,7 @@ async function gateOf(w: World, given: Partial<NewMail>, campaign?: Partial<Send
 }
 
 const STOPPED = { is: 'cancelled', reason: 'campaign_stopped' }
-const LATER = { is: 'postponed', until: expect.any(Date), limit: null }
+const RESCHEDULED = { is: 'cancelled', reason: 'rescheduled' }
 
 describe('email of a campaign', () => {
   test.each([
@@ -39,8 +39,8 @@ describe('email of a campaign', () => {
     ['that runs is delivered', 'running', false, ['open']],
     ['that has queued its last email is delivered', 'finished', false, ['open']],
     ['that was aborted is cancelled', 'aborted', false, [STOPPED]],
-    ['that is being aborted waits, because it may be sent at another time', 'aborting', false, [LATER]],
-    ['that is scheduled anew waits', 'scheduled', false, [LATER]],
+    ['that is withdrawn to be sent at another time is cancelled until then', 'aborting', false, [RESCHEDULED]],
+    ['that is scheduled anew is cancelled until then', 'scheduled', false, [RESCHEDULED]],
     ['that is paused is put aside', 'running', true, []],
   ])('%s', async (_, state, is_paused, expected) => {
     await using w = await world()

@@ -53,8 +53,9 @@ function outcomeBefore(
 ): Outcome | null {
   if (campaign === undefined) return { is: 'cancelled', reason: 'campaign_stopped' }
   if (campaign && !isSending(campaign) && !campaign.is_paused && campaign.state !== FINISHED) {
-    const { state, dueAt } = resultOfStop(campaign, now)
-    return state === 'deferred' && dueAt ? { is: 'postponed', until: dueAt, limit: null } : { is: 'cancelled', reason: 'campaign_stopped' }
+    // Its email was withdrawn to be sent at another time: its next audience has these messages again.
+    const isRescheduled = resultOfStop(campaign, now).state === 'deferred'
+    return { is: 'cancelled', reason: isRescheduled ? 'rescheduled' : 'campaign_stopped' }
   }
   if (now >= mail.expires_at) return { is: 'expired' }
   return suppression === undefined ? null : { is: 'suppressed', reason: suppression }

@@ -1,6 +1,7 @@
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, MessageId } from '../../../lib/ids.ts'
+import { Flag } from '../../../lib/shapes.ts'
 import type { Pause } from './pauses.queries.ts'
 import { claimedMail, withKeysOf } from './queries.ts'
 import { ClaimedRecipient } from './schema.ts'
@@ -35,6 +36,15 @@ export const claimToCancel = (ctx: InTx, filter: MailFilter, limit: number, leas
         from taken
         where ${withKeysOf(ctx, sql`taken`)}
         returning ${claimedMail}`,
+  )
+
+/** Whether email of a campaign waits or is being delivered. One statement, so that none changes from one to the other unseen. */
+export const hasUnfinishedMail = (ctx: InTx, campaignId: CampaignId): Promise<boolean> =>
+  ctx.db.value(
+    Flag,
+    sql`select exists (select 1 from mail_recipients where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'queued')
+            or exists (select 1 from mail_recipients where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'claimed')
+               as has_unfinished`,
   )
 
 /** Makes waiting recipients due now, held ones excepted, and waits for those that are being changed. */
