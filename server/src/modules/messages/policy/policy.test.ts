@@ -23,6 +23,18 @@ describe('quiet hours are in the time zone of the user', () => {
       'Europe/Berlin',
       '2026-03-29T01:30:00.000Z',
     ],
+    ...[
+      ['2026-10-25T00:10:00Z', '2026-10-25T00:30:00.000Z'],
+      ['2026-10-25T00:40:00Z', null],
+      ['2026-10-25T01:10:00Z', '2026-10-25T01:30:00.000Z'],
+      ['2026-10-25T01:30:00Z', null],
+    ].map(([now, until]): [string, SendingPolicy, string, string, string | null] => [
+      `an end in the hour that the end of daylight saving repeats, at ${now}`,
+      { ...night, quiet_hours: { channels: ['email'], from: '21:00', to: '02:30' } },
+      now as string,
+      'Europe/Berlin',
+      until as string | null,
+    ]),
     ['no quiet hours', NO_POLICY, '2026-11-20T03:00:00Z', 'Etc/UTC', null],
     [
       'quiet hours that end when they start',

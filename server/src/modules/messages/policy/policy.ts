@@ -39,7 +39,7 @@ export type SendingPolicy = Static<typeof SendingPolicy>
 
 export const NO_POLICY: SendingPolicy = { caps: [], quiet_hours: null }
 
-/** When the current quiet hours end in a time zone; null outside quiet hours. */
+/** When the current quiet hours end in a time zone, by its clock; null outside quiet hours. */
 export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now: Date, zone: string): Date | null {
   if (!quiet_hours?.channels.includes(channel) || quiet_hours.from === quiet_hours.to) return null
   const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(zone)
@@ -50,7 +50,12 @@ export function quietUntil({ quiet_hours }: SendingPolicy, channel: Channel, now
   const isQuiet = overMidnight ? isPast(from) || !isPast(to) : isPast(from) && !isPast(to)
   if (!isQuiet) return null
   const day = local.toPlainDate().add({ days: overMidnight && isPast(from) ? 1 : 0 })
-  return new Date(day.toZonedDateTime({ timeZone: zone, plainTime: to }).epochMilliseconds)
+  const end = day.toPlainDateTime(to)
+  const { epochMilliseconds } = end.toZonedDateTime(zone)
+  // At the end of daylight saving an hour repeats: the first time may have passed.
+  return new Date(
+    epochMilliseconds > now.getTime() ? epochMilliseconds : end.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds,
+  )
 }
 
 /** A message that a user got. One in flight, which has its id, counts as received now. */
