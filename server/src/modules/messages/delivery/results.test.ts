@@ -114,6 +114,16 @@ test('a failure without a code is temporary while the email is tried again, and 
   expect([waits?.isPermanent, failed?.isPermanent]).toEqual([false, true])
 })
 
+test.each<[string, string | null, number, boolean]>([
+  ['after failures of its whole lifetime', '451 4.7.1 Greylisted', 48 * HOUR_MS, true],
+  ['without an attempt', null, 48 * HOUR_MS, false],
+  ['at a deadline before the end of its lifetime', '451 4.7.1 Greylisted', 5 * MINUTE_MS, false],
+])('an email that expires %s counts as a bounce or not', (_, last_error, ms, isBounce) => {
+  const expiring = { ...mail, expires_at: after(ms) }
+  const { classification } = decide(expiring, { ...recipient, last_error }, { is: 'expired' }, null, { at: after(ms), random: 0.5 })
+  expect(classification).toMatchObject({ label: 'expired', isBounce })
+})
+
 test.each<[Outcome, Outcome['is']]>([
   [{ is: 'delivered', host, peer: {}, reply: later }, 'unsaved'],
   [{ is: 'uncertain', reason: '', host }, 'unsaved'],

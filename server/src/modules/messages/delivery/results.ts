@@ -6,6 +6,7 @@ import {
   type Classification,
   classificationOfExpiry,
   classify,
+  expiresAt,
   isDelayNoticeDue,
   type MailRow,
   nextAttempt,
@@ -75,10 +76,7 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
     case 'permanent':
       return done('failed', classify(outcome.reply ?? outcome.reason))
     case 'expired':
-      return done(
-        'expired',
-        classificationOfExpiry(recipient.last_error === null ? null : classify(recipient.last_error, { isPermanent: false })),
-      )
+      return done('expired', ofExpiry(mail, recipient))
     case 'unsaved':
       return done('failed')
     case 'cancelled':
@@ -134,6 +132,15 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
   return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
 }
+
+function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error }: ClaimedRecipient): Classification {
+  const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
+  const last = last_error === null ? null : classify(last_error, { isPermanent: false })
+  return classificationOfExpiry(last, { isCutShort: expires_at.getTime() < usual })
+}
+
+/** An email is given its end a little before it is saved. */
+const CLOCKS_MS = MINUTE_MS
 
 /** The times of its campaign; undefined for those of its priority. */
 const ownSchedule = ({ retry_minutes }: MailRow) =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { cappedUntil, NO_POLICY, quietUntil, type SendingPolicy } from './policy.ts'
+import type { MessageId } from '../../../lib/ids.ts'
+import { cappedUntil, delayedUntil, NO_POLICY, quietUntil, type Received, type SendingPolicy } from './policy.ts'
 
 const night: SendingPolicy = { caps: [], quiet_hours: { channels: ['email', 'text'], from: '21:00', to: '08:00' } }
 const siesta: SendingPolicy = { caps: [], quiet_hours: { channels: ['email'], from: '13:00', to: '15:30' } }
@@ -22,6 +23,18 @@ describe('quiet hours are in the time zone of the user', () => {
       'Europe/Berlin',
       '2026-03-29T01:30:00.000Z',
     ],
+    ...[
+      ['2026-10-25T00:10:00Z', '2026-10-25T00:30:00.000Z'],
+      ['2026-10-25T00:40:00Z', null],
+      ['2026-10-25T01:10:00Z', '2026-10-25T01:30:00.000Z'],
+      ['2026-10-25T01:30:00Z', null],
+    ].map(([now, until]): [string, SendingPolicy, string, string, string | null] => [
+      `an end in the hour that the end of daylight saving repeats, at ${now}`,
+      { ...night, quiet_hours: { channels: ['email'], from: '21:00', to: '02:30' } },
+      now as string,
+      'Europe/Berlin',
+      until as string | null,
+    ]),
     ['no quiet hours', NO_POLICY, '2026-11-20T03:00:00Z', 'Etc/UTC', null],
     [
       'quiet hours that end when they start',
@@ -70,5 +83,31 @@ describe('a cap delays a message until it fits into the window', () => {
     expect(cappedUntil({ caps, quiet_hours: null }, 'email', now, [email('2026-11-20T11:30:00Z')])?.toISOString()).toBe(
       '2026-11-22T11:30:00.000Z',
     )
+  })
+})
+
+describe('while only messages in flight delay a message, it is checked again soon', () => {
+  const now = at('2026-11-20T12:00:00Z')
+  const policy: SendingPolicy = { caps: [{ channels: ['email', 'push'], max: 2, window_hours: 24 }], quiet_hours: null }
+  const email = (text: string): Received => ({ channel: 'email', at: at(text), in_flight: null, lease_token: null })
+  const other = (id: number, lease_token = 'other', channel: 'email' | 'text' = 'email'): Received => ({
+    channel,
+    at: now,
+    in_flight: id as MessageId,
+    lease_token,
+  })
+
+  test.each<[string, Received[], string | null]>([
+    ['one below the cap', [other(9)], null],
+    ['two, of which one came before it', [other(2), other(9)], '2026-11-20T12:00:30.000Z'],
+    ['two that came after it', [other(8), other(9)], '2026-11-20T12:00:05.000Z'],
+    ['two that were claimed with it, and came after it', [other(8, 'own'), other(9, 'own')], null],
+    ['two that were claimed with it, and came before it', [other(1, 'own'), other(2, 'own')], '2026-11-20T12:00:30.000Z'],
+    ['one that has no cap, which came before it', [other(1, 'other', 'text'), other(8), other(9)], '2026-11-20T12:00:05.000Z'],
+    ['one received, and one in flight', [email('2026-11-20T01:00:00Z'), other(2)], '2026-11-20T12:00:30.000Z'],
+    ['the cap reached without it', [email('2026-11-20T01:00:00Z'), email('2026-11-20T02:00:00Z'), other(2)], '2026-11-21T01:00:00.000Z'],
+  ])('%s', (_, received, until) => {
+    const message = { id: 5 as MessageId, channel: 'push' as const, lease_token: 'own' }
+    expect(delayedUntil(policy, message, now, received)?.toISOString() ?? null).toBe(until)
   })
 })

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../../infra/postgres/joint.ts'
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { UserId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId, UserId } from '../../../lib/ids.ts'
 import { CHANNELS, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
 import { RECEIVED_STATES } from '../schema.ts'
 import { Cap, QuietHours, type SendingPolicy } from './policy.ts'
@@ -24,18 +24,24 @@ export const savePolicy = (ctx: ProjectCtx, { caps, quiet_hours }: SendingPolicy
         on conflict (project_id) do update set caps = excluded.caps, quiet_hours = excluded.quiet_hours, updated_at = excluded.updated_at`,
   )
 
-const ReceivedRow = Type.Object({ user_id: IdOf<UserId>(), channel: OneOf(CHANNELS), at: Instant })
+const ReceivedRow = Type.Object({
+  user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
+  channel: OneOf(CHANNELS),
+  at: Instant,
+  in_flight: Nullable(IdOf<MessageId>()),
+  lease_token: Nullable(Type.String()),
+})
+export type ReceivedRow = Static<typeof ReceivedRow>
 
-/**
- * The messages that these users got since then, and those that other senders are sending now. Both count, so that two senders together do
- * not exceed a cap.
- */
-export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, leaseTokens: string[]) =>
+/** The messages that these users got since then, and those in flight except the given ones, transactional ones among them. */
+export const receivedSince = (ctx: ProjectCtx, userIds: UserId[], since: Date, except: MessageId[]) =>
   ctx.db.many(
     ReceivedRow,
-    sql`select user_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at
+    sql`select user_id, campaign_id, channel, case when state = 'claimed' then ${ctx.clock.now()}::timestamptz(3) else settled_at end as at,
+               case when state = 'claimed' then id end as in_flight, lease_token
         from messages
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
           and ((counts_to_caps and settled_at > ${since} and state = any(${RECEIVED_STATES}::text[]))
-               or (state = 'claimed' and lease_token <> all(${leaseTokens}::uuid[])))`,
+               or (state = 'claimed' and id <> all(${except}::bigint[])))`,
   )

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
-import { blastTo, listOf, messagesIn, run, schedule } from '../../../../test/blasts.ts'
-import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { blastTo, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
+import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
-import { world } from '../../../../test/world.ts'
+import { type World, world } from '../../../../test/world.ts'
+import type { Db } from '../../../infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
 import { createInboxStreams } from '../../inbox/index.ts'
-import { BULK } from '../schema.ts'
+import { BULK, type Priority, TRANSACTIONAL } from '../schema.ts'
 import { claim } from '../sending/claim.ts'
 import { createSender, sendQueue } from '../sending/sender.ts'
 
 const POLICY = '/api/client/sending-policy'
+
+const senderOf = (priority: Priority) =>
+  createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, priority)
 
 test('a policy is returned as it was saved; invalid values are refused', async () => {
   await using w = await world()
@@ -86,17 +90,79 @@ test('a cap counts a message that another sender has claimed and not sent yet', 
   expect(held).toHaveLength(1)
   expect(await run(w, 'messages.send-bulk')).toBe(1)
   expect(recipientsOf(relay)).toEqual([])
-  await sendQueue(
-    w.ctx,
-    createSender({ recordOverBudget, findSendingCampaigns, inboxStreams: createInboxStreams() }, BULK),
-    held,
-    claimedAt,
-  )
+  await sendQueue(w.ctx, senderOf(BULK), held, claimedAt)
   await w.drain()
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
   w.advance('1 day')
   await w.drain()
   expect(recipientsOf(relay)).toEqual(['ana@example.com', 'ana@example.com'])
+})
+
+/** Of two senders, whose results are saved once both have decided. */
+function resultsOfBoth(w: World): Db {
+  const both = Promise.withResolvers<void>()
+  let arrived = 0
+  const transaction: Db['transaction'] = async (...given) => {
+    if (++arrived === 2) both.resolve()
+    await both.promise
+    return w.db.transaction(...given)
+  }
+  return { ...w.db, transaction }
+}
+
+test('of two messages that are claimed at the same moment one is sent, and the other waits or is skipped', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email', 'in_app'], max: 1, window_hours: 168 }], quiet_hours: null })
+  const [email, inApp] = [await answerOrders(w), await answerOrders(w, 'in_app')]
+  await w.users('ana')
+  await order(w, 'ana')
+  await run(w, 'ingest.apply')
+  const queues = (['email', 'in_app'] as const).map((channel) => ({ project_id: w.projectId, channel, limit: 1 }))
+  const claimedAt = w.clock.now()
+  const held = await claim(w.ctx, TRANSACTIONAL, queues)
+  expect(held).toHaveLength(2)
+  const resultsDb = resultsOfBoth(w)
+  await Promise.all(held.map((message) => sendQueue(w.ctx, senderOf(TRANSACTIONAL), [message], claimedAt, resultsDb)))
+  w.advance('30 seconds')
+  await w.drain()
+  const states = [...(await messagesIn(w, email)), ...(await messagesIn(w, inApp))].map(({ state, reason }) => `${state} ${reason}`)
+  expect(states.sort()).toEqual(['delivered null', 'skipped frequency_cap'])
+})
+
+test('a message that waited for one in flight is sent if that one is not', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  const [first, second] = [await blastTo(w, [list]), await blastTo(w, [list], { expires_after_hours: 2 })]
+  for (const blast of [first, second]) await schedule(w, blast)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load', 2)
+  const claimedAt = w.clock.now()
+  const held = await claim(w.ctx, BULK, [{ project_id: w.projectId, channel: 'email', limit: 1 }])
+  await run(w, 'messages.send-bulk')
+  expect(await messagesIn(w, second)).toMatchObject([{ state: 'deferred', reason: 'frequency_cap' }])
+  await write(w, first, { state: 'aborted' })
+  await sendQueue(w.ctx, senderOf(BULK), held, claimedAt)
+  w.advance('30 seconds')
+  await w.drain()
+  expect(await messagesIn(w, first)).toMatchObject([{ state: 'aborted' }])
+  expect(await messagesIn(w, second)).toMatchObject([{ state: 'delivered' }])
+})
+
+test('a cap does not count a transactional message in flight', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  const list = await listOf(w, 'ana')
+  const receipts = (await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })).body
+  const [receipt, blast] = [await blastTo(w, [list], { subscription_id: receipts.id }), await blastTo(w, [list])]
+  await schedule(w, receipt)
+  await run(w, 'campaigns.launch')
+  await run(w, 'campaigns.load')
+  expect(await claim(w.ctx, BULK, [{ project_id: w.projectId, channel: 'email', limit: 1 }])).toHaveLength(1)
+  await schedule(w, blast)
+  await w.drain()
+  expect(await messagesIn(w, receipt)).toMatchObject([{ state: 'claimed' }])
+  expect(await messagesIn(w, blast)).toMatchObject([{ state: 'delivered' }])
 })
 
 test('a cap does not count transactional messages', async () => {

@@ -9,8 +9,8 @@ import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../.
 import { findLiveUsers, pushDevicesOf, type UserRow } from '../../users/index.ts'
 import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { havingCause } from '../messages.queries.ts'
-import { cappedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
-import { findPolicy, receivedSince } from '../policy/queries.ts'
+import { delayedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
+import { findPolicy, type ReceivedRow, receivedSince } from '../policy/queries.ts'
 import type { MessageRequest } from '../requests/schema.ts'
 import { loadRequests, templateOf } from '../requests/service.ts'
 import type { ClaimedMessage } from '../schema.ts'
@@ -43,7 +43,12 @@ export type About = Awaited<ReturnType<typeof readAbout>>
  * Reads the send contexts of messages of one project and channel. Independent data is read at the same time, so that a message waits for
  * three round trips instead of nine.
  */
-export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: ClaimedMessage[]): Promise<SendContexts> {
+export async function loadSendContexts(
+  ctx: ProjectCtx,
+  about: About,
+  findSendingCampaigns: FindSendingCampaigns,
+  messages: ClaimedMessage[],
+): Promise<SendContexts> {
   const channel = messages[0]?.channel as Channel
   const [found, allTemplates, users, policy] = about
   const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
@@ -53,7 +58,7 @@ export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: 
     suppressionsOf(ctx, channel, users, false),
     channels[channel].recipient === 'devices' ? devicesOf(ctx, users) : new Map<UserId, PushTarget[]>(),
     causesOfMergedUsers(ctx, messages, users),
-    throttlesOf(ctx, channel, policy ?? NO_POLICY, messages, users),
+    throttlesOf(ctx, findSendingCampaigns, policy ?? NO_POLICY, messages, users),
     connectionsOf(ctx, channel, found),
   ])
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
@@ -93,7 +98,7 @@ export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: 
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
-        throttle: () => (user && consent && !consent.is_transactional ? throttleOf(user) : null),
+        throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user) : null),
       }
     },
   }
@@ -110,7 +115,7 @@ async function connectionsOf(
 
 async function consentsOf(
   ctx: ProjectCtx,
-  messages: ClaimedMessage[],
+  messages: Pick<ClaimedMessage, 'campaign_id' | 'user_id'>[],
   campaigns: Map<CampaignId, SendingCampaign>,
   users: Map<UserId, UserRow>,
 ): Promise<Map<string, Consent>> {
@@ -155,7 +160,7 @@ async function devicesOf(ctx: ProjectCtx, users: Map<UserId, UserRow>): Promise<
   return Map.groupBy(await pushDevicesOf(ctx, ids), ({ user_id }) => user_id)
 }
 
-type ThrottleOf = (user: UserRow) => Throttle | null
+type ThrottleOf = (message: ClaimedMessage, user: UserRow) => Throttle | null
 
 /**
  * Reads what the throttles of the project's sending policy depend on. A message of the batch that is not throttled counts towards the caps
@@ -163,27 +168,29 @@ type ThrottleOf = (user: UserRow) => Throttle | null
  */
 async function throttlesOf(
   ctx: ProjectCtx,
-  channel: Channel,
+  findSendingCampaigns: FindSendingCampaigns,
   policy: SendingPolicy,
   messages: ClaimedMessage[],
   users: Map<UserId, UserRow>,
 ): Promise<ThrottleOf> {
   if (policy === NO_POLICY) return () => null
   const now = ctx.clock.now()
-  const received = await receivedOf(ctx, policy, messages, users)
-  return (user) => {
+  const received = await receivedOf(ctx, findSendingCampaigns, policy, messages, users)
+  return (message, user) => {
+    const { channel } = message
     const quiet = quietUntil(policy, channel, now, user.timezone ?? ctx.project.timezone)
     if (quiet) return { reason: 'quiet_hours', at: quiet }
     const ofUser = received.get(user.id) ?? []
-    const capped = cappedUntil(policy, channel, now, ofUser)
-    if (capped) return { reason: 'frequency_cap', at: capped }
-    received.set(user.id, [...ofUser, { channel, at: now }])
+    const delayed = delayedUntil(policy, message, now, ofUser)
+    if (delayed) return { reason: 'frequency_cap', at: delayed }
+    received.set(user.id, [...ofUser, { channel, at: now, in_flight: null, lease_token: null }])
     return null
   }
 }
 
 async function receivedOf(
   ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
   policy: SendingPolicy,
   messages: ClaimedMessage[],
   users: Map<UserId, UserRow>,
@@ -191,7 +198,27 @@ async function receivedOf(
   const window = longestWindowMs(policy)
   if (window === 0) return new Map()
   const since = new Date(ctx.clock.now().getTime() - window)
-  const leases = [...new Set(messages.map(({ lease_token }) => lease_token))]
-  const rows = await receivedSince(ctx, [...new Set([...users.values()].map(({ id }) => id))], since, leases)
-  return Map.groupBy(rows, ({ user_id }) => user_id)
+  const own = messages.map(({ id }) => id)
+  const rows = await receivedSince(ctx, [...new Set([...users.values()].map(({ id }) => id))], since, own)
+  const counts = await countingInFlight(ctx, findSendingCampaigns, rows, users)
+  return Map.groupBy(
+    rows.filter((row) => row.in_flight === null || counts(row)),
+    ({ user_id }) => user_id,
+  )
+}
+
+/** Tells which messages in flight count towards caps: not those that are transactional, nor those of an archived campaign, which are aborted. */
+async function countingInFlight(
+  ctx: ProjectCtx,
+  findSendingCampaigns: FindSendingCampaigns,
+  rows: ReceivedRow[],
+  users: Map<UserId, UserRow>,
+): Promise<(row: ReceivedRow) => boolean> {
+  const inFlight = rows.filter(({ in_flight }) => in_flight !== null)
+  if (inFlight.length === 0) return () => false
+  const found = await findSendingCampaigns(ctx, [...new Set(inFlight.map(({ campaign_id }) => campaign_id))])
+  const campaigns = new Map(found.map((campaign) => [campaign.id, campaign]))
+  const present = new Map([...users.values()].map((user) => [user.id, user]))
+  const consents = await consentsOf(ctx, inFlight, campaigns, present)
+  return ({ user_id, campaign_id }) => consents.get(`${user_id}:${campaigns.get(campaign_id)?.subscription_id}`)?.is_transactional === false
 }

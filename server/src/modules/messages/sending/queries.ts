@@ -83,15 +83,20 @@ export type Share = Queue & { limit: number }
 export const byDueTime = (messages: ClaimedMessage[]): ClaimedMessage[] =>
   messages.sort((a, b) => a.due_at.getTime() - b.due_at.getTime() || a.id - b.id)
 
-/** Claims due messages: no other sender takes them before the lease ends. Each queue has its own lease. */
+/** Claims due messages: no other sender takes them before the lease ends. Those of a project have one token. */
 export const claimMessages = async (ctx: Ctx, priority: Priority, shares: Share[], leaseUntil: Date) =>
   byDueTime(
     await ctx.db.many(
       ClaimedMessage,
-      sql`with queues as materialized (
-          select project_id, channel, share, gen_random_uuid() as token
-          from unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ channel }) => channel)}::text[],
-                      ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, channel, share)
+      sql`with tokens as materialized (
+          select project_id, gen_random_uuid() as token
+          from unnest(${shares.map(({ project_id }) => project_id)}::bigint[]) as p(project_id)
+          group by project_id
+        ), queues as materialized (
+          select project_id, channel, share, token
+          from tokens
+          join unnest(${shares.map(({ project_id }) => project_id)}::bigint[], ${shares.map(({ channel }) => channel)}::text[],
+                      ${shares.map(({ limit }) => limit)}::integer[]) as q(project_id, channel, share) using (project_id)
         ), due as materialized (
           select m.tid
           from queues q

@@ -129,7 +129,7 @@ export async function sendQueue(
 type Sending = Sender & { isRated?: boolean; project: SendingProject; about: About; lease: Lease; resultsDb: Db }
 
 async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[]): Promise<void> {
-  const contexts = await loadSendContexts(ctx, sending.about, messages)
+  const contexts = await loadSendContexts(ctx, sending.about, sending.findSendingCampaigns, messages)
   const { ready, done } = await decide(ctx, messages, contexts)
   const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
   const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))

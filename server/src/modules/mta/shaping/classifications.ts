@@ -76,6 +76,12 @@ export function classificationOf(label: Label, isPermanent: boolean): Classifica
   return { label, bounce, isBounce: bounce !== 'none', suppresses, isPermanent }
 }
 
-/** The classification of an email whose lifetime ended after a temporary failure. A full mailbox remains one. */
-export const classificationOfExpiry = (last: Classification | null): Classification =>
-  classificationOf(last?.label === 'mailbox-full' ? 'mailbox-full' : 'expired', true)
+/**
+ * The classification of an email whose time is over; `last` is its last temporary failure. A full mailbox remains one. An email without an
+ * attempt, or whose time was cut short, may have met nothing but a pause or greylisting: that is no failure of the address.
+ */
+export function classificationOfExpiry(last: Classification | null, { isCutShort = false } = {}): Classification {
+  if (last?.label === 'mailbox-full') return classificationOf('mailbox-full', true)
+  if (last === null || isCutShort) return { ...classificationOf('expired', false), isPermanent: true }
+  return classificationOf('expired', true)
+}

@@ -59,7 +59,13 @@ describe('the effect', () => {
   test('an expired email has a full mailbox if that was the last failure', () => {
     expect(classificationOfExpiry(classify('452 4.2.2 Mailbox full'))).toMatchObject({ label: 'mailbox-full', bounce: 'soft' })
     expect(classificationOfExpiry(classify('450 4.1.1 User unknown'))).toMatchObject({ label: 'expired', bounce: 'soft' })
-    expect(classificationOfExpiry(null)).toMatchObject({ label: 'expired', isPermanent: true })
+  })
+
+  test('an email that expired without an attempt, or before the end of its lifetime, says nothing about the address', () => {
+    const noBounce = { label: 'expired', bounce: 'none', isBounce: false, suppresses: { is: 'never' }, isPermanent: true }
+    expect(classificationOfExpiry(null)).toEqual(noBounce)
+    expect(classificationOfExpiry(classify('450 4.7.1 Greylisted'), { isCutShort: true })).toEqual(noBounce)
+    expect(classificationOfExpiry(classify('452 4.2.2 Mailbox full'), { isCutShort: true })).toMatchObject({ label: 'mailbox-full' })
   })
 })
 
