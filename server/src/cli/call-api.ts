@@ -8,13 +8,32 @@ import { trimEndMatching } from '../lib/text.ts'
 import { CLI_USER_AGENT, VERSION } from '../lib/versions.ts'
 import { CommandError } from './command.ts'
 
-const TIMEOUT_MS = 10_000
-const RESPONSE_BYTES_MAX = 1_048_576
+const CONNECT_TIMEOUT_MS = 10_000
+const TIMEOUT_MS = 60_000
+const MIB = 1024 * 1024
+const REPLY_MIB_MAX = 64
+/** More is read than is accepted, because a reply that was cut within a character ends before it. */
+const READ_BYTES_MAX = REPLY_MIB_MAX * MIB + 16
 
-export type Call = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => Promise<Record<string, unknown>>
+type Request = [method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object]
 
-/** Calls the API. Throws `CommandError` with the error message of the server. */
+export type Call = (...request: Request) => Promise<Record<string, unknown>>
+
+/** A whole reply, as it was sent. `type` is its media type. */
+type Reply = { status: number; type: string; text: string }
+type Send = (...request: Request) => Promise<Reply>
+
+/** Calls the API. Throws `CommandError` with the error message of the server, or if the reply is not JSON. */
 export function callApi(fetch: SafeFetch, url: string, key: string): Call {
+  const send = sender(fetch, url, key)
+  return async (...request) => {
+    const reply = await send(...request)
+    return reply.text === '' ? {} : (jsonOf(reply, url) as Record<string, unknown>)
+  }
+}
+
+/** Sends requests. Throws `CommandError` with the error message of the server, or if the reply cannot be read whole. */
+function sender(fetch: SafeFetch, url: string, key: string): Send {
   return async (method, path, body) => {
     const reply = await fetch.request({
       method,
@@ -22,13 +41,23 @@ export function callApi(fetch: SafeFetch, url: string, key: string): Call {
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
       timeoutMs: TIMEOUT_MS,
-      connectTimeoutMs: TIMEOUT_MS,
-      responseBytesMax: RESPONSE_BYTES_MAX,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      responseBytesMax: READ_BYTES_MAX,
     })
     if (reply.is === 'failed') throw new CommandError(`Cannot connect to ${url}. ${reply.message}`)
-    const answer = parsed(reply.body)
-    if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${answer.message ?? reply.body}`)
-    return answer
+    if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${parsed(reply.body).message ?? reply.body}`)
+    if (Buffer.byteLength(reply.body) > REPLY_MIB_MAX * MIB)
+      throw new CommandError(`${url} replied with more than ${REPLY_MIB_MAX} MiB. Request less at once, such as a smaller page.`)
+    return { status: reply.status, type: String(reply.headers['content-type'] ?? ''), text: reply.body }
+  }
+}
+
+/** The value of a reply in JSON. Throws `CommandError` if it is not JSON. */
+export function jsonOf({ status, text }: Reply, url: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CommandError(`${url} replied with ${status}, but not with JSON. Check that it is the address of a Carillon server.`)
   }
 }
 
@@ -36,12 +65,17 @@ export function callApi(fetch: SafeFetch, url: string, key: string): Call {
 export async function openApi(
   config: Pick<Config, 'DATA_DIR' | 'PORT'>,
   { url, key }: { url: string | undefined; key: string | undefined },
-): Promise<AsyncDisposable & { call: Call }> {
+): Promise<AsyncDisposable & { url: string; send: Send; call: Call }> {
   const value = key ?? (await firstKey(resolve(config.DATA_DIR)))
   // Any address is allowed, because the user of the command line chose it.
   const fetch = createSafeFetch({ policy: egressPolicy(['0.0.0.0/0', '::/0']), userAgent: `${CLI_USER_AGENT}${VERSION}`, anyPort: true })
   const base = trimEndMatching(url ?? `http://127.0.0.1:${config.PORT}`, /^\/$/)
-  return { call: callApi(fetch, base, value), [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose]() }
+  return {
+    url: base,
+    send: sender(fetch, base, value),
+    call: callApi(fetch, base, value),
+    [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
+  }
 }
 
 /** An object in JSON; an empty one if the text is not JSON. */

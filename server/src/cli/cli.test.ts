@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { childEnvironment } from '../../test/child-server.ts'
 import { cloneTemplate } from '../../test/ground.ts'
 import { rowsOf } from '../../test/statements.ts'
@@ -75,6 +77,40 @@ test('keys are created, listed and revoked', async () => {
   const [entry] = await rowsOf(env.DATABASE_URL as string, 'select action, via from audit_entries order by id desc limit 1')
   expect(entry).toEqual({ action: 'key.deleted', via: 'cli' })
   await expect(printed(revoke)).rejects.toThrow('The project has no key with this id that can be archived.')
+})
+
+describe('a reply to a request', () => {
+  const answering = async (type: string, body: string) => {
+    const server = createServer((_, response) => response.writeHead(200, { 'content-type': type }).end(body))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const request = () => printed(['request', 'GET', '/', '--url', url, '--key', 'sk_any'])
+    return { request, url, [Symbol.asyncDispose]: async () => void server.close() }
+  }
+  const long = JSON.stringify({ results: ['x'.repeat(2 * 1024 * 1024)] })
+
+  test.each([
+    ['in JSON is printed whole', 'application/json; charset=utf-8', long, `${JSON.stringify(JSON.parse(long), null, 2)}\n`],
+    ['of another type is printed as it is', 'text/dns; charset=utf-8', '$ORIGIN a.example.\n', '$ORIGIN a.example.\n'],
+    ['without a body prints nothing', 'application/json', '', ''],
+  ])('%s', async (_, type, body, out) => {
+    await using server = await answering(type, body)
+    expect((await server.request()) === out).toBe(true)
+  })
+
+  test.each([
+    ['that is not the JSON that it should be', 'application/json', '{"results": [', 'not with JSON'],
+    ['that is too long to be read whole', 'text/csv', 'x'.repeat(64 * 1024 * 1024 + 1), 'more than 64 MiB'],
+  ])('%s is an error', async (_, type, body, message) => {
+    await using server = await answering(type, body)
+    await expect(server.request()).rejects.toThrow(message)
+  })
+
+  test('of a command that reads it must be JSON', async () => {
+    await using server = await answering('text/html', '<html>')
+    const replay = ['replay', '4', '--since', '2026-11-20T09:00:00Z', '--url', server.url, '--key', 'sk_any']
+    await expect(printed(replay)).rejects.toThrow(`${server.url} replied with 200, but not with JSON.`)
+  })
 })
 
 test('doctor reports what is fine and what is not', async () => {

@@ -56,12 +56,7 @@ const commands: Record<string, Command> = {
     OPTIONS.listen,
     () => import('./listen-command.ts'),
   ),
-  request: later(
-    '<method> <path>',
-    'Send a request to the API and print the reply as JSON.',
-    OPTIONS.request,
-    () => import('./request.ts'),
-  ),
+  request: later('<method> <path>', 'Send a request to the API and print the reply.', OPTIONS.request, () => import('./request.ts')),
   replay: later('<webhook id>', 'Deliver past events to a webhook endpoint again.', OPTIONS.replay, () => import('./replay.ts')),
   inbound: later(
     '[recipient...]',

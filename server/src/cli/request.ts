@@ -1,5 +1,5 @@
 import { readConfig } from '../infra/runtime/config.ts'
-import { type Call, openApi } from './call-api.ts'
+import { type Call, jsonOf, openApi } from './call-api.ts'
 import { type Command, readArguments, UsageError } from './command.ts'
 import { OPTIONS } from './options.ts'
 
@@ -7,12 +7,13 @@ type Method = Parameters<Call>[0]
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies Method[]
 
-/** Sends one request to the API and prints the reply as JSON; nothing for a reply without a body. */
+/** Sends one request to the API and prints the reply: JSON with line breaks, and text as it is; nothing for a reply without a body. */
 export const run: Command['run'] = async (args, env) => {
   const { method, path, body, url, key } = requestOf(args, env)
   await using api = await openApi(readConfig(env), { url, key })
-  const reply = await api.call(method, path, body)
-  if (Object.keys(reply).length > 0) process.stdout.write(`${JSON.stringify(reply, null, 2)}\n`)
+  const reply = await api.send(method, path, body)
+  const isJson = reply.text !== '' && /^application\/json\b/i.test(reply.type)
+  process.stdout.write(isJson ? `${JSON.stringify(jsonOf(reply, api.url), null, 2)}\n` : reply.text)
 }
 
 /** Reads the arguments of the command. Throws `UsageError` if they do not form a request. */

@@ -258,6 +258,24 @@ test('a long file is sent in requests of 100 users', async () => {
   expect(sizes).toEqual([100, 100, 50])
 })
 
+test('requests stay below the limit on their size, and a row that is larger by itself is refused', async () => {
+  const bodies: object[][] = []
+  const call = async (_method: string, _path: string, body?: object) => {
+    bodies.push(body as object[])
+    return { results: [] }
+  }
+  const rows = Array.from({ length: 30 }, (_, at) => `${at},${(at === 7 ? 'é' : 'x').repeat(at === 7 ? 600_000 : 60_000)}\n`)
+  const lines: string[] = []
+  await importFrom(importOptions(['customerio', 'users', await fileWith(`id,note\n${rows.join('')}`)]), call, (line) => lines.push(line))
+  expect(Math.max(...bodies.map((body) => Buffer.byteLength(JSON.stringify(body))))).toBeLessThanOrEqual(1_048_576)
+  expect(bodies.map(({ length }) => length)).toEqual([16, 13])
+  expect(lines).toEqual([
+    'Row 8: The user is larger than 1000 kB. Leave out columns that you do not need.',
+    'Saved 29 users, 0 subscription states and 0 suppressed addresses.',
+    'Refused 1 rows.',
+  ])
+})
+
 test('users that the API refuses are printed, and the others are saved', async () => {
   await using w = await world()
   const file = await fileWith('id;email\n1;ana@example.com\n2;no address\n3;lee@example.com\n')

@@ -7,13 +7,25 @@ import type { ExportedUser, Product, Reason, Row, Suppression } from './product.
 import { textOf } from './product.ts'
 import * as products from './products.ts'
 import { rowsOf } from './read-export.ts'
-import { BATCH_ITEMS, type Counts, type Refusal, sendSuppressions, sendUsers, suppressionsOf, type Target } from './send.ts'
+import {
+  BATCH_BYTES_MAX,
+  BATCH_ITEMS,
+  type Batch,
+  bytesOf,
+  type Counts,
+  type Refusal,
+  sendSuppressions,
+  sendUsers,
+  suppressionsOf,
+  type Target,
+} from './send.ts'
 import { importTemplate, type TemplateOptions } from './template.ts'
 import { converted, type Types, typesOf } from './types.ts'
 
 const PRODUCTS: Record<string, Product> = products
 const KINDS = ['users', 'suppressions', 'template'] as const
 const REASONS: readonly Reason[] = ['unsubscribed_all', 'manual', 'hard_bounce', 'complaint']
+const USER_TOO_LARGE = `The user is larger than ${BATCH_BYTES_MAX / 1000} kB. Leave out columns that you do not need.`
 /** Further ones are counted only. */
 const REFUSALS_PRINTED_MAX = 20
 
@@ -96,23 +108,30 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
   const report = (refusals: Refusal[]) => {
     for (const { number, message } of refusals) if (++total.refused <= REFUSALS_PRINTED_MAX) print(`Row ${number}: ${message}`)
   }
-  const send = async (batch: { user: ExportedUser; number: number }[]) => {
+  let batch: Batch = []
+  let bytes = 0
+  const send = async () => {
+    if (batch.length === 0) return
     const { counts, refusals } = isDryRun ? planned(batch, target) : await sendUsers(batch, { ...target, call })
     total.users += counts.users
     total.states += counts.states
     total.suppressions += counts.suppressions
     report(refusals)
+    batch = []
+    bytes = 0
   }
-  let batch: { user: ExportedUser; number: number }[] = []
   for await (const { number, ...read } of rowsOf(file)) {
     const user = 'problem' in read ? read.problem : userOf(read.row, options)
-    if (typeof user === 'string') report([{ number, message: user }])
-    else batch.push({ user, number })
-    if (batch.length < BATCH_ITEMS) continue
-    await send(batch)
-    batch = []
+    if (typeof user === 'string') {
+      report([{ number, message: user }])
+      continue
+    }
+    const size = bytesOf(user)
+    if (batch.length === BATCH_ITEMS || bytes + size > BATCH_BYTES_MAX) await send()
+    batch.push({ user, number })
+    bytes += size
   }
-  if (batch.length > 0) await send(batch)
+  await send()
   print(
     `${isDryRun ? 'Would save' : 'Saved'} ${counted(total.users, 'user')}, ${counted(total.states, 'subscription state')} and ${counted(total.suppressions, 'suppressed address', 'suppressed addresses')}.`,
   )
@@ -145,7 +164,10 @@ function userOf(row: Row, { product, id: header, types }: ImportOptions): Export
   if (id === undefined) return `The row has no id in ${(header === undefined ? product.ids : [header]).join(' or ')}.`
   const exported = product.user(row, id)
   const result = converted(exported.user.data, types)
-  return 'problem' in result ? result.problem : { ...exported, user: { ...exported.user, data: result.data } }
+  if ('problem' in result) return result.problem
+  const user = { ...exported, user: { ...exported.user, data: result.data } }
+  // A request with it would be refused as a whole.
+  return bytesOf(user) > BATCH_BYTES_MAX ? USER_TOO_LARGE : user
 }
 
 async function importSuppressions(options: ImportOptions, call: Call, print: (line: string) => void): Promise<void> {

@@ -3,8 +3,9 @@ import { mapWithConcurrency } from '../../lib/concurrency.ts'
 import type { Call } from '../call-api.ts'
 import type { ExportedUser, Suppression } from './product.ts'
 
-/** The most items in one request. */
+/** The most items in one request, and the most bytes, which are fewer than a server accepts by default. */
 export const BATCH_ITEMS = 100
+export const BATCH_BYTES_MAX = 1_000_000
 const REQUESTS_AT_ONCE = 8
 
 export type Target = {
@@ -21,7 +22,10 @@ export type Counts = { users: number; refused: number; states: number; suppressi
 /** A user that the API refused, with the reason. */
 export type Refusal = { number: number; message: string }
 
-type Batch = { user: ExportedUser; number: number }[]
+export type Batch = { user: ExportedUser; number: number }[]
+
+/** The bytes that a user takes in the request of a batch. */
+export const bytesOf = ({ user }: ExportedUser): number => Buffer.byteLength(JSON.stringify(user)) + 1
 
 /** Saves a batch of users with their consent. Returns what was saved and what was refused. */
 export async function sendUsers(batch: Batch, target: Target): Promise<{ counts: Counts; refusals: Refusal[] }> {

@@ -77,3 +77,45 @@ test.each([
   await w.drain()
   expect(receiver.requests).toHaveLength(1)
 })
+
+test.each([
+  ['the last attempt', '60', 1],
+  ['an earlier attempt', '60,36000', 1],
+  ['the first attempt', '60,36000', 0],
+])('a delivery that is sent again while %s is under way, which fails, is sent at once', async (_, schedule, failuresBefore) => {
+  await using w = await world({ env: { WEBHOOK_RETRY_SCHEDULE: schedule } })
+  const { path, receiver } = await open(w)
+  receiver.answer(500)
+  for (let failures = 0; failures < failuresBefore; failures++) {
+    await run(w, 'webhooks.deliver')
+    w.advance('2 minutes')
+  }
+  await deliver(
+    slowly(w, async () => {
+      if (receiver.requests.length !== failuresBefore + 1) return
+      // The clock moves on, as it does between the claim of a delivery and its answer.
+      w.advance('1 second')
+      const { id } = await deliveryOf(w, path)
+      expect((await w.post(`${path}/deliveries/${id}/resend`)).status).toBe(202)
+    }),
+  )
+  await w.drain('webhooks.deliver')
+  expect(receiver.requests).toHaveLength(failuresBefore + 2)
+  // The schedule has begun again with the second of them.
+  const { status, next_attempt_at } = await deliveryOf(w, path)
+  const delayMs = new Date(next_attempt_at).getTime() - w.clock.now().getTime()
+  expect([status, delayMs > 0, delayMs <= 72_000]).toEqual(['pending', true, true])
+})
+
+test('a delivery that is sent again while an attempt is under way, which succeeds, has succeeded', async () => {
+  await using w = await world()
+  const { path, receiver } = await open(w)
+  await deliver(
+    slowly(w, async () => {
+      w.advance('1 second')
+      const { id } = await deliveryOf(w, path)
+      if (receiver.requests.length === 1) expect((await w.post(`${path}/deliveries/${id}/resend`)).status).toBe(202)
+    }),
+  )
+  expect(await deliveryOf(w, path)).toMatchObject({ status: 'succeeded', next_attempt_at: null })
+})

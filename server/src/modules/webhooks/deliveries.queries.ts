@@ -124,6 +124,8 @@ const ClaimedDelivery = Type.Object({
   event_id: Type.String(),
   attempts: Type.Integer(),
   schedule_step: Type.Integer(),
+  /** When the attempt was due. A delivery that is sent again meanwhile has another time. */
+  due_at: Instant,
   url: Type.String(),
   api_version: Type.String(),
 })
@@ -202,9 +204,9 @@ export const claimDeliveries = (ctx: Ctx, { total, usual, rooms, failingAfter, p
           update webhook_deliveries d
           set lease_until = now() + make_interval(secs => ${leaseSeconds})
           where d.ctid = any(array(select tid from free))
-          returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step
+          returning d.id, d.project_id, d.endpoint_id, d.event_id, d.attempts, d.schedule_step, d.next_attempt_at
         )
-        select c.id, c.project_id, c.endpoint_id, c.event_id, c.attempts, c.schedule_step, e.url, e.api_version
+        select c.id, c.project_id, c.endpoint_id, c.event_id, c.attempts, c.schedule_step, c.next_attempt_at as due_at, e.url, e.api_version
         from claimed c
         cross join lateral (select url, api_version from webhook_endpoints where project_id = c.project_id and id = c.endpoint_id limit 1) e`,
   )
@@ -233,6 +235,8 @@ export type DeliveryResult = {
   id: DeliveryId
   project_id: ProjectId
   attempts: number
+  schedule_step: number
+  due_at: Date
   status: 'succeeded' | 'pending' | 'failed'
   status_code: number | null
   error: string | null
@@ -242,23 +246,30 @@ export type DeliveryResult = {
   next_attempt_at: Date | null
 }
 
+/** Whether a delivery was sent again after its claim, whose time is in milliseconds. */
+const isSentAgain = sql`(d.status = 'pending'
+                         and (d.schedule_step <> o.schedule_step or date_trunc('milliseconds', d.next_attempt_at) <> o.due_at))`
+
 /**
  * Saves attempts. A worker that lost its lease is recognised by the number of earlier attempts. A delivery that was cancelled meanwhile
- * stays so, unless it succeeded. The ids of the deliveries are compared a second time, so that no other delivery is read.
+ * stays so, unless it succeeded. One that was sent again meanwhile is still due and begins its schedule anew, unless it succeeded: it has another
+ * step, or another time at the first step. The ids of the deliveries are compared a second time, so that no other delivery is read.
  */
 export const saveDeliveryResults = (ctx: Ctx, results: DeliveryResult[]) =>
   ctx.db.run(
     sql`with outcomes as (
           select * from json_to_recordset(${JSON.stringify(results)}::json)
-            as o (id bigint, project_id bigint, attempts int, status text, status_code int, error text, response_body text,
-                  attempted_at timestamptz, elapsed_ms int, next_attempt_at timestamptz)
+            as o (id bigint, project_id bigint, attempts int, schedule_step int, due_at timestamptz, status text, status_code int, error text,
+                  response_body text, attempted_at timestamptz, elapsed_ms int, next_attempt_at timestamptz)
         ),
         saved as (
           update webhook_deliveries d
           set attempts = d.attempts + 1,
-              schedule_step = d.schedule_step + 1,
-              status = case when d.status = 'pending' or o.status = 'succeeded' then o.status else d.status end,
-              next_attempt_at = case when d.status = 'pending' then o.next_attempt_at end,
+              schedule_step = d.schedule_step + case when ${isSentAgain} then 0 else 1 end,
+              status = case when o.status = 'succeeded' or (d.status = 'pending' and not ${isSentAgain}) then o.status else d.status end,
+              next_attempt_at = case when d.status <> 'pending' then null
+                                     when ${isSentAgain} and o.status <> 'succeeded' then d.next_attempt_at
+                                     else o.next_attempt_at end,
               last_status_code = o.status_code,
               last_error = o.error,
               lease_until = null

@@ -64,7 +64,7 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
   const wanted = cursors.map((cursor) => {
     const backlog = backlogs.get(cursor.endpoint_id)
     const most = Math.max(1, Math.floor(share / (byProject.get(cursor.project_id)?.length ?? 1)))
-    return { ...cursor, isFailing: isFailing(backlog), room: Math.min(most, roomOf(backlog)) }
+    return { ...cursor, isFailing: isFailing(backlog), room: Math.min(most, roomOf(backlog, DUE_MAX)) }
   })
   const found = await eventsAfter(
     ctx,
@@ -88,10 +88,10 @@ async function round(ctx: InTx<Ctx>, projects: ProjectId[]): Promise<number> {
 /** Whether an endpoint failed so often that it gets hardly any new deliveries. */
 export const isFailing = (backlog: deliveryQueries.EndpointBacklog | undefined) => (backlog?.consecutive_failures ?? 0) >= FAILING_AFTER
 
-/** How many deliveries an endpoint may get now. */
-function roomOf(backlog: deliveryQueries.EndpointBacklog | undefined): number {
+/** How many deliveries an endpoint may get now. One that keeps failing gets one that finds out whether it still fails. */
+export function roomOf(backlog: deliveryQueries.EndpointBacklog | undefined, dueMax: number): number {
   if (!backlog) return 0
-  if (!isFailing(backlog)) return DUE_MAX - backlog.due
+  if (!isFailing(backlog)) return dueMax - backlog.due
   return backlog.due === 0 && backlog.pending < FAILING_PENDING_MAX ? 1 : 0
 }
 

@@ -53,13 +53,15 @@ async function countStreaks(ctx: Ctx, found: Streak[]): Promise<void> {
 }
 
 function resultOf(ctx: Ctx, { delivery, at, response }: Attempt): DeliveryResult {
-  const { id, project_id, attempts, schedule_step } = delivery
+  const { id, project_id, attempts, schedule_step, due_at } = delivery
   const succeeded = isSuccess(response)
   const next = succeeded ? null : nextAttemptAt(ctx, response, schedule_step)
   return {
     id,
     project_id,
     attempts,
+    schedule_step,
+    due_at,
     status: succeeded ? 'succeeded' : next ? 'pending' : 'failed',
     status_code: response.is === 'answered' ? response.status : null,
     error: succeeded ? null : describe(response),

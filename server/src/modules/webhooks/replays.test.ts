@@ -127,6 +127,35 @@ test('a long replay has at most half of the places of its endpoint, so that new 
   expect(receiver.requests.findIndex(({ json }) => (json.data as { domain: string }).domain === 'new.example')).toBeLessThan(60)
 })
 
+test('after an outage a delivery a minute finds out whether the endpoint answers, and then the replay goes on', async () => {
+  await using w = await world({ env: { WEBHOOK_RETRY_SCHEDULE: '1' } })
+  const receiver = await w.receiver()
+  const path = await endpoint(w, receiver.url)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  receiver.answer(500)
+  const domains = Array.from({ length: 12 }, (_, at) => `d${String(at).padStart(2, '0')}.example`)
+  await emitNullMx(w.ctx, ...domains)
+  for (let minutes = 0; minutes < 20; minutes++) {
+    await deliver(w)
+    w.advance('1 minute')
+  }
+  await deliver(w)
+  const statuses = (await w.get(`${path}/deliveries`)).body.results.map(({ status }: { status: string }) => status)
+  expect(statuses).toEqual(domains.map(() => 'failed'))
+  receiver.requests.length = 0
+  expect((await w.post(`${path}/replays`, { since, unaccepted_only: true })).status).toBe(202)
+  await deliver(w)
+  expect(receiver.requests).toHaveLength(1)
+  receiver.answer(200)
+  receiver.requests.length = 0
+  for (let minutes = 0; minutes < 3; minutes++) {
+    w.advance('1 minute')
+    await deliver(w)
+  }
+  expect(domainsOf(receiver)).toEqual(domains)
+  expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'finished', deliveries: 12 }])
+})
+
 test('pausing the endpoint cancels its replay; another can be started later, and one at a time', async () => {
   const { w, receiver, path, since } = await delivered()
   await using _ = w

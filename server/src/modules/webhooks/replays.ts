@@ -10,7 +10,7 @@ import { distinct } from '../../lib/shapes.ts'
 import { DAY_MS, parseTime } from '../../lib/times.ts'
 import { eventsWithin, nextPosition, type PastEvent } from '../webhook-events/index.ts'
 import * as deliveryQueries from './deliveries.queries.ts'
-import { FAILING_PENDING_MAX, isFailing } from './dispatch.ts'
+import { FAILING_PENDING_MAX, isFailing, roomOf } from './dispatch.ts'
 import { DELIVER, REPLAY } from './job-names.ts'
 import * as queries from './replays.queries.ts'
 import type { ReplayInput, ReplayRow } from './schema.ts'
@@ -54,7 +54,7 @@ const PER_PROJECT = 5
 const EVENTS_READ = 500
 /** A replay queues nothing while this many deliveries of its endpoint are due: half of what an endpoint may have. */
 const DUE_MAX = 50
-/** A failing endpoint is tried with new events first. */
+/** A failing endpoint gets one delivery in this time, when none is due. */
 const FAILING_EVERY_MS = 60_000
 
 /** Queues the next deliveries of replays. Returns the number of events that were looked at. */
@@ -75,7 +75,7 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   const parts = replays.map((replay) => {
     const backlog = backlogs.get(replay.endpoint_id)
     const isBroken = isFailing(backlog)
-    const part = nextPart(replay, found.get(replay.id) ?? [], isBroken ? 0 : DUE_MAX - (backlog?.due ?? DUE_MAX))
+    const part = nextPart(replay, found.get(replay.id) ?? [], roomOf(backlog, DUE_MAX))
     const next = new Date(now.getTime() + (isBroken ? FAILING_EVERY_MS : 0))
     return { ...part, replay, due_at: part.isLast ? null : next }
   })
