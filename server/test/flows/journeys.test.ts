@@ -432,6 +432,47 @@ test('a user who may enter the other journey goes on, and one who may not takes 
   ])
 })
 
+const leaving = { start: { ...entrance('cart'), children: ['end'] }, end: { type: 'exit' } }
+
+test('the most entrances in a day count for a link too, though the event that leads to it is a goal of the journey', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const settings = { max_entries_per_day: 1, goals: [{ name: 'bought', event_name: 'purchase', within_days: 7 }] }
+  const journey_id = await live(w, leaving, settings)
+  expect((await w.post(`/api/client/journeys/${journey_id}/publish`)).status).toBe(200)
+  const go = { type: 'link', data: { journey_id, entrance: 'start' }, children: ['end'] }
+  await live(w, { start: { ...entrance('purchase'), children: ['go'] }, go, end: { type: 'exit' } })
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  w.advance('1 hour')
+  await event(w, 'purchase', 'ana')
+  await w.drain()
+  const { entered, refused } = (await w.get(`/api/client/journeys/${journey_id}/stats`)).body
+  expect({ entered, refused }).toEqual({ entered: 1, refused: { daily_maximum: 1 } })
+})
+
+test('of the most entrances in a day, those of one request count too', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const id = await live(w, leaving, { max_entries_per_day: 2 })
+  expect((await w.post(`/api/client/journeys/${id}/publish`)).status).toBe(200)
+  await event(w, 'cart', 'ana')
+  await w.drain()
+  w.advance('1 hour')
+  const both = { ...entrance('cart'), children: ['one'] }
+  const link = (next: string) => ({ type: 'link', data: { journey_id: id, entrance: 'start' }, children: [next] })
+  await live(w, {
+    start: { ...both, data: { ...both.data, event_name: 'twice' } },
+    one: link('two'),
+    two: link('end'),
+    end: { type: 'exit' },
+  })
+  await event(w, 'twice', 'ana')
+  await w.drain()
+  const { entered, refused } = (await w.get(`/api/client/journeys/${id}/stats`)).body
+  expect({ entered, refused }).toEqual({ entered: 2, refused: { daily_maximum: 1 } })
+})
+
 test('a user enters once, by one cause, however often the event is sent', async () => {
   await using w = await world()
   await w.users('ana')

@@ -12,7 +12,7 @@ const pairsOf = (merges: Merge[]) =>
 
 /**
  * Moves entrances, timers, counts and history to the users that theirs were merged into. The caller has ended entrances that would have the
- * same slot.
+ * same slot. What a user did last is that of the later date; a user who entered later, and came to no experiment, keeps the arm of the other.
  */
 export const movePositions = async (ctx: InTx, merges: Merge[]): Promise<void> => {
   const { projectId } = ctx
@@ -33,23 +33,39 @@ export const movePositions = async (ctx: InTx, merges: Merge[]): Promise<void> =
     sql`with gone as (
           delete from journey_users u using ${pairsOf(merges)} where u.project_id = ${projectId} and u.user_id = p.from_id
           returning p.into_id, u.*
+        ), reached as (
+          select into_id, journey_id, jsonb_object_agg(name, at) as goals
+          from (select into_id, journey_id, g.key as name, max(g.value collate "C") as at
+                from gone cross join lateral jsonb_each_text(goals) g group by into_id, journey_id, g.key) latest
+          group by into_id, journey_id
         )
         insert into journey_users as u (project_id, user_id, journey_id, entered, completed, exited, active, first_entered_at,
                                         last_entered_at, last_ended_at, held_out_at, goal_until, last_outcome, arm, goals)
         select project_id, into_id, journey_id, sum(entered), sum(completed), sum(exited), sum(active), min(first_entered_at),
-               max(last_entered_at), max(last_ended_at), min(held_out_at), max(goal_until), max(last_outcome), max(arm),
-               coalesce(jsonb_object_agg(g.key, g.value) filter (where g.key is not null), '{}')
+               max(last_entered_at), max(last_ended_at), min(held_out_at), max(goal_until),
+               (array_agg(last_outcome order by last_ended_at desc nulls last, last_outcome desc))[1],
+               (array_agg(arm order by last_entered_at desc nulls last, arm desc) filter (where arm is not null))[1],
+               coalesce(reached.goals, '{}')
         from gone
-        left join lateral jsonb_each(goals) g on true
-        group by project_id, into_id, journey_id
+        left join reached using (into_id, journey_id)
+        group by project_id, into_id, journey_id, reached.goals
         order by 2, 3
         on conflict (project_id, user_id, journey_id) do update
         set entered = u.entered + excluded.entered, completed = u.completed + excluded.completed, exited = u.exited + excluded.exited,
             active = u.active + excluded.active, first_entered_at = least(u.first_entered_at, excluded.first_entered_at),
             last_entered_at = greatest(u.last_entered_at, excluded.last_entered_at),
             last_ended_at = greatest(u.last_ended_at, excluded.last_ended_at), held_out_at = least(u.held_out_at, excluded.held_out_at),
-            goal_until = greatest(u.goal_until, excluded.goal_until), last_outcome = coalesce(u.last_outcome, excluded.last_outcome),
-            arm = coalesce(u.arm, excluded.arm), goals = excluded.goals || u.goals`,
+            goal_until = greatest(u.goal_until, excluded.goal_until),
+            last_outcome = case when u.last_ended_at is null or (excluded.last_ended_at, excluded.last_outcome) > (u.last_ended_at, u.last_outcome)
+                                then excluded.last_outcome else u.last_outcome end,
+            arm = case when u.arm is null or (excluded.last_entered_at, excluded.arm) > (u.last_entered_at, u.arm)
+                       then coalesce(excluded.arm, u.arm) else u.arm end,
+            goals = (select coalesce(jsonb_object_agg(name, at), '{}')
+                     from (select g.key as name, max(g.value collate "C") as at
+                           from (select key, value from jsonb_each_text(u.goals)
+                                 union all
+                                 select key, value from jsonb_each_text(excluded.goals)) g
+                           group by g.key) latest)`,
   )
 }
 

@@ -31,6 +31,8 @@ export class Facts {
   readonly #ended = new Set<string>()
   readonly #journeyUsers = new Map<string, JourneyUser>()
   readonly #today = new Map<string, number>()
+  /** How often users were candidates of journeys: so many entrances may have begun that are not stored yet. */
+  readonly #tries = new Map<string, number>()
   readonly #keys = new Set<string>()
   readonly #askedKeys = new Set<string>()
 
@@ -157,6 +159,7 @@ export class Facts {
   async #loadCandidates(candidates: Candidate[]): Promise<void> {
     const fresh = candidates.filter(({ userId, journeyId }) => !this.#journeyUsers.has(`${userId} ${journeyId}`))
     if (fresh.length > 0) await this.#loadJourneyUsers(fresh)
+    await this.#loadToday(candidates)
     await this.#loadEnded(candidates)
     const keys = candidates.flatMap(({ userId, journeyId, keyHash }) =>
       keyHash === null || this.#askedKeys.has(`${userId} ${journeyId} ${keyHash}`)
@@ -187,17 +190,23 @@ export class Facts {
       const known = { entered, lastEnteredAt: last_entered_at, heldOutAt: held_out_at, arm, goals }
       this.#journeyUsers.set(`${user_id} ${journey_id}`, known)
     }
-    // Only who entered so often at all can have done so today.
-    const often = candidates.filter(
-      ({ userId, journeyId, entriesPerDayMax }) => this.loaded.journeyUser(userId, journeyId).entered >= entriesPerDayMax,
-    )
-    if (often.length > 0) await this.#loadToday(often)
   }
 
-  async #loadToday(often: { userId: UserId; journeyId: JourneyId }[]): Promise<void> {
+  /** Only who may have entered so often at all, with this wave, can have done so today. */
+  async #loadToday(candidates: Candidate[]): Promise<void> {
+    const often = new Map<string, { user_id: UserId; journey_id: JourneyId }>()
+    for (const { userId, journeyId, entriesPerDayMax } of candidates) {
+      const pair = `${userId} ${journeyId}`
+      const tries = (this.#tries.get(pair) ?? 0) + 1
+      this.#tries.set(pair, tries)
+      const { entered } = this.loaded.journeyUser(userId, journeyId)
+      if (entered === 0 || entered + tries <= entriesPerDayMax || this.#today.has(pair)) continue
+      often.set(pair, { user_id: userId, journey_id: journeyId })
+    }
+    if (often.size === 0) return
+    for (const pair of often.keys()) this.#today.set(pair, 0)
     const since = new Date(this.#ctx.clock.now().getTime() - ENTRIES_PERIOD_MS)
-    const pairs = often.map(({ userId, journeyId }) => ({ user_id: userId, journey_id: journeyId }))
-    for (const { user_id, journey_id, entries } of await entriesSince(this.#ctx, pairs, since)) {
+    for (const { user_id, journey_id, entries } of await entriesSince(this.#ctx, [...often.values()], since)) {
       this.#today.set(`${user_id} ${journey_id}`, entries)
     }
   }

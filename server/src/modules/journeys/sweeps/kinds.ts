@@ -18,7 +18,7 @@ export type SweepWork =
   /** Users who entered up to an instant exit. */
   | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true } }
   /** Users that the held journey stopped continue. */
-  | { kind: 'resume'; params: Record<string, never> }
+  | { kind: 'resume'; params: { isAgain?: true } }
   /** The members of a list enter at a publication. */
   | { kind: 'existing'; params: { step: string; list_id: ListId; version: number } }
   /** Users who acted later than an instant, because the clock was ahead, act again. */

@@ -46,8 +46,12 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
         await lookAgain(ctx, sweep.journey_id, { kind: 'exit', params: { reason, before, isAgain: true } })
       return done
     }
-    case 'resume':
-      return overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
+    case 'resume': {
+      const done = await overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
+      if (done < USERS_AT_ONCE && !work.params.isAgain)
+        await lookAgain(ctx, sweep.journey_id, { kind: 'resume', params: { isAgain: true } })
+      return done
+    }
     case 'clock':
       return overEntrances(ctx, sweep, { actedAfter: new Date(work.params.after) }, { do: 'clock' })
     case 'existing':
@@ -59,7 +63,7 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   }
 }
 
-/** A batch that was being applied when the journey was switched off may let users enter behind the sweep. */
+/** A batch that was being applied when the journey was switched off or resumed may let users enter, or hold them, behind the sweep. */
 const lookAgain = (ctx: InTx, id: SweepRow['journey_id'], work: SweepWork) =>
   insertSweep(ctx, id, work, new Date(ctx.clock.now().getTime() + MINUTE_MS))
 

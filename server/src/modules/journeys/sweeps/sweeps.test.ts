@@ -215,3 +215,21 @@ test('a user who entered behind the sweep of a journey that was stopped exits a 
   expect((await journey.get('users?state=exited')).results).toHaveLength(2)
   expect(await nextAt(w, journey)).toEqual([])
 })
+
+test('a user who was held behind the sweep of a journey that was resumed continues a minute later', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await journey.post('hold')
+  await putInside(w, journey, { user: 'bob', held: true })
+  expect((await journey.post('resume')).status).toBe(200)
+  await w.drain()
+  await putInside(w, journey, { user: 'ana', held: true })
+  w.advance('1 minute')
+  await w.drain()
+  expect(await select(w, 'select is_held from journey_entrances where journey_id = $1', [journey.id])).toEqual([
+    { is_held: false },
+    { is_held: false },
+  ])
+  expect(await nextAt(w, journey)).toEqual([])
+})
