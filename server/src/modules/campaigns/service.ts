@@ -148,11 +148,15 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 }
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
-  const written = await variantsWithTemplate(ctx, before.id)
-  const isWritten = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
-  const hasTemplate = before.is_direct || isWritten
+  const hasTemplate = before.is_direct || (await variantsToWrite(ctx, before.id, after)).length === 0
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])
+}
+
+/** The variants of a campaign that have no template yet. Without variants, users get the templates of the first. */
+export async function variantsToWrite(ctx: ProjectCtx, id: CampaignId, { variants }: Pick<CampaignFields, 'variants'>): Promise<number[]> {
+  const written = await variantsWithTemplate(ctx, id)
+  return Array.from({ length: Math.max(1, variants.length) }, (_, variant) => variant).filter((variant) => !written.has(variant))
 }
 
 /** Archives a campaign, so that no read finds it. An active campaign is aborted first. Throws 403, 404. */
