@@ -401,6 +401,35 @@ describe('states', () => {
     expect((await w.delete(templateOf(campaign, 'en'))).status).toBe(204)
   })
 
+  test('without variants, a campaign needs a template of the first one', async () => {
+    await using w = await world()
+    const campaign = await make(w, { list_ids: [await makeList(w)], send_at: '2026-12-01T09:00:00Z' })
+    await w.put(`${templateOf(campaign, 'en')}?variant=B`, html)
+    const refused = await w.patch(pathOf(campaign), { state: 'scheduled' })
+    expect(refused).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'state' } } })
+    await w.put(templateOf(campaign, 'en'), html)
+    expect((await w.patch(pathOf(campaign), { state: 'scheduled' })).status).toBe(200)
+    expect((await w.delete(templateOf(campaign, 'en'))).status).toBe(422)
+    expect((await w.delete(`${templateOf(campaign, 'en')}?variant=B`)).status).toBe(204)
+  })
+
+  test('the last template of a variant cannot be removed while the campaign is active', async () => {
+    await using w = await world()
+    const variants = [
+      { name: 'Short', weight: 1 },
+      { name: 'Long', weight: 1 },
+    ]
+    const campaign = await ready(w, { variants })
+    await w.put(`${templateOf(campaign, 'en')}?variant=B`, html)
+    await w.put(`${templateOf(campaign, 'fr')}?variant=B`, html)
+    expect((await w.patch(pathOf(campaign), { state: 'scheduled' })).status).toBe(200)
+    const refused = await w.delete(`${templateOf(campaign, 'en')}?variant=A`)
+    expect(refused).toMatchObject({ status: 422, body: { code: 'validation_failed', error: { param: 'locale' } } })
+    expect(refused.body.message).toContain('the variant `A`')
+    expect((await w.delete(`${templateOf(campaign, 'en')}?variant=B`)).status).toBe(204)
+    expect((await w.delete(`${templateOf(campaign, 'fr')}?variant=B`)).status).toBe(422)
+  })
+
   test.each([
     ['loading', 400, 'parameter_invalid_format'],
     ['aborting', 400, 'parameter_invalid_format'],

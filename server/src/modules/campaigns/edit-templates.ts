@@ -4,7 +4,6 @@ import { fault, missing } from '../../lib/errors.ts'
 import type { CampaignId } from '../../lib/ids.ts'
 import {
   checkAndCompile,
-  countTemplates,
   deleteTemplate,
   findingsOf,
   keepVersion,
@@ -17,7 +16,7 @@ import {
   templatesOf,
   variantName,
 } from '../templates/index.ts'
-import { getCampaign, lockEditable } from './service.ts'
+import { getCampaign, lockEditable, variantsToWrite } from './service.ts'
 import { isLive } from './states.ts'
 
 /** The templates of one campaign, oldest first. Throws 404. */
@@ -60,17 +59,15 @@ export function putTemplate(ctx: ProjectCtx, place: TemplatePlace, { data, compi
   })
 }
 
-/** Removes a template. The last template of an active campaign cannot be removed. Throws 403, 404, 422. */
+/** Removes a template. The last template of a variant cannot be removed from an active campaign. Throws 403, 404, 422. */
 export function removeTemplate(ctx: ProjectCtx, place: TemplatePlace): Promise<void> {
   return inTx(ctx, async (ctx) => {
-    const { state } = await lockEditable(ctx, place.campaignId)
+    const campaign = await lockEditable(ctx, place.campaignId)
     if ((await deleteTemplate(ctx, place)) === 0) throw missing('template')
-    if (isLive(state) && (await countTemplates(ctx, place.campaignId)) === 0) {
-      throw fault(
-        'validation_failed',
-        'locale',
-        'This is the last template of an active campaign. Add another template first, or abort the campaign.',
-      )
+    if (isLive(campaign.state) && (await variantsToWrite(ctx, campaign.id, campaign)).includes(place.variant)) {
+      const what =
+        campaign.variants.length > 0 ? `the variant \`${variantName(place.variant)}\` of an active campaign` : 'an active campaign'
+      throw fault('validation_failed', 'locale', `This is the last template of ${what}. Add another template first, or abort the campaign.`)
     }
   })
 }

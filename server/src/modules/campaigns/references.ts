@@ -1,13 +1,13 @@
-import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, faultsError, notOfProject } from '../../lib/errors.ts'
 import type { SubscriptionId } from '../../lib/ids.ts'
 import { findProvider } from '../channels/index.ts'
 import { findDomain } from '../domains/index.ts'
-import { listNames, loadNames, unknownReferences } from '../lists/index.ts'
+import { listNames, loadNames, lockUnarchived, unknownReferences } from '../lists/index.ts'
 import { campaignIdsIn, eventRuleFaults } from '../rules/index.ts'
 import { findSubscription, type SubscriptionRow } from '../subscriptions/index.ts'
 import { findCampaigns } from './queries.ts'
-import type { CampaignChanges, CampaignRow } from './schema.ts'
+import type { CampaignChanges, CampaignFields, CampaignRow } from './schema.ts'
 
 /** A subscription type. Throws 422 if the project has no such type. */
 export async function subscriptionOf(ctx: ProjectCtx, id: SubscriptionId): Promise<SubscriptionRow> {
@@ -46,16 +46,30 @@ export async function referenceFaults(
   return [...faults, ...(await listFaults(ctx, changes))]
 }
 
-async function listFaults(ctx: ProjectCtx, changes: CampaignChanges): Promise<Fault[]> {
-  const named = (['list_ids', 'exclusion_list_ids'] as const).flatMap((name) =>
-    (changes[name] ?? []).map((id, at) => ({ id, param: `${name}[${at}]` })),
-  )
-  if (named.length === 0) return []
-  const lists = await listNames(
-    ctx,
-    named.map(({ id }) => id),
-  )
-  const known = new Set<number>(lists.map(({ id }) => id))
+async function listFaults(ctx: ProjectCtx, changes: ListsNamed): Promise<Fault[]> {
+  const named = listsNamed(changes)
+  return named.length > 0 ? unknownLists(named, await listNames(ctx, idsOf(named))) : []
+}
+
+/**
+ * A fault for each list of a campaign that was archived since the campaign named it. The others are locked, so that they are not archived
+ * before the campaign is saved as one that uses them.
+ */
+export async function usedListFaults(ctx: InTx, fields: Pick<CampaignFields, 'list_ids' | 'exclusion_list_ids'>): Promise<Fault[]> {
+  const named = listsNamed(fields)
+  return named.length > 0 ? unknownLists(named, await lockUnarchived(ctx, idsOf(named))) : []
+}
+
+type ListsNamed = Pick<CampaignChanges, 'list_ids' | 'exclusion_list_ids'>
+type NamedList = { id: number; param: string }
+
+const listsNamed = (by: ListsNamed): NamedList[] =>
+  (['list_ids', 'exclusion_list_ids'] as const).flatMap((name) => (by[name] ?? []).map((id, at) => ({ id, param: `${name}[${at}]` })))
+
+const idsOf = (named: NamedList[]) => named.map(({ id }) => id)
+
+function unknownLists(named: NamedList[], found: { id: number }[]): Fault[] {
+  const known = new Set(found.map(({ id }) => id))
   return named.filter(({ id }) => !known.has(id)).map(({ param }) => notOfProject(param, 'a list'))
 }
 

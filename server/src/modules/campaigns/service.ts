@@ -11,7 +11,7 @@ import { applied, copyName, copyOf, draftOf, fieldsOf, lateChanges } from './fie
 import { LAUNCH, PENDING_ACTIONS } from './job-names.ts'
 import * as queries from './queries.ts'
 import type { CampaignQuery } from './query.schema.ts'
-import { referenceFaults, subscriptionOf } from './references.ts'
+import { referenceFaults, subscriptionOf, usedListFaults } from './references.ts'
 import { retryFaults } from './retry-faults.ts'
 import type { Campaign, CampaignChanges, CampaignFields, CampaignInput, CampaignRow, Delivery } from './schema.ts'
 import { freeSlug, restoredSlug, savingSlug } from './slugs.ts'
@@ -102,8 +102,16 @@ export async function updateCampaign(ctx: ProjectCtx, id: CampaignId, changes: C
 async function save(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<CampaignRow> {
   refuse([...lateFaults(before, after), ...splitFaults(before, after), ...retryFaults(before, after)])
   await checkState(ctx, before, after)
+  if (beginsToUseLists(before, after)) refuse(await usedListFaults(ctx, after))
   return savingSlug(() => queries.saveCampaign(ctx, before.id, after, pendingActionAfter(before.state, after.state)), true)
 }
+
+/** A list is not archived while an active campaign uses it, so only a new state or another list can bring in one that was. */
+const beginsToUseLists = (before: CampaignRow, after: CampaignFields): boolean =>
+  isLive(after.state) &&
+  (before.state !== after.state ||
+    !isDeepStrictEqual(before.list_ids, after.list_ids) ||
+    !isDeepStrictEqual(before.exclusion_list_ids, after.exclusion_list_ids))
 
 /** A campaign for messages whose content comes with the request has no templates and no event. */
 const NOT_DIRECT = ['subscription_id', 'event_name', 'event_rule', 'variants', 'winner'] as const
@@ -140,11 +148,15 @@ async function checkSubscription(ctx: InTx, { channel }: CampaignRow, { subscrip
 }
 
 async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields): Promise<void> {
-  const written = await variantsWithTemplate(ctx, before.id)
-  const isWritten = after.variants.length === 0 ? written.size > 0 : after.variants.every((_, variant) => written.has(variant))
-  const hasTemplate = before.is_direct || isWritten
+  const hasTemplate = before.is_direct || (await variantsToWrite(ctx, before.id, after)).length === 0
   const found = stateFault(before.state, { ...after, type: before.type, hasTemplate })
   if (found) throw faultsError([found])
+}
+
+/** The variants of a campaign that have no template yet. Without variants, users get the templates of the first. */
+export async function variantsToWrite(ctx: ProjectCtx, id: CampaignId, { variants }: Pick<CampaignFields, 'variants'>): Promise<number[]> {
+  const written = await variantsWithTemplate(ctx, id)
+  return Array.from({ length: Math.max(1, variants.length) }, (_, variant) => variant).filter((variant) => !written.has(variant))
 }
 
 /** Archives a campaign, so that only the listing of archived campaigns shows it. An active campaign is aborted first. Throws 403, 404. */

@@ -24,7 +24,7 @@ export { lockLists, lockListsShared, nextMembershipDueAt, projectsWithDueMembers
 export { registryOf as listsAhead } from './live/registry.ts'
 export { audienceAfter, audienceSize, membersAmong, membershipsIn, membersInZones } from './members/audience.queries.ts'
 export { explainForUser } from './members/explain.ts'
-export { countLists, findList, listListing, listNames, staticListsAmong } from './queries.ts'
+export { countLists, findList, listListing, listNames, lockUnarchived, staticListsAmong } from './queries.ts'
 export { listRoutes } from './routes.ts'
 export { archiveUnused, listLists, lockForArchiving } from './service.ts'
 export { sizeRows } from './sizes/sizes.ts'

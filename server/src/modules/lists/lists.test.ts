@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
+import { blastTo, pathOf as campaignPath } from '../../../test/blasts.ts'
 import { lockedUsers } from '../../../test/locked-users.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
@@ -318,6 +319,31 @@ describe('archive', () => {
       expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('the campaign “Spring”')])
     }
     expect((await w.delete(pathOf(other))).status).toBe(204)
+  })
+
+  test('a campaign with a list that was archived is not scheduled', async () => {
+    await using w = await world()
+    const [list, excluded, other] = [await make(w), await make(w), await make(w)]
+    const draft = async () => blastTo(w, [list.id], { exclusion_list_ids: [excluded.id], send_at: '2026-12-01T09:00:00Z' })
+    const [campaign, original] = [await draft(), await draft()]
+    expect((await w.delete(pathOf(excluded))).status).toBe(204)
+    const refused = await w.patch(campaignPath(campaign), { state: 'scheduled' })
+    expect(faultsOf(refused)).toEqual([422, 'validation_failed exclusion_list_ids[0]'])
+    expect((await w.patch(campaignPath(campaign), { state: 'scheduled', exclusion_list_ids: [other.id] })).status).toBe(200)
+    const copy = (await w.post(`${campaignPath(original)}/duplicate`)).body
+    const again = await w.patch(campaignPath(copy), { state: 'scheduled', send_at: '2026-12-01T09:00:00Z' })
+    expect(faultsOf(again)).toEqual([422, 'validation_failed exclusion_list_ids[0]'])
+    expect((await w.patch(campaignPath(copy), { name: 'Autumn' })).status).toBe(200)
+  })
+
+  test('a list is not archived while a concurrent write schedules a campaign that uses it', async () => {
+    await using w = await world()
+    for (let round = 0; round < 5; round++) {
+      const list = await make(w)
+      const campaign = await blastTo(w, [list.id], { send_at: '2026-12-01T09:00:00Z' })
+      const replies = await Promise.all([w.patch(campaignPath(campaign), { state: 'scheduled' }), w.delete(pathOf(list))])
+      expect(['200,422', '422,204']).toContain(String(replies.map(({ status }) => status)))
+    }
   })
 
   test('the error names a few of many uses, and shortens long names', async () => {

@@ -83,6 +83,16 @@ const TypeRow = Type.Object({ type: ListRow.properties.type })
 export const lockListShared = (ctx: InTx, id: ListId) =>
   ctx.db.first(TypeRow, sql`select type from lists where project_id = ${ctx.projectId} and id = ${id} and archived_at is null for share`)
 
+/** Locks these lists against being archived; their members may change. Returns those that are not archived. */
+export const lockUnarchived = (ctx: InTx, ids: number[]) =>
+  ctx.db.many(
+    IdRow,
+    sql`select id from lists
+        where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and archived_at is null
+        order by id
+        for share`,
+  )
+
 /** Locks the rules of this project, so that two transactions do not make lists depend on each other. */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
 

@@ -66,7 +66,7 @@ export type Planned = {
 }
 
 /** What the messages of a chunk have in common. */
-export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priority; cause: string }
+export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priority; cause: string; started_at: Date | null }
 
 /** Inserts one message for each user of a chunk. As arrays rather than JSON: a chunk is thousands. */
 const insertPlanned = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, users: Planned[]) =>
@@ -80,7 +80,7 @@ const insertPlanned = (ctx: InTx, { campaign_id, channel, priority, cause }: Pla
 
 /**
  * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped for
- * another user with the address. Looking for such a message costs as much as inserting one and there is hardly ever one, so it is looked for
+ * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. Looking for such a message costs as much as inserting one and there is hardly ever one, so it is looked for
  * only when the insertion finds one.
  */
 export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Promise<number> {
@@ -94,8 +94,10 @@ export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Pro
     sql`${inserted}
         on conflict (project_id, user_id, cause) do update
         set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
-            expires_at = excluded.expires_at, settled_at = excluded.settled_at, attempts = 0, is_held = false
-        where (m.state = 'aborted' and m.reason = 'rescheduled') or (m.state = 'skipped' and m.reason = 'duplicate_address')`,
+            expires_at = excluded.expires_at, settled_at = excluded.settled_at, detail = null, acted_at = null, attempts = 0, is_held = false
+        where (m.state = 'aborted' and m.reason = 'rescheduled')
+           or (m.state = 'skipped' and m.reason = 'duplicate_address')
+           or (m.state = 'skipped' and m.reason not in ('duplicate', 'user_gone') and not m.is_erased and m.settled_at < ${plan.started_at})`,
   )
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { blastTo, listOf, schedule, subscriptionTo } from '../../../test/blasts.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { type Known, problemsOf } from './problems.ts'
 
 const overview = async (w: World) => (await w.get('/api/client/overview', { key: w.keys.support })).body
@@ -101,6 +102,24 @@ test('GET /users/{id}/reachability has the first reason of each channel', async 
   await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com' }])
   expect(await read()).toMatchObject({ email: 'manual' })
   expect((await w.get('/api/client/users/nobody/reachability')).status).toBe(404)
+})
+
+test('GET /users/{id}/reachability counts every type, also those that a suppression does not stop', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const before = (await w.get('/api/client/subscriptions')).body.results.filter(({ channel }: any) => channel === 'email').length
+  for (let at = 0; at < 100; at++) await w.post('/api/client/subscriptions', { name: `News ${at}`, channel: 'email' })
+  await w.post('/api/client/subscriptions', { name: 'Receipts', channel: 'email', is_transactional: true })
+  const read = async () => {
+    const { results } = (await w.get('/api/client/users/ana/reachability')).body
+    return results.find(({ channel }: any) => channel === 'email')
+  }
+  const subscriptions = before + 101
+  expect(await read()).toMatchObject({ is_reachable: true, subscribed: subscriptions, subscriptions })
+  await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com' }])
+  expect(await read()).toMatchObject({ is_reachable: false, reason: 'suppressed', detail: 'manual', subscribed: 0, subscriptions })
+  await w.db.run(sql`update suppressions set stops_transactional = false where project_id = ${w.projectId}`)
+  expect(await read()).toMatchObject({ is_reachable: true, reason: null, detail: null, subscribed: 1, subscriptions })
 })
 
 describe('GET /users/{id}/timeline', () => {

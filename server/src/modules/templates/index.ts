@@ -34,7 +34,6 @@ export { splitAddresses } from './kinds/email.ts'
 export { lintTemplates, previewTemplate } from './preview.ts'
 export {
   copyTemplates,
-  countTemplates,
   deleteTemplate,
   saveTemplate,
   storesMjml,

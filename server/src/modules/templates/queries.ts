@@ -3,7 +3,7 @@ import { fence, sql } from '../../infra/postgres/db.ts'
 import { callRows, type JointCall, jointMany } from '../../infra/postgres/joint.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId } from '../../lib/ids.ts'
-import { Count, Flag } from '../../lib/shapes.ts'
+import { Flag } from '../../lib/shapes.ts'
 import { TemplateRow } from './schema.ts'
 
 const columns = sql`id, campaign_id, locale, variant, data, compiled, attachment_bytes, created_at, updated_at`
@@ -31,12 +31,6 @@ export const storesMjml = (ctx: Ctx): Promise<boolean> =>
     Flag,
     sql`select exists (select 1 from (select data from campaign_templates order by project_id desc, id desc limit ${LOOKED_AT}) newest
                        where newest.data ? 'mjml') as stored`,
-  )
-
-export const countTemplates = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
-  ctx.db.value(
-    Count,
-    sql`select count(*) as count from campaign_templates where project_id = ${ctx.projectId} and campaign_id = ${campaignId}`,
   )
 
 /** The key of a template. */

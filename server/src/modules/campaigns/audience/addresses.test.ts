@@ -142,6 +142,25 @@ describe('a user who cannot get it', () => {
   })
 })
 
+test('a user who can get it when the blast is sent at another time has the address then', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  await sendOver(w, relay)
+  const list = await listWith(w, { ana: 'shop@example.com', bo: 'shop@example.com' })
+  const subscription_id = await subscriptionTo(w)
+  await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 0 }])
+  const campaign = await started(w, list)
+  await run(w, 'campaigns.load', 2)
+  expect(await outcomes(w, campaign)).toEqual(['ana: skipped not_subscribed', 'bo: queued'])
+  await write(w, campaign, { send_at: new Date(w.clock.now().getTime() + 86_400_000).toISOString() })
+  await run(w, 'campaigns.pending-actions', 3)
+  await w.patch('/api/client/users/ana/subscriptions', [{ subscription_id, state: 1 }])
+  w.advance('1 day')
+  await w.drain()
+  expect(await outcomes(w, campaign)).toEqual(['ana: sent', 'bo: skipped duplicate_address'])
+  expect(recipientsOf(relay)).toEqual(['shop@example.com'])
+})
+
 test('a user who gets the address of another one after loading gets no second copy', async () => {
   await using w = await world()
   await using relay = await openRelay()

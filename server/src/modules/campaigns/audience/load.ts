@@ -54,11 +54,11 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
   })
 
 async function plan(ctx: InTx, campaign: CampaignRow, ids: UserId[]): Promise<void> {
-  const { id, channel, send_at, send_in_user_timezone } = campaign
+  const { id, channel, send_at, send_in_user_timezone, started_at } = campaign
   const members = await membersOf(ctx, campaign, ids)
   const now = ctx.clock.now()
   const timeIn = send_in_user_timezone && send_at !== null ? sendTimes(send_at, ctx.project.timezone) : () => now
-  const common = { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}` }
+  const common = { campaign_id: id, channel, priority: BULK, cause: `campaign:${id}`, started_at }
   const planned = members.map((member) => planFor(campaign, member, timeIn, now))
   const second = await secondCopies(ctx, common, addresseesOf(channel, members, planned))
   await planMessages(

@@ -1,9 +1,11 @@
 /** Messages that requests ask for (D-MSG-2), observed at a relay. */
+import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { CAMPAIGNS, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay, type Relay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { sql } from '../../../infra/postgres/db.ts'
 
 const MESSAGES = '/api/client/messages'
 
@@ -87,6 +89,29 @@ describe('POST /messages', () => {
     expect(sent.status, sent.text).toBe(202)
     const { campaign_id } = (await w.get(`${MESSAGES}/${sent.body.id}`)).body
     expect((await w.get(`${CAMPAIGNS}/${campaign_id}`)).body.name).toBe(`Direct messages: a${'😀'.repeat(229)}`)
+  })
+
+  test('saves the links of equal content for the campaign of each subscription type', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await w.db.run(sql`update projects set link_wrap_email = true where id = ${w.projectId}`)
+    const types = [await subscriptionTo(w), (await w.post('/api/client/subscriptions', { name: 'News', channel: 'email' })).body.id]
+    const content = { ...RESET, html: '<p><a href="https://shop.example.com">Shop</a></p>' }
+    const { body } = await w.post(
+      `${MESSAGES}/batch`,
+      types.map((subscription_id) => ({ subscription_id, content, user: ANA })),
+    )
+    await w.drain()
+    expect(recipientsOf(relay)).toHaveLength(2)
+    const saved = await w.db.many(
+      Type.Object({ campaign_id: Type.Integer() }),
+      sql`select campaign_id from links where project_id = ${w.projectId} order by campaign_id`,
+    )
+    const sent = await Promise.all(
+      body.results.map(async ({ message }: any) => (await w.get(`${MESSAGES}/${message.id}`)).body.campaign_id),
+    )
+    expect(saved.map(({ campaign_id }) => campaign_id)).toEqual(sent.sort((a, b) => a - b))
   })
 
   test('says at once why nothing is sent', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, write } from '../../../../test/blasts.ts'
+import { blastTo, countsOf, listOf, messagesIn, outcomes, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { MINUTE_MS } from '../../../lib/times.ts'
@@ -135,6 +135,32 @@ describe('a new send_at', () => {
     expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: delivered', 'cy: delivered', 'di: delivered'])
     expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 4 } })
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(4)
+  })
+
+  test('sends also to users who were skipped the first time, if they can get it now', async () => {
+    await using w = await world()
+    const spared = await listOf(w, 'ana')
+    await w.users('cy', 'di')
+    const subscription_id = await subscriptionTo(w)
+    const setState = (user: string, state: number) => w.patch(`/api/client/users/${user}/subscriptions`, [{ subscription_id, state }])
+    for (const user of ['cy', 'di']) await setState(user, 0)
+    const campaign = await loaded(w, ['ana', 'bo', 'cy', 'di'], { exclusion_list_ids: [spared] })
+    const first = ['ana: skipped excluded', 'bo: queued', 'cy: skipped not_subscribed', 'di: skipped not_subscribed']
+    expect(await outcomes(w, campaign)).toEqual(first)
+    await write(w, campaign, { send_at: later(w, 60), exclusion_list_ids: [] })
+    await setState('cy', 1)
+    w.advance('2 hours')
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: delivered', 'cy: delivered', 'di: skipped not_subscribed'])
+    expect(await read(w, campaign)).toMatchObject({ state: 'finished', delivery: { total: 4, sent: 3 } })
+    const { states } = (await w.get(`${pathOf(campaign)}/delivery`)).body
+    expect(states.map(({ state, reason, messages }: any) => [state, reason ?? null, messages])).toEqual(
+      expect.arrayContaining([
+        ['delivered', null, 3],
+        ['skipped', 'not_subscribed', 1],
+      ]),
+    )
+    expect(states).toHaveLength(2)
   })
 
   test('waits for messages in flight', async () => {

@@ -87,15 +87,15 @@ export async function loadRequests(
 
 const NO_REQUESTS: ReadonlyMap<MessageId, MessageRequest> = new Map()
 
-// Kept by the row, so that messages with the same content in a batch are prepared once.
-const templates = new WeakMap<object, SendableTemplate>()
+// Kept by the row and the campaign, so that messages with the same content in a batch are prepared once for each campaign.
+const templates = new WeakMap<object, Map<CampaignId, SendableTemplate>>()
 
 /** The template of a message whose content came with its request; undefined if its campaign has the templates. */
 export function templateOf(campaignId: CampaignId, { content }: Pick<MessageRequest, 'content'>): SendableTemplate | undefined {
   if (!content) return undefined
-  const known = templates.get(content)
-  if (known) return known
-  const template = sendableContent(campaignId, content)
-  templates.set(content, template)
+  const ofContent = templates.get(content) ?? new Map<CampaignId, SendableTemplate>()
+  templates.set(content, ofContent)
+  const template = ofContent.get(campaignId) ?? sendableContent(campaignId, content)
+  ofContent.set(campaignId, template)
   return template
 }

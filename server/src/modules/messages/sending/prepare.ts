@@ -23,7 +23,7 @@ export type TemplateCache = (
   hasUtm: boolean,
 ) => Promise<Prepared>
 
-/** Caches prepared templates, by their version and by whether links are tracked. */
+/** Caches prepared templates, by their campaign, whose links are saved, their version and whether links are tracked. */
 export function createTemplateCache(): TemplateCache {
   const known = new LRUCache<string, Prepared>({
     maxSize: CHARACTERS_MAX,
@@ -32,7 +32,7 @@ export function createTemplateCache(): TemplateCache {
   return async (ctx, project, channel, template, hasUtm) => {
     const wraps = wrapsLinks(project, channel)
     const numbers = hasUtm && channels[channel].links !== null
-    const key = `${ctx.projectId}:${template.id}:${template.updated_at.getTime()}:${wraps}:${numbers}`
+    const key = `${ctx.projectId}:${template.campaign_id}:${template.id}:${template.updated_at.getTime()}:${wraps}:${numbers}`
     const found = known.get(key)
     if (found) return found
     const prepared = wraps
