@@ -26,6 +26,7 @@ const MAY: Record<string, string> = {
   'mta.releaseMailLeases': 'queues the work of processes that stopped, of all projects',
   'mta.releaseExpired': 'held email of all projects expires',
   'messages.nextLeaseEnd': 'finds when the next work of any project is due',
+  'users.lockToken': 'a lock, no table',
   'users.nextProfilingAt': 'finds when the next work of any project is due',
   'webhook-events.nextCursorAt': 'finds when the next work of any project is due',
   'webhooks.nextAttemptAt': 'finds when the next work of any project is due',
