@@ -28,6 +28,9 @@ export async function createLink(ctx: Ctx, kind: LinkKind, organisationId: Organ
   return `${PAGES[kind]}#token=${token}`
 }
 
+/** Deletes the link of a lost password with this path. */
+export const deleteLinkAt = (ctx: Ctx, path: string) => queries.deleteLink(ctx, ['password'], sha256(path.slice(path.indexOf('=') + 1)))
+
 /** The links that set a password. */
 export const PASSWORD_LINKS: readonly LinkKind[] = ['password', 'operator']
 

@@ -20,6 +20,9 @@ export const claimMail = (ctx: Ctx, again: Date) =>
 
 export const deleteMail = (ctx: Ctx, id: number) => ctx.db.run(sql`delete from member_mails where id = ${id}`)
 
+export const changeMail = (ctx: Ctx, id: number, sealed: string) =>
+  ctx.db.run(sql`update member_mails set sealed = ${sealed} where id = ${id}`)
+
 export const delayMail = (ctx: Ctx, id: number, until: Date) => ctx.db.run(sql`update member_mails set due_at = ${until} where id = ${id}`)
 
 const Next = Type.Object({ due_at: Nullable(Instant) })

@@ -9,12 +9,14 @@ import { html } from '../../lib/html.ts'
 import { composeMail } from '../../lib/mime/compose.ts'
 import { MINUTE_MS, SECOND_MS } from '../../lib/times.ts'
 import { wasLinkedSince } from './links.queries.ts'
-import { createLink } from './links.ts'
+import { createLink, deleteLinkAt } from './links.ts'
 import * as queries from './mails.queries.ts'
-import { findByEmail } from './queries.ts'
+import { findByEmail, lockMembers } from './queries.ts'
 
-/** `link` is a path. The link of a lost password is made when the email is sent. */
-type Waiting = { kind: 'invitation'; to: string; link: string; organisation: string; by: string } | { kind: 'password'; to: string }
+/** `link` is a path. That of a lost password is made when the email is sent, and made again for the next attempt. */
+type Waiting =
+  | { kind: 'invitation'; to: string; link: string; organisation: string; by: string }
+  | { kind: 'password'; to: string; link?: string }
 
 const MAIL = { name: 'members.mail' }
 const SEALED_AS = 'member mail'
@@ -27,10 +29,12 @@ const LINK_EVERY_MS = 5 * MINUTE_MS
 /** Whether this server can send emails to members. */
 export const canMail = ({ config }: Ctx): boolean => config.SYSTEM_SMTP_URL !== undefined && config.SYSTEM_MAIL_FROM !== undefined
 
+const sealed = (ctx: Pick<Ctx, 'secrets'>, waiting: Waiting): string => ctx.secrets.seal(JSON.stringify(waiting), SEALED_AS)
+
 /** Lets a job send an email. Does nothing on a server that sends none. */
 export async function sendLater(ctx: Ctx, waiting: Waiting): Promise<void> {
   if (!canMail(ctx)) return
-  await queries.insertMail(ctx, ctx.secrets.seal(JSON.stringify(waiting), SEALED_AS))
+  await queries.insertMail(ctx, sealed(ctx, waiting))
   ctx.wake(MAIL)
 }
 
@@ -38,7 +42,7 @@ async function sendDue(ctx: Ctx): Promise<number> {
   const claimed = await queries.claimMail(ctx, new Date(ctx.clock.now().getTime() + LEASE_MS))
   if (!claimed) return 0
   const waiting = JSON.parse(ctx.secrets.open(claimed.sealed, SEALED_AS)) as Waiting
-  const link = waiting.kind === 'invitation' ? waiting.link : await passwordLink(ctx, waiting.to)
+  const link = waiting.kind === 'invitation' ? waiting.link : await passwordLink(ctx, claimed.id, waiting)
   const problem = link === null ? null : await send(ctx, waiting, `${ctx.baseUrl()}${link}`)
   if (problem === null || claimed.attempts >= ATTEMPTS_MAX) await queries.deleteMail(ctx, claimed.id)
   else await queries.delayMail(ctx, claimed.id, new Date(ctx.clock.now().getTime() + RETRY_FIRST_MS * 2 ** claimed.attempts))
@@ -47,16 +51,22 @@ async function sendDue(ctx: Ctx): Promise<number> {
 }
 
 /**
- * A link for a member who lost the password. Null for an address of no member, for one that got a link shortly before, and where passwords do not
- * sign in any more.
+ * A link for a member who lost the password. Null for an address of no member, for one that got a link by another email shortly before, and where
+ * passwords do not sign in any more. The email keeps its link, so that the next attempt replaces it, whether this one fails or its process ends.
  */
-const passwordLink = (ctx: Ctx, email: string): Promise<string | null> =>
+const passwordLink = (ctx: Ctx, mailId: number, { to, link: earlier }: Extract<Waiting, { kind: 'password' }>): Promise<string | null> =>
   inTx(ctx, async (ctx) => {
     if (!ctx.config.LOCAL_SIGN_IN) return null
-    const member = await findByEmail(ctx, email)
-    const since = new Date(ctx.clock.now().getTime() - LINK_EVERY_MS)
-    if (!member?.joined_at || (await wasLinkedSince(ctx, member.organization_id, member.id, since))) return null
-    return createLink(ctx, 'password', member.organization_id, member.id)
+    const member = await findByEmail(ctx, to)
+    if (!member?.joined_at) return null
+    const { id, organization_id: organisationId } = member
+    // Two emails to a member take turns: each would find the link that the other replaces, and neither be sent.
+    await lockMembers(ctx, organisationId)
+    if (earlier !== undefined) await deleteLinkAt(ctx, earlier)
+    if (await wasLinkedSince(ctx, organisationId, id, new Date(ctx.clock.now().getTime() - LINK_EVERY_MS))) return null
+    const link = await createLink(ctx, 'password', organisationId, id)
+    await queries.changeMail(ctx, mailId, sealed(ctx, { kind: 'password', to, link }))
+    return link
   })
 
 /** Sends an email. Returns the problem if it was not accepted. */

@@ -237,6 +237,30 @@ describe('a password', () => {
     expect((await signIn(w, one.email, NEXT)).status).toBe(200)
   })
 
+  test('that was lost is set with a link that is mailed with the next attempt when the relay refuses one, and not twice', async () => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const one = await member(w, 'member')
+    const lose = () => w.post('/api/console/lost-password', { email: one.email }, { key: null })
+    const mailed = async () => {
+      await w.drain('members.mail')
+      return relay.mails.length
+    }
+    await lose()
+    relay.answer({ at: 'RCPT', code: 451, text: 'later' }, { at: 'BODY', cut: true })
+    expect(await mailed()).toBe(0)
+    w.advance('1 minute')
+    expect(await mailed()).toBe(0)
+    w.advance('2 minutes')
+    expect(await mailed()).toBe(1)
+    const [, token] = /#token=([\w-]{43})/.exec(relay.mails[0]?.raw.replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? '') ?? []
+    await lose()
+    expect(await mailed()).toBe(1)
+    expect((await w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })).status).toBe(204)
+  })
+
   test('that was lost is not mailed by a server without a relay', async () => {
     await using w = await world()
     const one = await member(w, 'member')
