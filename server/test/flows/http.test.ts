@@ -759,6 +759,12 @@ describe('rate limits (D-RATE-1, D-RATE-2)', () => {
     expect((await w.get(`${USERS}?limit=-1`)).status).toBe(200)
   })
 
+  test.each(['limit=%2D1', '%6Cimit=-1', 'limit=-01', 'q=%zz&limit=-1', '&limit=-001'])('`%s` has that limit too', async (query) => {
+    await using w = await world({ env: { RATE_ALL_PER_MIN: '1' } })
+    const status = query.includes('%zz') ? 400 : 200
+    expect(await statuses(2, () => w.get(`${USERS}?${query}`))).toEqual([status, 429])
+  })
+
   test('the utilities have a separate limit, and those that open connections another one', async () => {
     await using w = await world({ env: { RATE_EXT: '1', RATE_EGRESS_PER_MIN: '1', RATE_WRITE: '1' } })
     expect(await statuses(11, () => w.form('/api/ext/generic/text/sentiment-score', { text: 'good' }))).toEqual([...times(10, 200), 429])

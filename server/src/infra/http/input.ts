@@ -1,12 +1,24 @@
 /** The parameters of a request: of its path, its query and its body. */
 import type { FastifyRequest } from 'fastify'
-import { type Fault, refuse } from '../../lib/errors.ts'
+import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import { parsePairs, toRecord } from './body.ts'
 import type { CompiledRoute } from './compile.ts'
 import { readPageRequest } from './paging.ts'
 
 /** The query of a request. Throws 400 if a name occurs twice. */
 export const queryOf = (request: FastifyRequest): Record<string, string> => toRecord(parsePairs((request.query as { text: string }).text))
+
+/** Whether a query has `limit=-1`, however that is written. Faults of the query are reported when its parameters are read. */
+export const asksForAll = (text: string): boolean => /[-%]/.test(text) && text.split('&').some(isLimitOfAll)
+
+function isLimitOfAll(pair: string): boolean {
+  try {
+    return parsePairs(pair).some(([name, value]) => name === 'limit' && Number(value) === -1)
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
 
 /** Checks all parameters together, so that the reply lists all of their faults. */
 export function inputOf(route: CompiledRoute, { request, requestId }: { request: FastifyRequest; requestId: string }, value?: unknown) {

@@ -16,7 +16,7 @@ import { allowOrigin } from './cors.ts'
 import { type Exchange, type Serving, single, VARY } from './exchange.ts'
 import { bodyOf, handle, prepare } from './handle.ts'
 import { isIdempotent, readIdempotencyKey, runOnce, type StoredReply } from './idempotency.ts'
-import { inputOf, queryOf } from './input.ts'
+import { asksForAll, inputOf, queryOf } from './input.ts'
 import type { BucketName, RateLimits } from './rate-limits.ts'
 import type { Access, Authenticator, Credential, Download, Live, LiveCall, Route } from './route.ts'
 import { serveConsole } from './serve-console.ts'
@@ -85,7 +85,7 @@ const pathOf = (request: FastifyRequest) => decodeURIComponent(request.raw.url?.
 
 function spendRateLimits(ctx: Ctx, limits: RateLimits, { def, isExt }: CompiledRoute, credential: Credential, request: FastifyRequest) {
   const names: BucketName[] = isExt ? [def.bucket ?? 'ext'] : def.method === 'GET' ? ['read'] : ['write']
-  if (def.list && /(?:^|&)limit=-1(?:&|$)/.test((request.query as { text: string }).text)) names.push('all')
+  if (def.list && asksForAll((request.query as { text: string }).text)) names.push('all')
   return limits.spend(names, String(credential.keyId), ctx.clock.now().getTime())
 }
 
