@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
 import { select } from '../../../test/select.ts'
+import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { ownerLink } from './index.ts'
+import { operatorLink } from './profile.ts'
 import { requireRenewal } from './sessions.queries.ts'
 
 const tokenOf = async (w: World) => String(await ownerLink(w.ctx, w.organisationId)).split('#token=')[1] as string
@@ -161,6 +164,42 @@ describe('signing in', () => {
     if (whose === 'member') expect(await fail()).toBe(401)
   })
 
+  test.each(['signing in', 'signing in, which makes the hash again', 'changing it'])(
+    'with the password that is being reset is refused: %s',
+    async (way) => {
+      await using w = await world()
+      await using costly = await world({ env: { PASSWORD_HASH_KIB: '16' } })
+      const { email, id, headers } = await member(w, 'member')
+      const token = String(await operatorLink(w.ctx, email)).split('#token=')[1]
+      const client = new pg.Client({ connectionString: w.databaseUrl })
+      await client.connect()
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      const waitsFor = async (pid: unknown) =>
+        vi.waitFor(async () => {
+          const [found] = await select(w, `select pid from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`)
+          if (!found) throw new Error('Nothing waits.')
+          return found.pid
+        }, SOON)
+      // The reset has replaced the password and waits to end the sessions; the other request waits for the reset.
+      await client.query('begin')
+      await client.query(`select from member_sessions where member_id = ${id} for update`)
+      const reset = w.post('/api/console/reset-password', { token, password: 'another four words' }, { key: null })
+      const resetPid = await waitsFor(rows[0].pid)
+      const late =
+        way === 'changing it'
+          ? w.put('/api/console/profile/password', { current_password: PASSWORD, password: 'one more of these' }, { key: null, headers })
+          : signIn(way === 'signing in' ? w : costly, email)
+      await waitsFor(resetPid)
+      await client.query('commit')
+      await client.end()
+      expect((await reset).status).toBe(204)
+      const refused = await late
+      expect([refused.status, refused.headers['set-cookie']]).toEqual([way === 'changing it' ? 403 : 401, undefined])
+      expect(await select(w, `select id from member_sessions where member_id = ${id}`)).toEqual([])
+      expect((await signIn(w, email, 'another four words')).status).toBe(200)
+    },
+  )
+
   test('is limited for each client address', async () => {
     await using w = await world({ env: { RATE_SIGN_IN_PER_MIN: '2' } })
     const statuses = []
@@ -174,12 +213,12 @@ describe('signing in', () => {
     const [row] = await select(w, `select password_hash as hash from members where id = ${id}`)
     expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=8,t=2,p=1\$/)
     await using costly = await world({ env: { PASSWORD_HASH_KIB: '16' } })
-    const reply = await costly.post('/api/console/sign-in', { email, password: PASSWORD }, { key: null })
-    expect(reply.status).toBe(200)
+    const replies = await Promise.all([signIn(costly, email), signIn(costly, email), signIn(costly, email)])
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
     const [now] = await select(w, `select password_hash as hash from members where id = ${id}`)
     expect(now?.hash).toMatch(/^\$argon2id\$v=19\$m=16,/)
     const stored = JSON.stringify(await select(w, 'select token_hash from member_sessions'))
-    expect(stored).not.toContain(String(pageWith(reply).cookie).split('=')[1])
+    for (const reply of replies) expect(stored).not.toContain(String(pageWith(reply).cookie).split('=')[1])
   })
 })
 

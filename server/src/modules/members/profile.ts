@@ -8,7 +8,7 @@ import { deleteLinksOf } from './links.queries.ts'
 import { createLink, PASSWORD_LINKS, useLink } from './links.ts'
 import { sendLater } from './mails.ts'
 import { hashPassword, isPassword, requireGoodPassword } from './passwords.ts'
-import { findByEmail, findMember, setPasswordHash } from './queries.ts'
+import { findByEmail, findMember, replacePasswordHash, setPasswordHash } from './queries.ts'
 import type { MemberRow, PasswordChange, Profile, ProfileChanges } from './schema.ts'
 import { beginTotp, removeSecondFactors, removeTotp, secondFactorOf } from './second-factor.ts'
 import { deleteSessions, findOwnSession, requireRenewal } from './sessions.queries.ts'
@@ -40,9 +40,11 @@ async function requirePassword(ctx: MemberCtx, password: string): Promise<Member
   const member = await self(ctx)
   return throttled(ctx, member.email, async () => {
     if (await isPassword(ctx, password, member.password_hash)) return member
-    throw new ApiError('permission_denied', 'The current password is wrong.', { param: 'current_password' })
+    throw wrongPassword()
   })
 }
+
+const wrongPassword = () => new ApiError('permission_denied', 'The current password is wrong.', { param: 'current_password' })
 
 /** A member without a password proves with a sign-in, which is at most this old. */
 const FRESH_MS = 10 * MINUTE_MS
@@ -65,7 +67,9 @@ export async function changePassword(ctx: MemberCtx, { current_password, passwor
   const passwordHash = await hashPassword(ctx, password)
   await inTx(ctx, async (ctx) => {
     const { organisationId, memberId, sessionId } = ctx
-    await setPasswordHash(ctx, organisationId, memberId, passwordHash)
+    // A link for a lost password may have been used since the password was checked.
+    if ((await replacePasswordHash(ctx, organisationId, memberId, member.password_hash as string, passwordHash)) === 0)
+      throw wrongPassword()
     await deleteSessions(ctx, organisationId, memberId, sessionId)
     await requireRenewal(ctx, organisationId, memberId)
     await deleteLinksOf(ctx, organisationId, PASSWORD_LINKS, memberId)

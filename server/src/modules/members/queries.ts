@@ -55,6 +55,13 @@ export const setPasswordHash = (ctx: Ctx, organisationId: OrganisationId, id: Me
         where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
   )
 
+/** Replaces a password with another one, or its hash. 0 if it is no longer the one with the hash `from`. */
+export const replacePasswordHash = (ctx: Ctx, organisationId: OrganisationId, id: MemberId, from: string, passwordHash: string) =>
+  ctx.db.run(
+    sql`update members set password_hash = ${passwordHash}, updated_at = ${ctx.clock.now()}
+        where organization_id = ${organisationId} and id = ${id} and password_hash = ${from} and removed_at is null`,
+  )
+
 const RoleRow = Type.Object({ project_id: IdOf<ProjectId>(), role: Type.Unsafe<Role>({ type: 'string' }) })
 
 /** The role of a member in a project. Admins and owners of the organisation have none here. */

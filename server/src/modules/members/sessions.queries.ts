@@ -14,13 +14,23 @@ export type NewSession = {
   expiresAt: Date
 }
 
-export const insertSession = (ctx: Ctx, session: NewSession): Promise<SessionId> =>
-  ctx.db.value(
-    IdOf<SessionId>(),
-    sql`with member as (update members set active_at = ${ctx.clock.now()} where id = ${session.memberId})
+const NewId = Type.Object({ id: IdOf<SessionId>() })
+
+/**
+ * Begins a session, of a member who has the password with this hash, if there is one: the update waits for another request that changes it. Undefined if it
+ * was changed.
+ */
+export const insertSession = (ctx: Ctx, session: NewSession, passwordHash: string | null) =>
+  ctx.db.first(
+    NewId,
+    sql`with member as (update members set active_at = ${ctx.clock.now()}
+                        where organization_id = ${session.organisationId} and id = ${session.memberId}
+                          and (${passwordHash}::text is null or password_hash = ${passwordHash})
+                        returning id, organization_id)
         insert into member_sessions (member_id, organization_id, token_hash, address, user_agent, created_at, used_at, expires_at)
-        values (${session.memberId}, ${session.organisationId}, ${session.tokenHash}, ${session.address}, ${session.userAgent},
-                ${ctx.clock.now()}, ${ctx.clock.now()}, ${session.expiresAt})
+        select id, organization_id, ${session.tokenHash}, ${session.address}, ${session.userAgent},
+               ${ctx.clock.now()}::timestamptz, ${ctx.clock.now()}::timestamptz, ${session.expiresAt}::timestamptz
+        from member
         returning id`,
   )
 

@@ -31,17 +31,22 @@ export const endOf = (ctx: Ctx, { used_at, expires_at }: { used_at: Date; expire
 
 const newToken = (ctx: Ctx): string => ctx.secrets.random(TOKEN_BYTES).toString('base64url')
 
-/** Begins a session of a member in a browser, and gives the browser its cookie. */
+/**
+ * Begins a session of a member in a browser, and gives the browser its cookie. With the hash of a password that was checked, undefined if the password
+ * was changed meanwhile.
+ */
 export async function beginSession(
   ctx: Ctx,
   { id: memberId, organization_id: organisationId }: { id: MemberId; organization_id: OrganisationId },
   { address, userAgent, setSession }: Browser,
-): Promise<SessionId> {
+  passwordHash: string | null,
+): Promise<SessionId | undefined> {
   const token = newToken(ctx)
   const expiresAt = after(ctx, ctx.config.CONSOLE_SESSION_H * HOUR_MS)
-  const id = await queries.insertSession(ctx, { memberId, organisationId, tokenHash: sha256(token), address, userAgent, expiresAt })
-  setSession({ token, expiresAt })
-  return id
+  const session = { memberId, organisationId, tokenHash: sha256(token), address, userAgent, expiresAt }
+  const made = await queries.insertSession(ctx, session, passwordHash)
+  if (made) setSession({ token, expiresAt })
+  return made?.id
 }
 
 /** Looks up a session. Throws 401, the same for a token that is unknown, has expired or was revoked. */

@@ -21,10 +21,14 @@ export async function ownerLink(ctx: Ctx, organisationId: OrganisationId): Promi
   return (await queries.hasOwner(ctx, organisationId)) ? null : createLink(ctx, 'owner', organisationId, null)
 }
 
-/** The context of a member who has just signed in. */
-export async function signedIn(ctx: Ctx, member: MemberRow, browser: Browser): Promise<MemberCtx> {
+/**
+ * The context of a member who has just signed in; with a password, the one with this hash. Throws 401 if that was changed meanwhile: the sessions that
+ * were to end with it are those of requests on their way too.
+ */
+export async function signedIn(ctx: Ctx, member: MemberRow, browser: Browser, passwordHash: string | null = null): Promise<MemberCtx> {
   const { id, organization_id: organisationId, name, role } = member
-  const sessionId = await beginSession(ctx, member, browser)
+  const sessionId = await beginSession(ctx, member, browser, passwordHash)
+  if (sessionId === undefined) throw signInFailed()
   return { ...ctx, organisationId, memberId: id, sessionId, role, actor: { kind: 'member', id, name } }
 }
 
@@ -73,8 +77,7 @@ export async function signIn(ctx: Ctx, { email, password, code }: SignInInput, b
     const isRight = await isPassword(ctx, password, member?.password_hash ?? null)
     if (!member || !isRight) throw signInFailed()
     await requireSecondFactor(ctx, member, code)
-    await hashAgain(ctx, member, password)
-    return signedIn(ctx, member, browser)
+    return signedIn(ctx, member, browser, await hashOf(ctx, member, password))
   })
 }
 
@@ -84,8 +87,14 @@ const signInFailed = () =>
     headers: { 'www-authenticate': 'Bearer realm="api"' },
   })
 
-/** A hash that was made with another cost is replaced while the password is known. */
-async function hashAgain(ctx: Ctx, { id, organization_id, password_hash }: MemberRow, password: string): Promise<void> {
-  if (password_hash === null || !isOutdated(ctx, password_hash)) return
-  await queries.setPasswordHash(ctx, organization_id, id, await hashPassword(ctx, password))
+/** The hash of a right password. One that was made with another cost is replaced while the password is known. Throws 401 if the password was changed. */
+async function hashOf(ctx: Ctx, { id, organization_id, password_hash }: MemberRow, password: string): Promise<string> {
+  const hash = password_hash as string
+  if (!isOutdated(ctx, hash)) return hash
+  const again = await hashPassword(ctx, password)
+  if ((await queries.replacePasswordHash(ctx, organization_id, id, hash, again)) === 1) return again
+  // Either the password was changed, or another sign-in with it was first.
+  const now = (await queries.findMember(ctx, organization_id, id))?.password_hash ?? null
+  if (now === null || !(await isPassword(ctx, password, now))) throw signInFailed()
+  return now
 }
