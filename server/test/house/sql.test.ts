@@ -81,6 +81,7 @@ const MAY: Record<string, string> = {
   'members.lockMembers': 'a lock, no table',
   'members.insertMail': 'a mail of the server: its address may be that of no member',
   'members.claimMail': 'a mail of the server: its address may be that of no member',
+  'members.changeMail': 'a mail of the server: its address may be that of no member',
   'members.deleteMail': 'a mail of the server: its address may be that of no member',
   'members.delayMail': 'a mail of the server: its address may be that of no member',
   'members.nextMailAt': 'finds when the next work is due',
