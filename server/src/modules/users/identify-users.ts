@@ -8,10 +8,10 @@ import type { UserChanges } from './changes.ts'
 import { type ErasedIds, erasedIdsOf } from './erased-ids.ts'
 import type { Profile, UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
-import { USER_GONE, upsertUsers } from './upsert-users.ts'
+import { USER_DELETED, upsertUsers } from './upsert-users.ts'
 
 /** The user of an update; why the update is invalid; or that its user was erased or removed before it was applied. */
-export type IdentifiedUser = { userId: UserId } | { faults: Fault[] } | { isGone: true }
+export type IdentifiedUser = { userId: UserId } | { faults: Fault[] } | { isDeleted: true }
 
 /** Finds the user of each update, in order. Creates, links, merges and changes users where the updates require it. */
 export async function identifyUsers(
@@ -28,7 +28,7 @@ export async function identifyUsers(
     if (userId !== undefined) return { userId }
     const outcome = upserted.next().value
     if (!outcome) throw new Error('Every update that was not resolved has an outcome.')
-    if (outcome === USER_GONE) return { isGone: true }
+    if (outcome === USER_DELETED) return { isDeleted: true }
     return 'user' in outcome ? { userId: outcome.user.id } : outcome
   })
   return { users, changes }

@@ -14,7 +14,7 @@ import * as saving from './save.queries.ts'
 export type UpsertOutcome = { user: UserRecord } | { faults: Fault[] }
 
 /** The outcome of an update for a user who was erased or removed before it was applied. Nothing is saved. */
-export const USER_GONE: UpsertOutcome = { faults: [{ code: 'resource_missing', message: 'The user of the update was deleted.' }] }
+export const USER_DELETED: UpsertOutcome = { faults: [{ code: 'resource_missing', message: 'The user of the update was deleted.' }] }
 
 type Upserted = { outcomes: UpsertOutcome[]; changes: UserChanges }
 
@@ -29,7 +29,7 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
   const created: { snapshot: UserRecord; user: UserRecord }[] = []
   const outcomes = updates.map(({ profile, at, user_id }): UpsertOutcome => {
     const applied = user_id === undefined ? profile : boundTo(known.get(user_id), profile)
-    if (!applied) return USER_GONE
+    if (!applied) return USER_DELETED
     const outcome = applyProfile(users, applied, at, normalise)
     if ('fault' in outcome) return { faults: [outcome.fault] }
     const { user } = outcome

@@ -441,9 +441,9 @@ describe('user tokens', () => {
     await w.post(batch, [{ anonymous_id: 'v' }])
     const headers = { 'x-service-user-token': await w.token('v') }
     await w.post('/api/client/events', [{ name: 'cart', user: { data: { seen: 1 } } }], { key: w.keys.public, headers })
-    const [visitor] = (await w.get('/api/client/users')).body.results
-    await inTx(w.ctx, (ctx) => unlinkRemoved(ctx, [visitor.id]))
-    await w.db.run(sql`delete from users where project_id = ${w.projectId} and id = ${visitor.id}`)
+    const [anonymous] = (await w.get('/api/client/users')).body.results
+    await inTx(w.ctx, (ctx) => unlinkRemoved(ctx, [anonymous.id]))
+    await w.db.run(sql`delete from users where project_id = ${w.projectId} and id = ${anonymous.id}`)
     await w.drain()
     expect((await w.get('/api/client/users')).body.results).toEqual([])
     const parked = await w.db.first(
@@ -511,16 +511,16 @@ test('an id that is linked while an erasure waits for the user is deleted too', 
 test('an erasure that waited for a merge or another erasure of the user is a 404 without a receipt', async () => {
   await using w = await world()
   const { body } = await w.post(batch, [{ external_id: 'kim' }, { anonymous_id: 'v' }, { external_id: 'lee' }])
-  const [kim, visitor, lee] = body.results.map((result: { user: { id: number } }) => result.user.id)
+  const [kim, anonymous, lee] = body.results.map((result: { user: { id: number } }) => result.user.id)
   const erased = sql`update users set erase_requested_at = ${w.clock.now()} where project_id = ${w.projectId} and id = ${lee}`
   expect((await besides(w, erased, () => w.delete('/api/client/users/lee'))).status).toBe(404)
-  const merged = sql`update users set merged_into = ${kim} where project_id = ${w.projectId} and id = ${visitor}`
+  const merged = sql`update users set merged_into = ${kim} where project_id = ${w.projectId} and id = ${anonymous}`
   expect((await besides(w, merged, () => w.delete('/api/client/users/v'))).status).toBe(404)
   const Row = Type.Object({ receipts: Type.Integer(), marked: Type.Integer() })
   const left = await w.db.first(
     Row,
     sql`select (select count(*) from erasures where project_id = ${w.projectId}) as receipts,
-               (select count(*) from users where project_id = ${w.projectId} and id = ${visitor} and erase_requested_at is not null) as marked`,
+               (select count(*) from users where project_id = ${w.projectId} and id = ${anonymous} and erase_requested_at is not null) as marked`,
   )
   expect(left).toEqual({ receipts: 0, marked: 0 })
 })

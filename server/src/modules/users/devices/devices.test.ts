@@ -107,12 +107,12 @@ test('devices that are registered with one token at the same time: one of them k
 test('a device that is registered for a user who was just merged belongs to the one who remains, and for an erased user it is a 404', async () => {
   await using w = await world()
   const { body } = await w.post('/api/client/users/batch', [{ anonymous_id: 'v' }, { external_id: 'kim' }])
-  const [visitor, kim] = body.results.map((result: { user: { id: UserId } }) => result.user.id)
+  const [anonymous, kim] = body.results.map((result: { user: { id: UserId } }) => result.user.id)
   await w.post('/api/client/users/batch', [{ external_id: 'kim', anonymous_id: 'v' }])
-  expect(await registerDevice(w.ctx, visitor, { device_id: 'phone', token: 't1' })).toMatchObject({ has_token: true })
+  expect(await registerDevice(w.ctx, anonymous, { device_id: 'phone', token: 't1' })).toMatchObject({ has_token: true })
   expect(await user(w, 'kim')).toMatchObject({ id: kim, has_push_device: true, devices: [{ device_id: 'phone' }] })
   await w.delete('/api/client/users/kim')
-  await expect(registerDevice(w.ctx, visitor, { device_id: 'tablet', token: 't2' })).rejects.toMatchObject({ code: 'resource_missing' })
+  await expect(registerDevice(w.ctx, anonymous, { device_id: 'tablet', token: 't2' })).rejects.toMatchObject({ code: 'resource_missing' })
 })
 
 test('a device that is registered while the token of another one is cleared: the user has a push device', async () => {
