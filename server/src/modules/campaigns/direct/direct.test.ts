@@ -108,9 +108,9 @@ describe('POST /messages', () => {
       Type.Object({ campaign_id: Type.Integer() }),
       sql`select campaign_id from links where project_id = ${w.projectId} order by campaign_id`,
     )
-    const sent = await Promise.all(
-      body.results.map(async ({ message }: any) => (await w.get(`${MESSAGES}/${message.id}`)).body.campaign_id),
-    )
+    const campaignOf = async (id: number): Promise<number> => (await w.get(`${MESSAGES}/${id}`)).body.campaign_id
+    const ids: number[] = body.results.map(({ message }: any) => message.id)
+    const sent = await Promise.all(ids.map(campaignOf))
     expect(saved.map(({ campaign_id }) => campaign_id)).toEqual(sent.sort((a, b) => a - b))
   })
 
