@@ -8,11 +8,12 @@ import { movePositions } from './merging.queries.ts'
 const [ANA, BO, LEE] = [1, 2, 3] as UserId[] as [UserId, UserId, UserId]
 
 const day = (number: number) => `2027-01-0${number}T00:00:00.000Z`
-const old = { entered_at: day(1), ended_at: day(2), outcome: 'exited', arm: 'a', goals: { bought: day(1), big: day(2) } }
-const recent = { entered_at: day(3), ended_at: day(4), outcome: 'completed', arm: 'b', goals: { bought: day(3), paid: day(4) } }
-const inNoArm = { entered_at: day(5), ended_at: null, outcome: null, arm: null, goals: {} }
+type Past = { entered_at: string; ended_at: string | null; outcome: string | null; arm: string | null; goals: Record<string, string> }
+const old: Past = { entered_at: day(1), ended_at: day(2), outcome: 'exited', arm: 'a', goals: { bought: day(1), big: day(2) } }
+const recent: Past = { entered_at: day(3), ended_at: day(4), outcome: 'completed', arm: 'b', goals: { bought: day(3), paid: day(4) } }
+const inNoArm: Past = { entered_at: day(5), ended_at: null, outcome: null, arm: null, goals: {} }
 
-const save = (w: World, user: UserId, { entered_at, ended_at, outcome, arm, goals }: typeof old | typeof inNoArm) =>
+const save = (w: World, user: UserId, { entered_at, ended_at, outcome, arm, goals }: Past) =>
   select(
     w,
     `insert into journey_users (project_id, user_id, journey_id, entered, exited, last_entered_at, last_ended_at, last_outcome, arm, goals)

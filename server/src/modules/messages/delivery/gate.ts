@@ -137,7 +137,7 @@ const putAside = gathered<Putting, never>(async (_, puttings) => {
       )
     }),
   )
-  return new Map()
+  return new Map<Putting, never>()
 })
 
 /** Puts an email aside that goes to a paused site, as its mail hosts tell. */
