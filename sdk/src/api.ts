@@ -41,7 +41,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project and everything in it
-         * @description Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name of the project, so that a wrong id deletes nothing.
+         * @description Its keys stop working at once (within five seconds on other server processes), and no more messages are sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name of the project, so that a wrong id deletes nothing.
          */
         delete: operations["deleteProject"];
         options?: never;
@@ -133,7 +133,7 @@ export interface paths {
         post?: never;
         /**
          * Archive an API key
-         * @description All processes refuse it within five seconds.
+         * @description All server processes refuse the key within five seconds.
          */
         delete: operations["deleteKey"];
         options?: never;
@@ -192,7 +192,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name or the roles of a member
-         * @description The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one.
+         * @description The new roles apply from the member’s next request. Only an owner may change an owner. An organisation always keeps at least one owner.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Begin single sign-on
-         * @description Send the browser to `url`, and keep the `binding` in it. Both are valid for ten minutes and can be used once.
+         * @description Send the browser to `url`, and keep `binding` in the browser. Both are valid for ten minutes and can be used once.
          */
         post: operations["beginSignInSingleSignOn"];
         delete?: never;
@@ -534,13 +534,13 @@ export interface paths {
         };
         /**
          * Read the ways to sign in to this server
-         * @description For the page on which members sign in.
+         * @description The console’s sign-in page uses this operation.
          */
         get: operations["getSignIn"];
         put?: never;
         /**
          * Sign in to the console
-         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`. With `passkey_required`, sign in with the passkey, or send a recovery code.
+         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. If the reply has the reason `code_required`, repeat the request with a `code`. If the reason is `passkey_required`, sign in with the passkey, or repeat the request with a recovery code.
          */
         post: operations["signIn"];
         delete?: never;
@@ -600,7 +600,7 @@ export interface paths {
         put?: never;
         /**
          * End the session of this browser
-         * @description The reply deletes the session cookie. Other sessions of the member stay. A session that began with single sign-on can be ended at the provider too, at the `url`.
+         * @description The reply deletes the session cookie. Other sessions of the member stay. For a session that began with single sign-on, send the browser to `url` to end the session at the provider too.
          */
         post: operations["signOut"];
         delete?: never;
@@ -617,7 +617,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read who is signed in, with the projects and the role in each
+         * Read the signed-in member, with their projects and the role in each
          * @description Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header, they apply to the organisation.
          */
         get: operations["getSession"];
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Read when the session of this browser ends
-         * @description For a warning before the session ends. This request does not extend the session; `GET /api/console/session` does.
+         * @description Use this to warn the member before the session ends. This request does not extend the session; `GET /api/console/session` does.
          */
         get: operations["getSessionEnd"];
         put?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         /**
          * Read a user by external id
-         * @description A user without an external id is found by anonymous id. `suppressions` lists the channels whose messages do not reach the user.
+         * @description A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.
          */
         get: operations["getUser"];
         put?: never;
@@ -806,7 +806,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an erasure
-         * @description It contains only numbers and the id of the user, and is never deleted.
+         * @description The receipt contains only numbers and the id of the user. It is never deleted.
          */
         get: operations["getUserErasure"];
         put?: never;
@@ -826,7 +826,7 @@ export interface paths {
         };
         /**
          * Export everything about a user
-         * @description The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users that were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project can run three exports at a time.
+         * @description The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users who were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project can run three exports at a time.
          */
         get: operations["getUserExport"];
         put?: never;
@@ -848,7 +848,7 @@ export interface paths {
         put?: never;
         /**
          * Create a short-lived user token
-         * @description Send it in the header `X-Service-User-Token` with a publishable key.
+         * @description Send the token in the header `X-Service-User-Token`, together with a publishable key.
          */
         post: operations["createUserSession"];
         delete?: never;
@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves to this user.
+         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -886,7 +886,7 @@ export interface paths {
         };
         /**
          * List the attribute register
-         * @description The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in it.
+         * @description The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in the register.
          */
         get: operations["listAttributes"];
         put?: never;
@@ -906,8 +906,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the label of an attribute of `data`, which roles can read it and whether it is personal data
-         * @description A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.
+         * Set which roles can read an attribute of `data`, its label, and whether it is personal data
+         * @description A member that is left out gets its default: every role can read the attribute, it is not hidden, user tokens cannot read it, it has no label, and it is not personal data. The attribute need not exist yet.
          */
         put: operations["setAttribute"];
         post?: never;
@@ -952,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Record up to 100 behavioural events
-         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. It can introduce a limited number of event names, keys of `data` and user attributes a day.
+         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. The publishable keys of a project can introduce a limited number of new event names, keys of `data` and user attributes each day.
          */
         post: operations["createEvents"];
         delete?: never;
@@ -970,7 +970,7 @@ export interface paths {
         };
         /**
          * Count events by name and day
-         * @description Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Events of users who were erased are included.
+         * @description Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Events of users who were erased are included.
          */
         get: operations["listEventStats"];
         put?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
         };
         /**
          * List the events of a user, latest first
-         * @description Includes the events of users who were merged into this one. `since` is included, `until` is not.
+         * @description Includes the events of users who were merged into this one. The period includes `since` and excludes `until`.
          */
         get: operations["listUserEvents"];
         put?: never;
@@ -1054,7 +1054,7 @@ export interface paths {
         };
         /**
          * Read a subscription type
-         * @description `default_state` is the state of users without a stored one.
+         * @description `default_state` is the state of users who have no stored state.
          */
         get: operations["getSubscription"];
         put?: never;
@@ -1152,7 +1152,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress addresses
-         * @description Suppressed addresses get no messages, whatever the subscription states of their users. Either all items are applied, or none are. A stronger reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
+         * @description Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger reason replaces a weaker one. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
          */
         post: operations["createSuppressions"];
         delete?: never;
@@ -1216,7 +1216,7 @@ export interface paths {
         put?: never;
         /**
          * Preview the preference page with a theme
-         * @description The page is that of a user who has not made any choices, with the subscription types of the project. Without `theme`, the project’s theme is used.
+         * @description The preview shows the page for a user who has not made any choices, with the project’s subscription types. Without `theme`, the project’s theme is used.
          */
         post: operations["previewPageTheme"];
         delete?: never;
@@ -1258,14 +1258,14 @@ export interface paths {
         };
         /**
          * Read a list
-         * @description `progress` shows how far a list that is `building` is.
+         * @description While `state` is `building`, `progress` shows how much of the list has been built.
          */
         get: operations["getList"];
         put?: never;
         post?: never;
         /**
          * Archive a list that is not in use
-         * @description Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
+         * @description The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
          */
         delete: operations["deleteList"];
         options?: never;
@@ -1288,7 +1288,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived list
-         * @description A static list has its former users. A dynamic list is built again and is empty until its `state` is `ready`. Refused if its rule refers to something that no longer exists.
+         * @description A static list gets its former users back. A dynamic list is built again and is empty until its `state` is `ready`. The request is refused if the rule of the list refers to something that no longer exists.
          */
         post: operations["unarchiveList"];
         delete?: never;
@@ -1434,7 +1434,7 @@ export interface paths {
         };
         /**
          * Read the daily sizes of lists in the last 30 days
-         * @description One number for each day, stored early on that day in UTC. New and archived lists have no numbers.
+         * @description One number for each day, stored early on that day in UTC. A new list has no number until the next day. Archived lists are left out.
          */
         get: operations["listListSizes"];
         put?: never;
@@ -1494,7 +1494,7 @@ export interface paths {
         };
         /**
          * List the imports of a list
-         * @description The newest is first.
+         * @description Newest first.
          */
         get: operations["listListImports"];
         put?: never;
@@ -1556,7 +1556,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have since got events, devices, a consent or a static list of their own. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.
+         * @description An import can be undone for 24 hours after it ended. The work is done in the background. Users that the import created are removed with their data. A created user stays if, since the import, their profile has changed, another user was merged into them, or they got events, devices, consent entries or another static list. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.
          */
         post: operations["undoListImport"];
         delete?: never;
@@ -1730,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a campaign that is `scheduled`, `loading` or `running`
-         * @description Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; every reply has `is_paused` and `paused_at`. Pausing again changes nothing.
+         * @description Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` does not change. While the campaign is paused, replies have `is_paused` and `paused_at`. Pausing again changes nothing.
          */
         post: operations["pauseCampaign"];
         delete?: never;
@@ -1808,7 +1808,7 @@ export interface paths {
         };
         /**
          * Read the template of a locale
-         * @description Only the template of exactly this locale and variant.
+         * @description Returns only the template with exactly this locale and variant, without a fallback.
          */
         get: operations["getCampaignTemplate"];
         /**
@@ -2126,7 +2126,7 @@ export interface paths {
         put?: never;
         /**
          * Measure a text message for a sample of users
-         * @description Renders the message for up to 1,000 users who would get it: the first users in the lists of a blast, or else the newest users with a phone number. Nothing is sent. Uses the stored templates, or `template` for all users, which is not saved. Other channels return 422.
+         * @description Renders the message for up to 1,000 users who would get it: the first users in the campaign’s lists or, for a campaign without lists, the newest users with a phone number. Nothing is sent. If the request has a `template`, it is used for all users and not saved. Otherwise, the stored templates are used. Other channels return 422.
          */
         post: operations["textCampaignSizes"];
         delete?: never;
@@ -2212,7 +2212,7 @@ export interface paths {
         };
         /**
          * Describe the kinds of step, for editors
-         * @description Each kind of step with a label, the JSON Schema of its `data`, and an example that is also given in words. No member of `data` is required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.
+         * @description For each kind of step, the reply has a label, the JSON Schema of its `data`, and an example with a description in words. No member of `data` is required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.
          */
         get: operations["getJourneyMeta"];
         put?: never;
@@ -2246,7 +2246,7 @@ export interface paths {
         head?: never;
         /**
          * Change a journey or its status
-         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see the changes when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
+         * @description Members that are left out do not change. `settings` replaces all settings of the draft. The changes apply to users once the draft is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -2262,7 +2262,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived journey
-         * @description A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.
+         * @description A journey that was live is restored with the status `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.
          */
         post: operations["unarchiveJourney"];
         delete?: never;
@@ -2280,12 +2280,12 @@ export interface paths {
         };
         /**
          * Read the steps of a journey
-         * @description An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.
+         * @description The reply is an object with one member for each step, under the key of the step. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.
          */
         get: operations["listJourneySteps"];
         /**
          * Replace all steps of the draft of a journey
-         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. Users see the steps when the journey is published. A live journey that was never published goes live with them at once; if they have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.
+         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. The steps apply to users once the journey is published. In a live journey that was never published, the steps go live at once; if the steps have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.
          */
         put: operations["setJourneySteps"];
         post?: never;
@@ -2326,7 +2326,7 @@ export interface paths {
         put?: never;
         /**
          * Show what a publication would do
-         * @description The same reply as publishJourney, with all faults in `faults`. Nothing changes.
+         * @description Returns the same reply as publishJourney, with all faults in `faults`. Nothing is saved.
          */
         post: operations["previewJourneyPublish"];
         delete?: never;
@@ -2384,7 +2384,7 @@ export interface paths {
         };
         /**
          * Compare two versions of a journey
-         * @description Positions on the screen are not compared.
+         * @description The positions of steps in the editor are not compared.
          */
         get: operations["getJourneyDiff"];
         put?: never;
@@ -2406,7 +2406,7 @@ export interface paths {
         put?: never;
         /**
          * Switch a journey off and let its users finish
-         * @description No further user enters. With `within`, users who are still inside after that time exit with the reason `drained`.
+         * @description No more users enter. With `within`, users who are still inside after that time exit with the reason `drained`.
          */
         post: operations["drainJourney"];
         delete?: never;
@@ -2546,7 +2546,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the decision about a user at the current step
-         * @description For users whose decision failed. Replies about such a user have `parked`.
+         * @description Use this when the decision about a user has failed. Replies about such a user have the member `parked`.
          */
         post: operations["retryJourneyUser"];
         delete?: never;
@@ -2564,7 +2564,7 @@ export interface paths {
         };
         /**
          * Show what happened to a user in a journey
-         * @description Every decision with its reason, as a code and as a sentence. Empty for a user who never entered.
+         * @description The reply has every decision with its reason, as a code and as a sentence. For a user who never entered, there are none.
          */
         get: operations["getJourneyUser"];
         put?: never;
@@ -2648,7 +2648,7 @@ export interface paths {
         };
         /**
          * Explain why a user did or did not enter a journey
-         * @description The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is the reason why the user did not enter.
+         * @description The reply has the last 20 events and list changes that could have made the user enter the live version. Each has its checks, in order. The first check that failed is the reason why the user did not enter.
          */
         get: operations["getJourneyUserExplain"];
         put?: never;
@@ -2690,7 +2690,7 @@ export interface paths {
         put?: never;
         /**
          * Start a backtest of a journey
-         * @description Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.
+         * @description Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time; a request while another backtest is running gets 422. A project can start 10 backtests in 24 hours; further requests get 429.
          */
         post: operations["backtestJourney"];
         delete?: never;
@@ -2708,7 +2708,7 @@ export interface paths {
         };
         /**
          * Read a backtest of a journey
-         * @description The progress, and the result once it is finished.
+         * @description The reply has the progress and, once the backtest has finished, the result.
          */
         get: operations["getJourneyBacktest"];
         put?: never;
@@ -2732,7 +2732,7 @@ export interface paths {
         };
         /**
          * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and list changes
-         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.
+         * @description The feed of a project begins with the first request for it. Items are kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -2752,7 +2752,7 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description There is an entry for each configuration change: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. It is committed together with the change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
+         * @description There is an entry for each configuration change. This includes changes to projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. Each entry is committed together with its change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
          */
         get: operations["getAudit"];
         put?: never;
@@ -2772,7 +2772,7 @@ export interface paths {
         };
         /**
          * Check that no entry of the audit log was changed or removed
-         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.
+         * @description Each entry has the hash of the one before it. The check computes all hashes of the project again (with an organisation key, those of the organisation) and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -2792,9 +2792,9 @@ export interface paths {
         };
         /**
          * List the last requests of the project, newest first
-         * @description The API log keeps the latest `API_LOG_MAX` requests of each project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads by the console and requests without a valid key of the project are not logged.
+         * @description The API log keeps the latest `API_LOG_MAX` requests of each project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests of a project that succeed and the first 20 that fail; `left_out` counts the others. Reads by the console and requests without a valid key of the project are not logged.
          *
-         *     Headers, replies and error messages are not kept. A value in the path, query or body is kept only if this description limits it to a fixed set of values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as text, addresses, attributes and event data, only the type and size are kept: `[text, 12 characters]`.
+         *     Headers, replies and error messages are not kept. A value in the path, query or body is kept only if this API description limits it to a fixed set of values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as text, addresses, attributes and event data, only the type and size are kept: `[text, 12 characters]`.
          */
         get: operations["listRequests"];
         put?: never;
@@ -2814,7 +2814,7 @@ export interface paths {
         };
         /**
          * Read the state of the project at a glance
-         * @description Problems first, with what to do; then the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
+         * @description The reply has the current problems and what to do about them, the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2834,7 +2834,7 @@ export interface paths {
         };
         /**
          * Report message results by day, channel, campaign and journey
-         * @description A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so that rates compare the same messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.
+         * @description A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so each rate refers to one set of messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Numbers are exact, and include messages that were deleted because of their age.
          */
         get: operations["listReportMessages"];
         put?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         };
         /**
          * Find users, campaigns, journeys, lists, webhook endpoints and domains by name
-         * @description At most five of each kind, matched in the same way as `q` in their lists. Users are found by their ids and addresses.
+         * @description Returns at most five matches of each kind. The text is matched in the same way as `q` in the list of that kind. Users are found by their ids and addresses.
          */
         get: operations["getSearch"];
         put?: never;
@@ -2934,7 +2934,7 @@ export interface paths {
         };
         /**
          * Read a message: its state, content and timeline
-         * @description The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has none.
+         * @description The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has no id.
          */
         get: operations["getMessage"];
         put?: never;
@@ -3018,7 +3018,7 @@ export interface paths {
         };
         /**
          * Check a sandbox message for problems
-         * @description Runs the template lints, and classifies each link. No link is requested.
+         * @description Runs the template lints, and classifies each link. The links are not opened.
          */
         get: operations["getSandboxMessageCheck"];
         put?: never;
@@ -3040,7 +3040,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sandbox email to a member of the team
-         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices are recorded for that user.
+         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links are those of the original recipient: opens, clicks and choices are recorded for that user.
          */
         post: operations["releaseSandboxMessage"];
         delete?: never;
@@ -3063,7 +3063,7 @@ export interface paths {
         get: operations["getSendingPolicy"];
         /**
          * Set frequency caps and quiet hours
-         * @description A message that is over a cap, or due in quiet hours, waits. If the wait would outlast its deadline, it is skipped at once: with `frequency_cap` for a cap, with `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.
+         * @description A message that is over a cap, or due in quiet hours, waits. If the wait would outlast the message’s deadline, the message is skipped at once, with the reason `frequency_cap` for a cap or `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.
          */
         put: operations["setSendingPolicy"];
         post?: never;
@@ -3082,7 +3082,7 @@ export interface paths {
         };
         /**
          * List the recipients in the mail queue, newest first
-         * @description The email that the provider `mta` delivers, one item per recipient, with its site, its attempts and the time of the next one. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
+         * @description Lists the email that the provider `mta` delivers. There is one item per recipient, with the mail site, the attempts and the time of the next attempt. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
          */
         get: operations["getMailQueue"];
         put?: never;
@@ -3124,7 +3124,7 @@ export interface paths {
         put?: never;
         /**
          * Pause email delivery
-         * @description Holds the queued email of a campaign or to a site or, with an empty body, all queued email of the project. Email that is already being delivered is not held.
+         * @description Holds the queued email of one campaign or to one mail site. With an empty body, holds all queued email of the project. Email that is already being delivered is not held.
          */
         post: operations["pauseMailQueue"];
         delete?: never;
@@ -3164,7 +3164,7 @@ export interface paths {
         put?: never;
         /**
          * Retry queued email now
-         * @description Applies to recipients that are waiting for their next attempt and meet all conditions.
+         * @description Applies to recipients that are waiting for their next attempt and meet all conditions in the request.
          */
         post: operations["retryMailQueue"];
         delete?: never;
@@ -3184,7 +3184,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel queued email
-         * @description Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions are affected.
+         * @description Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions in the request are affected.
          */
         post: operations["cancelMailQueue"];
         delete?: never;
@@ -3202,12 +3202,12 @@ export interface paths {
         };
         /**
          * Read the faults of the sandbox
-         * @description Each is 0 unless it was set.
+         * @description Each value is 0 unless it was set.
          */
         get: operations["getSandboxFaultPolicy"];
         /**
          * Set the faults of the sandbox
-         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
+         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all values to 0 to switch the faults off. Messages of other providers are not affected.
          */
         put: operations["setSandboxFaultPolicy"];
         post?: never;
@@ -3226,7 +3226,7 @@ export interface paths {
         };
         /**
          * List the kinds of provider, with the JSON Schema of their settings
-         * @description For forms: `settings` is the JSON Schema of the settings of a kind.
+         * @description Use this to build forms: `settings` is the JSON Schema of the settings of a kind of provider.
          */
         get: operations["getProviderMeta"];
         put?: never;
@@ -3284,7 +3284,7 @@ export interface paths {
         head?: never;
         /**
          * Change a provider
-         * @description Settings that the request does not contain, such as secrets, stay unchanged. `is_default` replaces the previous default of the channel.
+         * @description Settings that the request does not contain, such as secrets, stay unchanged. With `is_default`, the provider replaces the previous default of the channel.
          */
         patch: operations["updateProvider"];
         trace?: never;
@@ -3318,13 +3318,13 @@ export interface paths {
         };
         /**
          * List the custom domains of the project
-         * @description `records` has the records that a domain needs, with what the last check found.
+         * @description `records` has the records that a domain needs, with the results of the last check.
          */
         get: operations["listDomains"];
         put?: never;
         /**
          * Add a custom domain
-         * @description The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.
+         * @description The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, the domain gets two keys that sign emails (DKIM): an RSA key of 2,048 bits and an Ed25519 key. Publish the records of both. Carillon checks the records again every hour, and every day once they are found.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -3356,7 +3356,7 @@ export interface paths {
         head?: never;
         /**
          * Change whether a custom domain is the default of the project
-         * @description Campaigns without a domain use the default. Setting it replaces the previous default.
+         * @description Campaigns without a domain use the default. A new default replaces the previous one.
          */
         patch: operations["updateDomain"];
         trace?: never;
@@ -3372,7 +3372,7 @@ export interface paths {
         put?: never;
         /**
          * Check the DNS records of a custom domain
-         * @description The reply contains the result and, if it failed, the problem. A verified domain whose records are missing is no longer used. The background checks stop using it only after three failures in a row.
+         * @description The reply contains the result and, if it failed, the problem. If records of a verified domain are missing, this request stops its use at once. Background checks do so only after three failures in a row.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -3435,7 +3435,7 @@ export interface paths {
         get: operations["getDomainWarmUp"];
         /**
          * Set the warm-up plan of a sending domain
-         * @description While a plan is active, each mail site gets no more emails from the domain in a day than its ceiling, which grows while few of them bounce or are deferred. Further emails wait until the next day. It applies to email that this server delivers itself (provider `mta`).
+         * @description While a plan is active, each mail site gets no more emails from the domain in a day than its ceiling, which grows while few of them bounce or are deferred. Further emails wait until the next day. The plan applies to email that this server delivers itself (provider `mta`).
          */
         put: operations["setDomainWarmUp"];
         post?: never;
@@ -3454,7 +3454,7 @@ export interface paths {
         };
         /**
          * Count deliveries with and without TLS, by day and domain
-         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host requires TLS through DANE, and `sts` if the domain requires it through MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null for the total of successes without a policy and of domains beyond 1,000 a day. Counts are kept for 30 days.
+         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host requires TLS through DANE, and `sts` if the domain requires it through MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null in rows that are totals: of successes without a policy, and of domains beyond the first 1,000 of a day. Counts are kept for 30 days.
          */
         get: operations["listTlsResults"];
         put?: never;
@@ -3514,7 +3514,7 @@ export interface paths {
         };
         /**
          * Stream the inbox changes of the signed-in user
-         * @description Server-sent events, from now on or after the event in `Last-Event-ID`. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.
+         * @description Sends server-sent events from now on or, with `Last-Event-ID`, from after that event. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.
          */
         get: operations["getOwnUserMessageStream"];
         put?: never;
@@ -3594,7 +3594,7 @@ export interface paths {
         };
         /**
          * List bounces and complaints by mail site and day
-         * @description Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.
+         * @description Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email. They are counted on the day of the report.
          */
         get: operations["listMailSiteDays"];
         put?: never;
@@ -3614,7 +3614,7 @@ export interface paths {
         };
         /**
          * List the mail sites that the project delivers to
-         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. The reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.
+         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. For each site, the reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.
          */
         get: operations["listMailSites"];
         put?: never;
@@ -3634,7 +3634,7 @@ export interface paths {
         };
         /**
          * Read a mail site
-         * @description Its limits, its state and the results of the attempts of the last 24 hours.
+         * @description The reply has the site’s limits and state, and the results of the attempts of the last 24 hours.
          */
         get: operations["getMailSite"];
         /**
@@ -3682,7 +3682,7 @@ export interface paths {
         };
         /**
          * Count the attempts of each endpoint in the last 24 hours
-         * @description By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.
+         * @description Attempts are counted by hour, in UTC, from `first_hour` to the current hour. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.
          */
         get: operations["listWebhookAttempts"];
         put?: never;
@@ -3936,7 +3936,7 @@ export interface paths {
         put?: never;
         /**
          * Score the sentiment of an English text
-         * @description The score adds up the values of the words that express a sentiment. `comparative` is the score divided by the number of words.
+         * @description The score is the sum of the values of the words that express a sentiment. `comparative` is the score divided by the number of words.
          */
         post: operations["sentimentScore"];
         delete?: never;
@@ -4177,7 +4177,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Delivery to this recipient is delayed. It will be tried again
+         * Delivery to this recipient is delayed and will be tried again
          * @description Sent to each endpoint that subscribes to `delivery.dsn-temp-fail`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryDsnTempFailEvent"];
@@ -4457,7 +4457,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A recipient reported a message as spam, and was unsubscribed from its subscription type
+         * A recipient reported a message as spam. The event shows whether the address was suppressed and the user unsubscribed
          * @description Sent to each endpoint that subscribes to `incoming-report.abuse-report`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onIncomingReportAbuseReportEvent"];
@@ -4720,7 +4720,7 @@ export interface components {
                  */
                 host?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -4839,9 +4839,9 @@ export interface components {
              * @enum {string|null}
              */
             min_role?: "support" | "smtpproxy" | "editor" | "publisher" | "admin" | null;
-            /** @description No key can read it. */
+            /** @description If true, no key can read the attribute. */
             hidden?: boolean;
-            /** @description A user token can read it. */
+            /** @description If true, a user token can read the attribute. */
             end_user?: boolean;
             /** @description The name that your team uses. The console shows it beside the attribute. */
             label?: string | null;
@@ -4927,7 +4927,7 @@ export interface components {
             details: {
                 [key: string]: unknown;
             } | null;
-            /** @description The `hash` of the entry before; empty for the first. */
+            /** @description The `hash` of the previous entry; empty for the first entry. */
             previous_hash: string;
             /** @description SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members. */
             hash: string;
@@ -4935,7 +4935,7 @@ export interface components {
             object: {
                 /** @description The kind of object. */
                 type: string;
-                /** @description Its id, as text, because some kinds have a name instead of a number. */
+                /** @description The object’s id, as text, because some kinds of object have a name instead of a number. */
                 id: string | null;
                 /** @description Its name at that time. */
                 name: string | null;
@@ -5059,7 +5059,7 @@ export interface components {
             /** @description The number of items that failed. */
             failed: number;
         };
-        /** @description A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same. */
+        /** @description A random sample of users. For each seed, every user has a fixed number from 0 to 99. The numbers are evenly distributed. */
         BucketCondition: {
             /** @description The seed: any text. Another seed gives another sample. */
             bucket: string;
@@ -5140,7 +5140,7 @@ export interface components {
              * @enum {string}
              */
             state: "draft" | "scheduled" | "loading" | "running" | "finished" | "aborting" | "aborted";
-            /** @description The lists that it is sent to. */
+            /** @description The lists that the campaign is sent to. */
             list_ids: number[];
             /** @description The lists whose users are skipped. */
             exclusion_list_ids: number[];
@@ -5227,7 +5227,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5277,7 +5277,7 @@ export interface components {
             delivery: {
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description All messages, one for each user of the audience or for each event that matched. Skipped messages are included. */
+                /** @description All messages, including skipped ones. A blast has one for each user of its audience. A trigger campaign has one for each time that an event, a request or a journey sends it. */
                 total: number;
                 /** @description Messages that were opened. */
                 opens: number;
@@ -5394,7 +5394,7 @@ export interface components {
                  */
                 content?: string;
             } | null;
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5637,7 +5637,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5841,7 +5841,7 @@ export interface components {
                  */
                 variant: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
                 /**
-                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); with other providers it is a warning.
+                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses the email (`failed`). With other providers, this problem is only a warning.
                  * @enum {string}
                  */
                 kind: "render_failed" | "empty_variable" | "no_template" | "unverified_domain";
@@ -6539,19 +6539,19 @@ export interface components {
             user_agent?: string;
             /** @description The id of the request. */
             request_id: string;
-            /** @description The id of the message that was answered. */
+            /** @description The id of the message that the user reacted to. */
             message_id?: number;
             /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
         } | {
-            /** @description The id of the message that was answered. */
+            /** @description The id of the message that the user reacted to. */
             message_id: number;
             /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
         } | {
-            /** @description The word of the text message. */
+            /** @description The keyword in the text message. */
             keyword: string;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
@@ -6563,7 +6563,7 @@ export interface components {
             /** @description The id of the entrance. */
             entrance_id: number;
         } | {
-            /** @description The ids of the users that were merged. */
+            /** @description The ids of the users who were merged. */
             merged_user_ids: number[];
         } | {
             /**
@@ -6588,7 +6588,7 @@ export interface components {
             /** @description The organisation of the member. */
             organisation: components["schemas"]["Organisation"];
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -6647,7 +6647,7 @@ export interface components {
                 hours?: number;
                 /** @description The minutes of a duration or an offset, in addition to days and hours. */
                 minutes?: number;
-                /** @description A time of day in the user’s time zone, or else the project’s. */
+                /** @description A time of day in the user’s time zone or, if the user has none, the project’s. */
                 time?: string;
                 /** @description For a time of day, the permitted weekdays: `mo` to `su`. */
                 weekdays?: ("mo" | "tu" | "we" | "th" | "fr" | "sa" | "su")[];
@@ -6692,7 +6692,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6720,7 +6720,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6764,7 +6764,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6792,7 +6792,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6831,7 +6831,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6859,7 +6859,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6902,7 +6902,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6930,7 +6930,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6978,7 +6978,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7006,7 +7006,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7049,7 +7049,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7077,7 +7077,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7137,7 +7137,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7165,7 +7165,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7216,7 +7216,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7244,7 +7244,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7295,7 +7295,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7323,7 +7323,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7372,7 +7372,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7400,7 +7400,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7441,7 +7441,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7469,7 +7469,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7518,7 +7518,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7546,7 +7546,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7589,7 +7589,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7617,7 +7617,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7658,7 +7658,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7686,7 +7686,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7735,7 +7735,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7763,7 +7763,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7814,7 +7814,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7842,7 +7842,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7888,7 +7888,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7916,7 +7916,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7955,7 +7955,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7983,7 +7983,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8026,7 +8026,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8054,7 +8054,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8103,7 +8103,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8131,7 +8131,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8179,7 +8179,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8207,7 +8207,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8221,7 +8221,7 @@ export interface components {
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
-                /** @description Delivery to this host requires it. */
+                /** @description Delivery to this host requires TLS. */
                 required?: boolean;
             };
         } & {
@@ -8267,7 +8267,7 @@ export interface components {
              * @description The id of the device, which the app chooses.
              */
             device_id: string;
-            /** @description Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null removes it. */
+            /** @description The push token of APNs or FCM, or a browser’s `PushSubscription` as JSON. Null removes the token. */
             token?: string | null;
             /** @description The operating system, such as `iOS` or `Android`. */
             os?: string | null;
@@ -8345,7 +8345,7 @@ export interface components {
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -8438,13 +8438,13 @@ export interface components {
             project_id: number;
             /** @description The host name. */
             host: string;
-            /** @description Whether links use the host. Until it is verified, links use the host name of this server. */
+            /** @description Whether links use the host. Until the host is verified, links use the project’s default domain or, without a verified one, the host name of this server. */
             is_verified: boolean;
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default: boolean;
             /** @description The problem that the last check found. */
             problem: string | null;
-            /** @description How emails from the sending domain are sent; null for a domain that is only used in links. */
+            /** @description How emails from the sending domain are sent; null for a domain that is only used for links. */
             sending: {
                 /** @description The domain of From addresses. */
                 domain: string;
@@ -8496,7 +8496,7 @@ export interface components {
                 /** @description The value of the record. */
                 value: string;
             }[];
-            /** @description All records to publish, each with what the last check found. */
+            /** @description All records to publish, each with the result of the last check. */
             records: {
                 /**
                  * @description `tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` directs bounces to this server, and `spf` lets this server send.
@@ -8515,7 +8515,7 @@ export interface components {
                 /** @description Whether the domain needs this record to be verified. */
                 is_required: boolean;
                 /**
-                 * @description What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: not checked yet.
+                 * @description What the last check found. `missing`: no such record; `wrong`: a different record; `unknown`: the DNS did not respond; `unchecked`: not checked yet.
                  * @enum {string}
                  */
                 status: "ok" | "missing" | "wrong" | "unknown" | "unchecked";
@@ -8551,7 +8551,7 @@ export interface components {
          *     }
          */
         DomainChanges: {
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default?: boolean;
         };
         /**
@@ -8563,7 +8563,7 @@ export interface components {
         DomainInput: {
             /**
              * Format: spf-domain
-             * @description The host name for tracked links, such as `links.example.com`. Default: `links.` and the sending domain.
+             * @description The host name for tracked links, such as `links.example.com`. Default: `links.` followed by the sending domain.
              */
             host?: string;
             /**
@@ -8571,7 +8571,7 @@ export interface components {
              * @description The domain of the From addresses of emails, such as `example.com`. Emails of its subdomains are signed with its keys too.
              */
             sending_domain?: string;
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default?: boolean;
         };
         DomainPage: {
@@ -8602,7 +8602,7 @@ export interface components {
             steps?: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
-            /** @description The same for emails that the mail site deferred. */
+            /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max?: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address?: boolean;
@@ -8614,7 +8614,7 @@ export interface components {
             steps: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
-            /** @description The same for emails that the mail site deferred. */
+            /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address: boolean;
@@ -9091,7 +9091,7 @@ export interface components {
                 /** @description The content of its key file, which is JSON. */
                 service_account: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9708,7 +9708,7 @@ export interface components {
                 /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
                 secret?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9761,7 +9761,7 @@ export interface components {
             channel: "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9798,7 +9798,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -9826,7 +9826,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -9888,7 +9888,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -9916,7 +9916,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -9978,7 +9978,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -10006,7 +10006,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -10074,7 +10074,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -11279,7 +11279,7 @@ export interface components {
         JourneyUserMoveInput: {
             /** @description The key of the step, in the version that the user is on. */
             to: string;
-            /** @description The entrance. Default: all entrances of the user. */
+            /** @description The id of the entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         JourneyUserPage: {
@@ -11294,7 +11294,7 @@ export interface components {
         };
         /** @example {} */
         JourneyUserSkipInput: {
-            /** @description The entrance. Default: all entrances of the user. */
+            /** @description The id of the entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         /**
@@ -11504,7 +11504,7 @@ export interface components {
                         /** @description The path that leads to this step, such as `yes`. */
                         path?: string;
                     }[];
-                    /** @description Empty until users have entered the journey. The sum over all versions. */
+                    /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                     stats: {
                         /** @description How often users reached the step. */
                         entered?: number;
@@ -12842,7 +12842,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -12909,7 +12909,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -12949,7 +12949,7 @@ export interface components {
             /** @description The name. */
             name?: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role?: "member" | "admin" | "owner";
@@ -12973,7 +12973,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -13892,7 +13892,7 @@ export interface components {
                 /** @description A number or an alphanumeric sender id. */
                 from: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -13945,7 +13945,7 @@ export interface components {
                  */
                 return_domain?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -14523,7 +14523,7 @@ export interface components {
                 /** @description Powerpack UUID */
                 powerpack_uuid?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -14590,7 +14590,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -14677,7 +14677,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -15076,7 +15076,7 @@ export interface components {
             settings: {
                 [key: string]: unknown;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default: boolean;
             /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price: {
@@ -15120,7 +15120,7 @@ export interface components {
             name?: string;
             /** @description The settings to change. Others stay unchanged, so secrets need not be sent again. Null removes a setting. */
             settings?: components["schemas"]["ProviderSettingsChanges"];
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -15272,7 +15272,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15300,7 +15300,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15339,7 +15339,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15367,7 +15367,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15417,7 +15417,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15445,7 +15445,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15667,7 +15667,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16210,7 +16210,7 @@ export interface components {
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16437,7 +16437,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16689,7 +16689,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16834,7 +16834,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -17114,7 +17114,7 @@ export interface components {
             source: {
                 [key: string]: unknown;
             };
-            /** @description False if transactional messages are still sent, because the user unsubscribed from everything on a hosted page and did not stop those as well. Absent otherwise. */
+            /** @description False if transactional messages are still sent, which only suppressions with the reason `unsubscribed_all` allow. Absent otherwise. */
             stops_transactional?: boolean;
             /**
              * Format: date-time
@@ -17310,7 +17310,7 @@ export interface components {
                 /** @description Required for alphanumeric senders and number pools. */
                 messaging_profile_id?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -17593,7 +17593,7 @@ export interface components {
                 /** @description Messaging service SID */
                 messaging_service_sid?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -18435,7 +18435,7 @@ export interface components {
                 /** @description A number or an alphanumeric sender id. */
                 from: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -18535,7 +18535,7 @@ export interface components {
                 /** @description Private VAPID key */
                 private_key: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -23964,7 +23964,7 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Only lists with this tag. */
                 tag?: string;
@@ -24182,7 +24182,7 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
-                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
+                /** @description Whether to archive the object even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -25099,7 +25099,7 @@ export interface operations {
                 consent_source?: string;
                 /** @description Ids of subscription types, separated by commas. Users without a stored state are subscribed. Users who opted out stay unsubscribed. */
                 subscription_ids?: string;
-                /** @description The name of the file. It is shown with the import, and part of the proof of consent. */
+                /** @description The name of the file. It is shown with the import and is part of the proof of consent. */
                 filename?: string;
             };
             header?: {
@@ -25742,9 +25742,9 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
-                /** @description Only campaigns that name this provider. Those that use the default provider of their channel name none. */
+                /** @description Only campaigns that name this provider. Campaigns that use the default provider of their channel do not name a provider, so they are not listed. */
                 provider_id?: string;
                 /** @description Text to find in `name`, `slug` or `tags`, ignoring case. */
                 q?: string;
@@ -25987,7 +25987,7 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: {
-                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
+                /** @description Whether to archive the object even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -28265,7 +28265,7 @@ export interface operations {
     listJourneys: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Text to find in `name`, `description` or `tags`, ignoring case. */
                 q?: string;
@@ -28807,7 +28807,7 @@ export interface operations {
                                 /** @description The path that leads to this step, such as `yes`. */
                                 path?: string;
                             }[];
-                            /** @description Empty until users have entered the journey. The sum over all versions. */
+                            /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                             stats: {
                                 /** @description How often users reached the step. */
                                 entered?: number;
@@ -28989,7 +28989,7 @@ export interface operations {
                                 /** @description The path that leads to this step, such as `yes`. */
                                 path?: string;
                             }[];
-                            /** @description Empty until users have entered the journey. The sum over all versions. */
+                            /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                             stats: {
                                 /** @description How often users reached the step. */
                                 entered?: number;
@@ -30042,7 +30042,7 @@ export interface operations {
     deleteJourneyUser: {
         parameters: {
             query?: {
-                /** @description The entrance. Default: all entrances of the user. */
+                /** @description The id of the entrance. Default: all entrances of the user. */
                 entrance_id?: string;
             };
             header?: {
@@ -32075,7 +32075,7 @@ export interface operations {
     getMailQueue: {
         parameters: {
             query?: {
-                /** @description Default: `waiting`, which includes email that is being delivered. */
+                /** @description Default: `waiting`, which includes paused email and email that is being delivered. */
                 state?: "waiting" | "delivered" | "failed" | "expired" | "cancelled";
                 /** @description The id of a campaign. */
                 campaign_id?: string;
@@ -36036,7 +36036,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36091,7 +36091,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36149,7 +36149,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36206,7 +36206,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36262,7 +36262,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36326,7 +36326,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36385,7 +36385,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36441,7 +36441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36497,7 +36497,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36552,7 +36552,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36608,7 +36608,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36663,7 +36663,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36718,7 +36718,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36775,7 +36775,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36832,7 +36832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36888,7 +36888,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36942,7 +36942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36997,7 +36997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37054,7 +37054,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37110,7 +37110,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37166,7 +37166,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37226,7 +37226,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37288,7 +37288,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37347,7 +37347,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37401,7 +37401,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37452,7 +37452,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37511,7 +37511,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

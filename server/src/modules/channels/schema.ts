@@ -12,7 +12,7 @@ const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /a
 const Channel = OneOf(CHANNELS)
 const IsDefault = Type.Boolean({
   description:
-    'Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default.',
+    'Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default.',
 })
 const Rate = Exact(
   {

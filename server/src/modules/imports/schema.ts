@@ -51,7 +51,7 @@ export const ImportQuery = Exact({
   ),
   filename: Type.Optional(
     Line(255, {
-      description: 'The name of the file. It is shown with the import, and part of the proof of consent.',
+      description: 'The name of the file. It is shown with the import and is part of the proof of consent.',
       examples: ['fair.csv'],
     }),
   ),

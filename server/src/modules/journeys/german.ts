@@ -65,7 +65,8 @@ const WAITING: Translations = {
   'The hours of a duration or an offset, in addition to the days.': 'Die Stunden einer Dauer oder eines Abstands, zusätzlich zu den Tagen.',
   'The minutes of a duration or an offset, in addition to days and hours.':
     'Die Minuten einer Dauer oder eines Abstands, zusätzlich zu Tagen und Stunden.',
-  'A time of day in the user’s time zone, or else the project’s.': 'Eine Uhrzeit in der Zeitzone der Person, sonst in der des Projekts.',
+  'A time of day in the user’s time zone or, if the user has none, the project’s.':
+    'Eine Uhrzeit in der Zeitzone der Person, sonst in der des Projekts.',
   'For a time of day, the permitted weekdays: `mo` to `su`.': 'Bei einer Uhrzeit die erlaubten Wochentage: `mo` bis `su`.',
   'An ISO 8601 date, or Liquid that renders one.': 'Ein Datum nach ISO 8601, oder Liquid, das eines ergibt.',
   'Whether the offset is before or after the date. Default `after`.': 'Ob der Abstand vor oder nach dem Datum liegt. Vorgabe `after`.',

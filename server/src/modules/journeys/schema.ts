@@ -62,7 +62,7 @@ export const StepStats = Exact(
     left: Type.Optional(Type.Integer({ description: 'How many users left the step, including those who left the journey at this step.' })),
     paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many users left by each path.' })),
   },
-  { description: 'Empty until users have entered the journey. The sum over all versions.' },
+  { description: 'Empty until users have entered the journey. The numbers are sums over all versions.' },
 )
 export type StepStats = Static<typeof StepStats>
 

@@ -17,7 +17,7 @@ const NewPassword = Type.String({
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'The password.' })
 const LinkToken = Line(LINK_TOKEN_LENGTH_MAX, { minLength: 1, description: 'The part of the link after `#token=`.' })
 const OrganisationRoleName = OneOf(ORGANISATION_ROLES, {
-  description: 'The role in the organisation. `admin` and `owner` are `admin` in every project.',
+  description: 'The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.',
 })
 
 export const OwnerInput = Exact({ token: LinkToken, email: Email, name: Name(), password: NewPassword })

@@ -9,7 +9,7 @@ export const singleSignOnRoutes = (environmentsOf: EnvironmentsOf) => [
     method: 'POST',
     path: '/api/console/sign-in/single-sign-on/begin',
     summary: 'Begin single sign-on.',
-    description: 'Send the browser to `url`, and keep the `binding` in it. Both are valid for ten minutes and can be used once.',
+    description: 'Send the browser to `url`, and keep `binding` in the browser. Both are valid for ten minutes and can be used once.',
     access: { open: 'It says nothing about members' },
     audit: { none: 'nothing changes before the provider has answered' },
     reply: SingleSignOnStart,

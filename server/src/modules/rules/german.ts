@@ -32,7 +32,7 @@ export const german: Translations = {
     'Erklärt die Werte des Attributs zu Zeitpunkten: auch ein Unix-Zeitstempel gilt als einer, in Sekunden oder Millisekunden, als Zahl oder als Text mit 9, 10, 12 oder 13 Ziffern.',
   'An ISO 8601 time in the years 1 to 9999.': 'Ein Zeitpunkt nach ISO 8601 in den Jahren 1 bis 9999.',
   'Random bucket': 'Zufallsgruppe',
-  'A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same.':
+  'A random sample of users. For each seed, every user has a fixed number from 0 to 99. The numbers are evenly distributed.':
     'Eine zufällige Stichprobe. Jede Person hat für jeden Startwert eine Zahl von 0 bis 99, gleich verteilt und immer dieselbe.',
   'The seed: any text. Another seed gives another sample.':
     'Der Startwert: ein beliebiger Text. Ein anderer ergibt eine andere Stichprobe.',

@@ -83,7 +83,7 @@ const DeviceText = Type.Optional(Nullable(Line(255)))
 /** ASCII, and short enough for an index: a token is unique in its project. */
 const PushToken = Line(2048, {
   pattern: '^[\\t\\n\\r -~]*$',
-  description: 'Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null removes it.',
+  description: 'The push token of APNs or FCM, or a browser’s `PushSubscription` as JSON. Null removes the token.',
 })
 
 export const DeviceInput = Exact({

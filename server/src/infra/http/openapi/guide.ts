@@ -24,7 +24,7 @@ A **user token** lets an app call the API for one of its users. Your server crea
   {
     id: 'requests',
     title: 'Requests and replies',
-    text: `Bodies are JSON in UTF-8, except for the utilities, which take form data. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a misspelt name cannot lose data.
+    text: `Bodies are JSON in UTF-8, except for the utilities, which take form data. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so a misspelt name is reported and never ignored.
 
 A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are ISO 8601, and in replies always UTC. Ids are integers.
 
@@ -48,7 +48,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'lists',
     title: 'Lists',
-    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as \`limit\` says. For the next page, send \`nextCursor\` as \`cursor\`, until it is null. For the previous page, send \`prevCursor\` with \`page=prev\`. A cursor includes sort, direction and \`q\`, and does not expire. No row is repeated or skipped when others are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
+    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as you set in \`limit\`. For the next page, send \`nextCursor\` as \`cursor\`, until it is null. For the previous page, send \`prevCursor\` with \`page=prev\`. A cursor includes sort, direction and \`q\`, and does not expire. No row is repeated or skipped when others are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
   },
   {
     id: 'rate-limits',

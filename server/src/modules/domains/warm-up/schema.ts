@@ -17,7 +17,11 @@ const members = {
     maximum: 100,
     description: 'If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day.',
   }),
-  deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the mail site deferred.' }),
+  deferral_percent_max: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: 'If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day.',
+  }),
   is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up separately.' }),
 }
 

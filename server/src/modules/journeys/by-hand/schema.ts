@@ -35,7 +35,7 @@ export type EntranceInput = Static<typeof EntranceInput>
 const EntranceId = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'The entrance. Default: all entrances of the user.',
+  description: 'The id of the entrance. Default: all entrances of the user.',
 })
 
 export const Entered = Exact(
@@ -57,7 +57,9 @@ export type MoveInput = Static<typeof MoveInput>
 export const OptionalEntrance = Exact({ entrance_id: Type.Optional(EntranceId) }, { optionalBody: true })
 
 export const EntranceQuery = Exact({
-  entrance_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'The entrance. Default: all entrances of the user.' })),
+  entrance_id: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,16}$', description: 'The id of the entrance. Default: all entrances of the user.' }),
+  ),
 })
 
 export const DrainInput = Exact(

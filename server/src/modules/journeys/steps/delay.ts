@@ -34,7 +34,7 @@ const Settings = Exact({
     Type.String({
       pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
       problem: 'must be a time of day such as `09:30`',
-      description: 'A time of day in the user’s time zone, or else the project’s.',
+      description: 'A time of day in the user’s time zone or, if the user has none, the project’s.',
     }),
   ),
   weekdays: Type.Optional(

@@ -9,7 +9,7 @@ const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', 
 export const MailQueueQuery = Exact({
   state: Type.Optional(
     OneOf(['waiting', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'Default: `waiting`, which includes email that is being delivered.',
+      description: 'Default: `waiting`, which includes paused email and email that is being delivered.',
     }),
   ),
   campaign_id: Type.Optional(IdText('The id of a campaign.')),

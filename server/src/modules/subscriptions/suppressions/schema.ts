@@ -36,7 +36,7 @@ export const Suppression = Exact({
   stops_transactional: Type.Optional(
     Type.Boolean({
       description:
-        'False if transactional messages are still sent, because the user unsubscribed from everything on a hosted page and did not stop those as well. Absent otherwise.',
+        'False if transactional messages are still sent, which only suppressions with the reason `unsubscribed_all` allow. Absent otherwise.',
     }),
   ),
   created_at: Timestamp,

@@ -93,7 +93,7 @@ export const deliveryDsnPermFail = eventKind({
 
 export const deliveryDsnTempFail = eventKind({
   type: 'delivery.dsn-temp-fail',
-  summary: 'Delivery to this recipient is delayed. It will be tried again.',
+  summary: 'Delivery to this recipient is delayed and will be tried again.',
   data: AboutMessage({
     diagnostic: Words,
     next_attempt_at: Type.Optional(Timestamp),
@@ -223,7 +223,7 @@ export const deliveryStartTlsUnavailable = eventKind({
     host: Host,
     ip: Type.Optional(Ip),
     reason: Reason,
-    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires it.' })),
+    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires TLS.' })),
   }),
   sample: { ...sampleHost, reason: 'STARTTLS is not in the list of extensions.', required: false },
 })

@@ -30,7 +30,7 @@ const sampleReport = {
 
 export const incomingReportAbuse = eventKind({
   type: 'incoming-report.abuse-report',
-  summary: 'A recipient reported a message as spam, and was unsubscribed from its subscription type.',
+  summary: 'A recipient reported a message as spam. The event shows whether the address was suppressed and the user unsubscribed.',
   data: Report,
   sample: { ...sampleReport, unsubscribed: true },
 })

@@ -30,7 +30,7 @@ const message = {
   ),
   recipient_domain: Type.Optional(Type.String({ description: 'The domain of the recipient.' })),
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the attempt.' })),
-  attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt, the same for all of its events.' })),
+  attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt. All events of an attempt have the same id.' })),
   queue_id: Type.Optional(Type.String({ description: 'The queue id from the reply of the SMTP server.' })),
   envelope_id: Type.Optional(Type.String({ description: 'The id that the SMTP client gave the email (ENVID of RFC 3461).' })),
   rfc_message_id: Type.Optional(Type.String({ description: 'The Message-ID header.' })),
