@@ -4730,7 +4730,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `apns`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `apns`; null removes a setting. */
         ApnsSettingsChanges: {
             /** @description Team ID */
             team_id?: string | null;
@@ -5864,7 +5864,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -6036,7 +6036,7 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description When the message was given to a provider or ended without being sent; null before.
+             * @description When the message was given to a provider or ended without being sent; null until then.
              */
             settled_at: string | null;
             /**
@@ -6184,7 +6184,7 @@ export interface components {
                 due_at: string;
                 /**
                  * Format: date-time
-                 * @description When the message was given to a provider or ended without being sent; null before.
+                 * @description When the message was given to a provider or ended without being sent; null until then.
                  */
                 settled_at: string | null;
                 /**
@@ -6617,7 +6617,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When the session ends if it is not used. Each request extends it, up to a limit.
+             * @description When the session ends unless it is used before then. Each request extends it, up to a limit.
              */
             expires_at: string;
         };
@@ -7183,7 +7183,7 @@ export interface components {
                 enhanced_code?: string;
                 /** @description The classification of the diagnostic. */
                 classification?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
                 /** @description The report arrived after the message had been accepted. */
                 asynchronous?: boolean;
@@ -8362,7 +8362,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `discard`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `discard`; null removes a setting. */
         DiscardSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -8454,7 +8454,7 @@ export interface components {
                 problem: string | null;
                 /**
                  * Format: date-time
-                 * @description When the domain was verified; null before.
+                 * @description When the domain was verified; null until then.
                  */
                 verified_at: string | null;
                 /** @description The domain that bounces are returned to; the project’s own domain once its record is found. */
@@ -8526,12 +8526,12 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When the records were last checked; null before.
+             * @description When the records were last checked; null if they never were.
              */
             checked_at: string | null;
             /**
              * Format: date-time
-             * @description When the domain was verified; null before.
+             * @description When the domain was verified; null until then.
              */
             verified_at: string | null;
             /**
@@ -8618,11 +8618,11 @@ export interface components {
             deferral_percent_max: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address: boolean;
-            /** @description The mail sites, those with the most email first; at most 100. */
+            /** @description At most 100 mail sites, those with the most emails today first. */
             sites: {
                 /** @description The mail site: a mailbox provider, or the mail hosts that several domains share. */
                 site: string;
-                /** @description The address that email is sent from; empty if all of them are warmed up together. */
+                /** @description The IP address that the emails are sent from; empty if all IP addresses are warmed up together. */
                 source_address: string;
                 /** @description The step, counted from 1. */
                 step: number;
@@ -8677,9 +8677,9 @@ export interface components {
             preheader?: string;
             /** @description The body in HTML. */
             html?: string;
-            /** @description MJML 5 without `mj-include`, instead of `html`. */
+            /** @description The body in MJML 5, instead of `html`. `mj-include` is not allowed. */
             mjml?: string;
-            /** @description By default generated from the HTML. */
+            /** @description The plain text part. By default, it is generated from the HTML. */
             text?: string;
             /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
@@ -8708,17 +8708,17 @@ export interface components {
                 event_name?: string;
                 /** @description Tests of the event’s data or the request’s data. All of them must pass, as in the `where` of a rule. */
                 where?: components["schemas"]["EventTest"][];
-                /** @description The list whose new users enter, or whose users enter on schedule. */
+                /** @description With the trigger `list`, users enter the journey when they enter or leave this list. With `schedule`, the users in this list enter. */
                 list_id?: number;
                 /**
-                 * @description Whether users enter when they enter the list, or when they leave it. Default `entered`.
+                 * @description Whether users enter the journey when they enter the list or when they leave it. Default `entered`.
                  * @enum {string}
                  */
                 change?: "entered" | "left";
-                /** @description A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time zone may be on a line before it; otherwise the publication is the start. */
+                /** @description A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. The line before it may be a `DTSTART` without a time zone. Without a `DTSTART`, the schedule starts at publication. */
                 schedule?: string;
                 /**
-                 * @description Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.
+                 * @description The time zone of the schedule: that of the `project` (default), or that of each `user`.
                  * @enum {string}
                  */
                 zone?: "project" | "user";
@@ -8728,7 +8728,7 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
+                /** @description A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
                 entry_key?: string;
                 /**
                  * @description What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).
@@ -8737,7 +8737,7 @@ export interface components {
                 on_repeat?: "ignore" | "restart" | "update";
                 /** @description How long after an entry the user must wait before entering again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 3650 days. */
                 reenter_after?: string;
-                /** @description Whether users that an import creates enter through `user_created`. Default false. */
+                /** @description Whether users created by an import enter through the event `user_created`. Default false. */
                 imports?: boolean;
                 /** @description Whether users who are in the list when the journey is published enter too. Default false. */
                 existing?: boolean;
@@ -8750,7 +8750,7 @@ export interface components {
                 path?: string;
             }[];
         };
-        /** @description Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
+        /** @description Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
         EventCondition: {
             /** @description The name of the event. */
             event: string;
@@ -8792,7 +8792,7 @@ export interface components {
                 /** @description Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
                 within_next?: string;
             } & (unknown | unknown | unknown | unknown | unknown);
-            /** @description Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of them must name the list: `data.list_id` with `is`. */
+            /** @description Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of the tests must name the list: `data.list_id` with `is`. */
             where?: components["schemas"]["EventTest"][];
         };
         /**
@@ -8827,7 +8827,7 @@ export interface components {
             user?: {
                 /**
                  * Format: email
-                 * @description An address as in RFC 5322. Stored unchanged.
+                 * @description An email address as in RFC 5322. It is stored unchanged.
                  */
                 email?: string | null;
                 /**
@@ -8854,7 +8854,7 @@ export interface components {
             };
             /** @description The time of the event, ISO 8601. Default: now. */
             created_at?: string;
-            /** @description An event with the same id within 30 days is accepted and ignored. */
+            /** @description An id that identifies the event. Another event with the same id within 30 days is accepted but ignored. */
             event_id?: string;
         };
         /**
@@ -8994,7 +8994,7 @@ export interface components {
             /** @description Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within_next?: string;
         } & (unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown);
-        /** @description Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are. */
+        /** @description Ends the journey for the user. With `when`, it ends the journey for every user who meets a criterion, whichever step they are at. */
         ExitStep: {
             /**
              * @description The kind of step.
@@ -9014,9 +9014,9 @@ export interface components {
                  * @enum {string}
                  */
                 as?: "completed" | "exited";
-                /** @description The reason that the timeline of the user shows. */
+                /** @description The reason shown in the user’s timeline. */
                 reason?: string;
-                /** @description Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`. */
+                /** @description Makes the step an exit criterion. It is checked for every user in the journey, and no other step leads to it. Each item has exactly one of `event_name`, `list_id` and `rule`. */
                 when?: {
                     /** @description The name of the event. Users who have this event exit the journey. */
                     event_name?: string;
@@ -9088,7 +9088,7 @@ export interface components {
             channel: "push";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: {
-                /** @description The content of its key file, which is JSON. */
+                /** @description The content of the service account’s key file, as JSON. */
                 service_account: string;
             };
             /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
@@ -9101,12 +9101,12 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `fcm`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `fcm`; null removes a setting. */
         FcmSettingsChanges: {
-            /** @description The content of its key file, which is JSON. */
+            /** @description The content of the service account’s key file, as JSON. */
             service_account?: string | null;
         };
-        /** @description Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, among several paths. */
+        /** @description Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, it divides users among several paths. */
         GateStep: {
             /**
              * @description The kind of step.
@@ -9123,7 +9123,7 @@ export interface components {
             data?: {
                 /** @description Users who match this rule take the path `yes`, others take `no`. */
                 rule?: components["schemas"]["Rule"];
-                /** @description Instead of `rule`: users take the first branch that they match; those who match none take `else`. */
+                /** @description Used instead of `rule`. Users take the first branch that they match. Users who match none take the path `else`. */
                 branches?: {
                     /** @description The path of users who match. */
                     path: string;
@@ -9155,7 +9155,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9194,7 +9194,7 @@ export interface components {
              */
             isbnVariant?: "10" | "13";
             /**
-             * @description Separator of the groups of the ISBN. May be empty. Used by `isbn` and `profile`.
+             * @description Separator between the groups of the ISBN. May be empty. Used by `isbn` and `profile`.
              * @default -
              */
             isbnSeparator?: string;
@@ -9243,11 +9243,11 @@ export interface components {
                     method: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
                     /** @description The generated text. It is also in the member with the name of the method; for `profile`, in `productName`. */
                     value: string;
-                    /** @description Name of a product, of several words. */
+                    /** @description Name of a product, in several words. */
                     productName?: string;
                     /** @description Kind of product. */
                     product?: string;
-                    /** @description Adjective of a product. */
+                    /** @description An adjective for a product. */
                     productAdjective?: string;
                     /** @description Material of a product. */
                     productMaterial?: string;
@@ -9269,14 +9269,14 @@ export interface components {
                     isbn?: string;
                     /** @description Number of digits of the ISBN: 10 or 13. */
                     isbnVariant?: number;
-                    /** @description The separator of the groups of the ISBN. */
+                    /** @description The separator between the groups of the ISBN. */
                     isbnSeparator?: string;
                 }[];
                 /** @description Number of records. */
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9307,7 +9307,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9385,7 +9385,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9461,7 +9461,7 @@ export interface components {
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9493,7 +9493,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9553,11 +9553,11 @@ export interface components {
              * @default 10
              */
             wordCountMax?: string;
-            /** @description Exact number of characters of a word: 1 to 14, used by `word` and `profile`. Overrides the Min and Max parameters. */
+            /** @description Exact number of characters in a word: 1 to 14, used by `word` and `profile`. Overrides the Min and Max parameters. */
             wordLength?: string;
-            /** @description Minimum number of characters of a word: 1 to 14, used by `word` and `profile`. */
+            /** @description Minimum number of characters in a word: 1 to 14, used by `word` and `profile`. */
             wordLengthMin?: string;
-            /** @description Maximum number of characters of a word: 1 to 14, used by `word` and `profile`. */
+            /** @description Maximum number of characters in a word: 1 to 14, used by `word` and `profile`. */
             wordLengthMax?: string;
             /**
              * @description What to do if the locale has no word of the requested length: refuse the request, or use a word of the closest, the shortest, the longest or any length. Used by `word` and `profile`.
@@ -9653,25 +9653,25 @@ export interface components {
                     wordCountMin?: number;
                     /** @description Maximum number of words. */
                     wordCountMax?: number;
-                    /** @description Number of characters of a word of this record. */
+                    /** @description Number of characters in a word of this record. */
                     wordLength?: number;
-                    /** @description Minimum number of characters of a word. */
+                    /** @description Minimum number of characters in a word. */
                     wordLengthMin?: number;
-                    /** @description Maximum number of characters of a word. */
+                    /** @description Maximum number of characters in a word. */
                     wordLengthMax?: number;
                     /**
                      * @description The strategy used for the word.
                      * @enum {string}
                      */
                     strategy?: "fail" | "closest" | "shortest" | "longest" | "any-length";
-                    /** @description The separator of the sentences, or of the paragraphs with the method `paragraphs`. */
+                    /** @description The separator between the sentences or, with the method `paragraphs`, between the paragraphs. */
                     separator?: string;
                 }[];
                 /** @description Number of records. */
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9705,7 +9705,7 @@ export interface components {
             channel: "webhook";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: {
-                /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
+                /** @description If a secret is set, every request has a `Service-Signature` header, as webhook requests do. */
                 secret?: string;
             };
             /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
@@ -9718,9 +9718,9 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `http`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `http`; null removes a setting. */
         HttpSettingsChanges: {
-            /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
+            /** @description If a secret is set, every request has a `Service-Signature` header, as webhook requests do. */
             secret?: string | null;
         };
         /** @description The content for the channel `in_app`: In-app. */
@@ -9771,7 +9771,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `inbox`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `inbox`; null removes a setting. */
         InboxSettingsChanges: Record<string, never>;
         IncomingReportAbuseReportEvent: {
             /** @description Id of the event. The same event may arrive more than once, always with this id. */
@@ -9842,7 +9842,7 @@ export interface components {
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -9855,9 +9855,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -9932,7 +9932,7 @@ export interface components {
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -9945,9 +9945,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -10022,7 +10022,7 @@ export interface components {
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -10035,9 +10035,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -10078,7 +10078,7 @@ export interface components {
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -10092,7 +10092,7 @@ export interface components {
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /**
              * Format: date-time
@@ -10101,7 +10101,7 @@ export interface components {
             joined_at: string | null;
             /**
              * Format: date-time
-             * @description When the console was last used, to the minute.
+             * @description When the member last used the console, to within a minute.
              */
             active_at: string | null;
             /**
@@ -10111,7 +10111,7 @@ export interface components {
             created_at: string;
             /** @description The invitation link. It is shown once, and can be used once, within seven days. */
             invitation_url: string;
-            /** @description Whether the link is sent to the address too. */
+            /** @description Whether the link is also emailed to the member. */
             is_mailed: boolean;
         };
         /**
@@ -10149,9 +10149,9 @@ export interface components {
             tags: string[];
             /** @description A note for your team. */
             description?: string;
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings?: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -10163,7 +10163,7 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
@@ -10180,13 +10180,13 @@ export interface components {
             drain_until?: string;
             /** @description Empty until users have entered. Users who were held out are not included. */
             stats: {
-                /** @description How often users entered: the sum of the other three. */
+                /** @description How often users entered: the sum of `active`, `completed` and `exited`. */
                 entered?: number;
-                /** @description How many are in the journey now. */
+                /** @description How many entrances have not ended. */
                 active?: number;
-                /** @description How many completed the journey. */
+                /** @description How many entrances were completed. */
                 completed?: number;
-                /** @description How many exited before completing it. */
+                /** @description How many entrances ended before completion. */
                 exited?: number;
             };
             /**
@@ -10221,14 +10221,14 @@ export interface components {
             since: string;
             /** @description The end of the window. Default: now. ISO 8601. */
             until?: string;
-            /** @description The highest number of users. By default all candidates. */
+            /** @description The maximum number of users to simulate. By default, all users who may have entered. */
             limit?: number;
         };
         JourneyBacktestReply: {
             /** @description The id. */
             id: number;
             /**
-             * @description Whether it is running, or how it ended.
+             * @description Whether the backtest is running, or how it ended.
              * @enum {string}
              */
             state: "running" | "finished" | "cancelled" | "failed";
@@ -10242,13 +10242,13 @@ export interface components {
              * @description The end of the window.
              */
             until: string;
-            /** @description The version that is tested; absent for steps from the request. */
+            /** @description The version that is tested; absent if the steps came with the request. */
             version?: number;
             /** @description The progress. */
             progress: {
                 /** @description How many users were simulated. */
                 users_done: number;
-                /** @description Null until the users are known. */
+                /** @description How many users will be simulated; null until this is known. */
                 users_total: number | null;
             };
             /** @description What the backtest found; absent until it has finished. */
@@ -10259,13 +10259,13 @@ export interface components {
                 entrants: number;
                 /** @description How many entrances were completed. */
                 completed: number;
-                /** @description How many entrances exited before completion. */
+                /** @description How many entrances ended before completion. */
                 exited: number;
-                /** @description How many were inside at the end of the window. */
+                /** @description How many entrances had not ended by the end of the window. */
                 active: number;
                 /** @description How many messages would have been sent. */
                 sends: number;
-                /** @description Messages that would have been skipped, by reason. */
+                /** @description How many messages would have been skipped, by reason. */
                 skips: {
                     [key: string]: number;
                 };
@@ -10278,7 +10278,7 @@ export interface components {
                     [key: string]: {
                         /** @description How often users reached the step. */
                         entered: number;
-                        /** @description How often users left it. */
+                        /** @description How often users left the step. */
                         left: number;
                     };
                 };
@@ -10286,16 +10286,16 @@ export interface components {
                 edges: {
                     /** @description The key of the step that users left. */
                     from: string;
-                    /** @description The path by which they left. */
+                    /** @description The path that the users took. */
                     path: string;
-                    /** @description The key of the step that they reached. */
+                    /** @description The key of the step that the users reached. */
                     to: string;
-                    /** @description How many users took it. */
+                    /** @description How many users took the path. */
                     users: number;
                 }[];
-                /** @description How many users were inside the live journey when the window began. They are not part of the numbers. */
+                /** @description How many users were inside the live journey when the window began. They are not included in the other numbers. */
                 inside_at_start: number;
-                /** @description Users who are left out, by reason: `merged` or `erased` in the window. */
+                /** @description How many users were left out, by reason: `merged` or `erased` in the window. */
                 excluded: {
                     [key: string]: number;
                 };
@@ -10304,13 +10304,13 @@ export interface components {
                     [key: string]: {
                         /** @description How often users reached the step in the live journey. */
                         live: number;
-                        /** @description How often users reached it in the backtest. */
+                        /** @description How often users reached the step in the backtest. */
                         backtest: number;
                     };
                 };
-                /** @description Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right overall but not for each user; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
+                /** @description Parts of the result that are not exact. `attributes`: some former values were too long to keep, so today’s values were used. `balancer`: the times at which users pass are right overall, but not for each user. `visits` or `time`: a user was stopped at this limit. Devices are always today’s, and suppressions that have since been lifted are not considered. */
                 approximate: string[];
-                /** @description Some users with their visits. */
+                /** @description Up to ten users who entered, each with up to 20 visits. */
                 examples: {
                     /** @description The id of the user. */
                     user_id: number;
@@ -10320,9 +10320,9 @@ export interface components {
                         step: string;
                         /** @description When the user reached the step. */
                         arrived_at: string;
-                        /** @description When the user left it; null while the user is there. */
+                        /** @description When the user left the step; null if the user is still at the step. */
                         left_at: string | null;
-                        /** @description The path by which the user left; null for none. */
+                        /** @description The path that the user took; null if the user took none. */
                         path: string | null;
                         /** @description Why the user left, as a stable code. */
                         reason: string | null;
@@ -10336,7 +10336,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at?: string;
         };
@@ -10356,13 +10356,13 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
-            /** @description An empty description is removed. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string | null;
             /** @description Tags to find it by. */
             tags?: string[];
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings?: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -10374,25 +10374,25 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
         };
-        /** @description Users who are inside a journey, who never entered it, whose last entrance completed or exited, or who were held out of it. `step` restricts `inside` to a step. `within` counts from the entry, from the arrival at the `step`, from the end of the last entrance, or from when the user was held out; `never_entered` with it matches users who did not enter in that time. */
+        /** @description Users who are inside a journey, who never entered it, who completed it or exited from it, or who were held out of it. `step` restricts `inside` to a step. With `within`, users match if, within that period, they entered or, with `step`, reached the step (`inside`), their last entrance ended this way (`completed`, `exited`), or they were held out (`held_out`). With `never_entered`, users match if they did not enter within that period. */
         JourneyCondition: {
             /** @description The id of the journey. */
             journey: number;
             /**
-             * @description Where the user is.
+             * @description Where the user is in the journey.
              * @enum {string}
              */
             is: "inside" | "never_entered" | "completed" | "exited" | "held_out";
-            /** @description The key of a step, with `inside` only. */
+            /** @description The key of a step. Allowed only with `inside`. */
             step?: string;
-            /** @description Counts only entrances, arrivals and exits in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+            /** @description Restricts the condition to what happened in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within?: string;
         };
         /**
@@ -10417,7 +10417,7 @@ export interface components {
             added: string[];
             /** @description The keys of steps that only the earlier version has. */
             removed: string[];
-            /** @description Other differences. Positions on the screen are left out. */
+            /** @description Differences in the settings and in steps that both versions have. Positions on the screen are left out. */
             changed: {
                 /** @description The key of the step; absent for the settings of the journey. */
                 step?: string;
@@ -10445,7 +10445,7 @@ export interface components {
          *     }
          */
         JourneyEntrance: {
-            /** @description The id that the entrance has if the user enters. */
+            /** @description The id that the entrance will have if the user enters. */
             entrance_id: number;
         };
         /**
@@ -10471,7 +10471,7 @@ export interface components {
             anonymous_id?: string;
             /** @description The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`. */
             entrance?: string;
-            /** @description Steps read it as the data of the entry event. At most 32 KiB as JSON. */
+            /** @description Data that steps can read as the data of the entry event. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -10490,7 +10490,7 @@ export interface components {
          *     }
          */
         JourneyEntrances: {
-            /** @description The entrances that the request concerns. */
+            /** @description The ids of the entrances that the request applies to. */
             entrance_ids: number[];
         };
         /**
@@ -10546,11 +10546,11 @@ export interface components {
                 at: string;
                 /** @description The key of the entrance. */
                 entrance: string;
-                /** @description In the order in which they are made. Rules, lists and earlier entrances are read as of now. */
+                /** @description The checks, in the order in which they are made. Rules, lists and earlier entrances are checked against current data. */
                 checks: {
-                    /** @description The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
                     check: string;
-                    /** @description Whether the check let the user in. */
+                    /** @description Whether the user passed the check. */
                     passed: boolean;
                     /** @description The values that the check read. */
                     seen?: unknown;
@@ -10558,11 +10558,11 @@ export interface components {
             }[];
             /** @description The checks that do not depend on an event or a list change, as of now. */
             now: {
-                /** @description The checks, in their order. */
+                /** @description The checks, in the order in which they are made. */
                 checks: {
-                    /** @description The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
                     check: string;
-                    /** @description Whether the check let the user in. */
+                    /** @description Whether the user passed the check. */
                     passed: boolean;
                     /** @description The values that the check read. */
                     seen?: unknown;
@@ -10583,7 +10583,7 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
-            /** @description An empty description is removed. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string;
             /** @description Tags to find it by. */
             tags?: string[];
@@ -10643,7 +10643,7 @@ export interface components {
                     example: {
                         [key: string]: unknown;
                     };
-                    /** @description The step with the example in words. */
+                    /** @description The step with the settings of the example, in words. */
                     sentence: string;
                     /** @description The paths out of the example step. A child without `path` is on the path `default`. */
                     paths: string[];
@@ -10653,7 +10653,7 @@ export interface components {
                         member: string;
                         /** @description The paths that the step always has, in addition to the named ones. */
                         others: string[];
-                        /** @description The paths while the settings name none. */
+                        /** @description The paths that the step has while its settings name none. */
                         none: string[];
                     };
                     /** @description Whether users wait at the example step. A loop of steps must contain such a step. */
@@ -10703,10 +10703,10 @@ export interface components {
             version: number;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
-            /** @description How many users move or exit, in the background. */
+            /** @description How many users move to another step or exit. This happens in the background. */
             moving: number;
             /** @description Faults that prevent publication. Empty after a publication. */
             faults: {
@@ -10724,7 +10724,7 @@ export interface components {
             }[];
             /** @description The steps that users on earlier versions are at. */
             steps: {
-                /** @description The key of the step in the version of the users. */
+                /** @description The key of the step in the version that the users are on. */
                 external_id: string;
                 /** @description The version that the users are on. */
                 version: number;
@@ -10735,9 +10735,9 @@ export interface components {
                     /** @description The key of a step of the new version. */
                     move: string;
                 };
-                /** @description Whether their wait continues, because the step has the same key and type. */
+                /** @description Whether the wait of these users continues, because the new version has a step with the same key and type. */
                 in_place: boolean;
-                /** @description How many of these users continue past the new step at once. */
+                /** @description How many of these users leave the step at once, because its new settings end their wait. Only the first 10,000 users at the step are considered. */
                 due_now: number;
             }[];
         };
@@ -10762,7 +10762,7 @@ export interface components {
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For all other steps. Default: `stay`.
+                 * @description The plan for the users at all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -10793,7 +10793,7 @@ export interface components {
                 profile?: {
                     /**
                      * Format: email
-                     * @description An address as in RFC 5322. Stored unchanged.
+                     * @description An email address as in RFC 5322. It is stored unchanged.
                      */
                     email?: string | null;
                     /**
@@ -10817,7 +10817,7 @@ export interface components {
                     };
                 };
             };
-            /** @description The step at which the user enters at `at`. By default the user enters through an input. Without inputs, or in a journey that users enter only through requests, the default is the first entrance. */
+            /** @description The key of the entrance through which the user enters at the time `at`. By default the user enters through an input. Without inputs, or if users enter the journey only through requests or links, the default is the first entrance. */
             entrance?: string;
             /** @description When the simulation begins. Default: now. ISO 8601. */
             at?: string;
@@ -10834,11 +10834,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
-                /** @description Changes attributes. Null removes one. */
+                /** @description Attributes to change. Null removes an attribute. */
                 profile?: {
                     /**
                      * Format: email
-                     * @description An address as in RFC 5322. Stored unchanged.
+                     * @description An email address as in RFC 5322. It is stored unchanged.
                      */
                     email?: string | null;
                     /**
@@ -10866,7 +10866,7 @@ export interface components {
                 /** @description The user leaves the list with this id. */
                 list_left?: number;
             }[];
-            /** @description The simulated replies to webhook steps, by the key of the step. By default 200 and `{}`. */
+            /** @description The simulated replies to webhook steps, by the key of the step. By default, the status is 200 and the body is `{}`. */
             answers?: {
                 [key: string]: {
                     /** @description The status of the answer. */
@@ -10885,7 +10885,7 @@ export interface components {
         JourneySimulateReply: {
             /** @description Visits to steps, in order; at most 500. */
             visits: {
-                /** @description The number of the entrance in the simulation that the visit belongs to, from 1. */
+                /** @description The number of the entrance that the visit belongs to, counted from 1. */
                 entrance: number;
                 /** @description The number of the visit in the entrance. */
                 visit: number;
@@ -10898,10 +10898,10 @@ export interface components {
                 arrived_at: string;
                 /**
                  * Format: date-time
-                 * @description When the user left it; null while the user is there.
+                 * @description When the user left the step; null if the user is still at the step.
                  */
                 left_at: string | null;
-                /** @description The path by which the user left. */
+                /** @description The path that the user took. */
                 path: string | null;
                 /** @description The reason, as a stable code. */
                 reason: string | null;
@@ -10922,18 +10922,18 @@ export interface components {
                 campaign_id: number;
                 /**
                  * Format: date-time
-                 * @description When the user reaches the step that sends it.
+                 * @description When the user reaches the step that sends the message.
                  */
                 at: string;
-                /** @description Whether the user would get it. Caps and quiet hours are ignored. */
+                /** @description Whether the user would get the message. Frequency caps and quiet hours are ignored. */
                 eligible: boolean;
                 /** @description Why the user would get nothing: a skip reason, or `campaign_stopped`. */
                 reason: string | null;
-                /** @description The content for this user, of the first 50 messages. */
+                /** @description The content for this user. Only the first 50 messages have it. */
                 rendered?: {
                     [key: string]: unknown;
                 };
-                /** @description Why it cannot be rendered. */
+                /** @description Why the message cannot be rendered. */
                 problem?: string;
             }[];
             /** @description When the user did not enter, and why. */
@@ -11018,13 +11018,13 @@ export interface components {
          *     }
          */
         JourneyStatistics: {
-            /** @description How often users entered: the sum of the next three. */
+            /** @description How often users entered: the sum of `active`, `completed` and `exited`. */
             entered: number;
-            /** @description How many are in the journey now. */
+            /** @description How many entrances have not ended. */
             active: number;
-            /** @description How many completed the journey. */
+            /** @description How many entrances were completed. */
             completed: number;
-            /** @description How many exited before completing it. */
+            /** @description How many entrances ended before completion. */
             exited: number;
             /**
              * Format: date-time
@@ -11033,15 +11033,15 @@ export interface components {
             stats_at?: string;
             /** @description How many users were held out. They are not in `entered`. */
             held_out: number;
-            /** @description How often users did not enter, by the reason. */
+            /** @description How often users did not enter, by reason. */
             refused: {
                 [key: string]: number;
             };
-            /** @description How many entrances ended, by the reason. */
+            /** @description How many entrances ended, by reason. */
             reasons: {
                 [key: string]: number;
             };
-            /** @description The statistics of each step, by its key, over all versions. */
+            /** @description The statistics of each step by key, across all versions. */
             steps: {
                 [key: string]: {
                     /** @description How often users reached the step. */
@@ -11060,28 +11060,28 @@ export interface components {
             edges: {
                 /** @description The key of the step that users left. */
                 from: string;
-                /** @description The path by which they left. */
+                /** @description The path that the users took. */
                 path: string;
-                /** @description The key of the step that they reached. */
+                /** @description The key of the step that the users reached. */
                 to: string;
-                /** @description How many users took it. */
+                /** @description How many users took the path. */
                 users: number;
             }[];
             /** @description The goals of the live version, by arm. */
             goals: {
                 /** @description The name. */
                 name: string;
-                /** @description The path of the last experiment of the users; null for users without one. */
+                /** @description The path that the users took at their last experiment; null for users who took part in none. */
                 arm: string | null;
-                /** @description How many reached the goal. */
+                /** @description How many users reached the goal. */
                 users: number;
-                /** @description `users` as a share of the users who entered with this arm. */
+                /** @description `users` as a share of the users with this `arm`. */
                 rate: number;
                 /** @description The share of held-out users who reached the goal. */
                 holdout_rate?: number;
             }[];
         };
-        /** @description A step of the kind that `type` names. */
+        /** @description A step of the kind given in `type`. */
         JourneyStepInput: components["schemas"]["ActionStep"] | components["schemas"]["BalancerStep"] | components["schemas"]["DelayStep"] | components["schemas"]["EntranceStep"] | components["schemas"]["EventStep"] | components["schemas"]["ExitStep"] | components["schemas"]["ExperimentStep"] | components["schemas"]["GateStep"] | components["schemas"]["LinkStep"] | components["schemas"]["ListStep"] | components["schemas"]["SubscriptionStep"] | components["schemas"]["UpdateStep"] | components["schemas"]["WaitUntilStep"] | components["schemas"]["WebhookStep"];
         /**
          * JourneyTimeline
@@ -11119,11 +11119,11 @@ export interface components {
          *     }
          */
         JourneyTimeline: {
-            /** @description How often the user entered: the sum of the next three. */
+            /** @description How often the user entered: the sum of `active`, `completed` and `exited`. */
             entered: number;
             /** @description How many entrances were completed. */
             completed: number;
-            /** @description How many entrances exited before completion. */
+            /** @description How many entrances ended before completion. */
             exited: number;
             /** @description How many entrances have not ended. */
             active: number;
@@ -11132,9 +11132,9 @@ export interface components {
              * @description When the user was held out; absent if never.
              */
             held_out_at?: string;
-            /** @description The path of the last experiment. */
+            /** @description The path that the user took at the last experiment. */
             arm?: string;
-            /** @description Newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`. */
+            /** @description The entrances that have not ended, followed by the latest 50 that have, each group newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`. */
             entrances: {
                 /** @description The id of the entrance. */
                 entrance_id: number;
@@ -11144,7 +11144,7 @@ export interface components {
                 cause: {
                     /** @description `event`, `list`, `schedule`, `api` or `link`. */
                     is: string;
-                    /** @description The event, the list, the step of the schedule, the key, or the entrance that linked to this journey. */
+                    /** @description More about the cause: the name of the event, the id of the list, the key of the entrance with the schedule, the key of the request, or the id of the entrance that linked to this journey. */
                     name?: string;
                 };
                 /** @description The entry key. */
@@ -11160,13 +11160,13 @@ export interface components {
                  */
                 ended_at?: string;
                 /**
-                 * @description Null while the user is inside.
+                 * @description How the entrance ended; null while the user is inside.
                  * @enum {string|null}
                  */
                 outcome: "completed" | "exited" | null;
                 /** @description Why it ended. */
                 reason?: string;
-                /** @description Where the user is. */
+                /** @description Where the user is in the journey. */
                 step?: string;
                 /**
                  * Format: date-time
@@ -11190,10 +11190,10 @@ export interface components {
                     arrived_at: string;
                     /**
                      * Format: date-time
-                     * @description When the user left it; null while the user is there.
+                     * @description When the user left the step; null if the user is still at the step.
                      */
                     left_at: string | null;
-                    /** @description The path by which the user left; null for none. */
+                    /** @description The path that the user took; null if the user took none. */
                     path: string | null;
                     /** @description The reason as a stable code, such as `rule` or `elapsed`. */
                     reason: string | null;
@@ -11232,7 +11232,7 @@ export interface components {
                 external_id: string | null;
             };
             /**
-             * @description Where the user is.
+             * @description Where the user is in the journey.
              * @enum {string}
              */
             state: "inside" | "completed" | "exited" | "held_out";
@@ -11319,7 +11319,7 @@ export interface components {
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them still have to move to the live version, or to exit. */
+            /** @description How many of these users still have to move to the live version or exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11330,7 +11330,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
             /** @description The id of the API key. */
@@ -11426,7 +11426,7 @@ export interface components {
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them still have to move to the live version, or to exit. */
+            /** @description How many of these users still have to move to the live version or exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11437,14 +11437,14 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
             /** @description The id of the API key. */
             published_by?: number;
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -11456,7 +11456,7 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
@@ -11465,7 +11465,7 @@ export interface components {
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For all other steps. Default: `stay`.
+                 * @description The plan for the users at all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -11548,7 +11548,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope: "public" | "secret";
@@ -11557,7 +11557,7 @@ export interface components {
              * @enum {string}
              */
             role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
-            /** @description The full key in the reply that creates it, and masked everywhere else. */
+            /** @description The key. It is complete in the reply to its creation, and masked everywhere else. */
             value: string;
             /** @description A note for your team; null if there is none. */
             description: string | null;
@@ -11588,7 +11588,7 @@ export interface components {
             /** @description A note for your team. */
             description?: string | null;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope?: "public" | "secret";
@@ -11613,7 +11613,7 @@ export interface components {
             /** @description A note for your team. */
             description?: string | null;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope?: "public" | "secret";
@@ -11652,7 +11652,7 @@ export interface components {
             data?: {
                 /** @description The journey to enter. */
                 journey_id?: number;
-                /** @description The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order. */
+                /** @description The key of the entrance in that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order. */
                 entrance?: string;
             };
             /** @description The steps that follow. */
@@ -11812,15 +11812,15 @@ export interface components {
             dry_run: boolean;
             /** @description Whether existing users are changed. */
             update_existing: boolean;
-            /** @description Where the users consented; null if it was not given. */
+            /** @description Where the users gave their consent; null if the request did not say. */
             consent_source: string | null;
             /** @description The subscription types to which users are subscribed. */
             subscription_ids: number[];
             /** @description The name of the file; null if it was not given. */
             filename: string | null;
-            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases. */
+            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports made with earlier releases. */
             file_sha256: string | null;
-            /** @description Rows of the file, counted while it was received; null for imports of earlier releases. */
+            /** @description Rows of the file, counted while it was received; null for imports made with earlier releases. */
             rows_total: number | null;
             /** @description Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`. */
             rows: number;
@@ -11830,7 +11830,7 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
+            /** @description Rows for existing users that were skipped because `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
@@ -11840,7 +11840,7 @@ export interface components {
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
-            /** @description The length of the file after decompression, in UTF-8. */
+            /** @description The size of the file in bytes, after decompression and conversion to UTF-8. */
             bytes: number;
             /** @description The delimiter of the cells, given or detected. */
             delimiter: string;
@@ -11848,7 +11848,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
+            /** @description For a dry run: the fields that fit each column of numbers or dates for which no format was given. `mapping` uses the first field. If there are several, check which one is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -11863,17 +11863,17 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it started; null before.
+             * @description When it started; null until then.
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description When it was undone; null before.
+             * @description When it was undone; null until then.
              */
             undone_at: string | null;
         };
@@ -11957,15 +11957,15 @@ export interface components {
             dry_run: boolean;
             /** @description Whether existing users are changed. */
             update_existing: boolean;
-            /** @description Where the users consented; null if it was not given. */
+            /** @description Where the users gave their consent; null if the request did not say. */
             consent_source: string | null;
             /** @description The subscription types to which users are subscribed. */
             subscription_ids: number[];
             /** @description The name of the file; null if it was not given. */
             filename: string | null;
-            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases. */
+            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports made with earlier releases. */
             file_sha256: string | null;
-            /** @description Rows of the file, counted while it was received; null for imports of earlier releases. */
+            /** @description Rows of the file, counted while it was received; null for imports made with earlier releases. */
             rows_total: number | null;
             /** @description Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`. */
             rows: number;
@@ -11975,7 +11975,7 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
+            /** @description Rows for existing users that were skipped because `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
@@ -11985,7 +11985,7 @@ export interface components {
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
-            /** @description The length of the file after decompression, in UTF-8. */
+            /** @description The size of the file in bytes, after decompression and conversion to UTF-8. */
             bytes: number;
             /** @description The delimiter of the cells, given or detected. */
             delimiter: string;
@@ -11993,7 +11993,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
+            /** @description For a dry run: the fields that fit each column of numbers or dates for which no format was given. `mapping` uses the first field. If there are several, check which one is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -12008,17 +12008,17 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it started; null before.
+             * @description When it started; null until then.
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description When it was undone; null before.
+             * @description When it was undone; null until then.
              */
             undone_at: string | null;
             /** @description For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes their row. */
@@ -12180,7 +12180,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description Number of these users. */
+                /** @description How many of these users have what the channel needs. */
                 count: number;
             }[];
             /** @description The ten newest of these users. */
@@ -12194,13 +12194,13 @@ export interface components {
                 /** @description Number of users who match this condition on its own. */
                 count: number;
             }[];
-            /** @description Whether the counts are estimates. With `false`, they are exact. */
+            /** @description Whether the counts are estimates. Always `false`: the counts are exact. */
             sampled: boolean;
         };
         ListSize: {
             /** @description The id of the list. */
             list_id: number;
-            /** @description Earliest first. Days on which no server ran are left out. */
+            /** @description The sizes, earliest day first. Days on which no server ran are left out. */
             days: {
                 /** @description A day in UTC, such as `2026-11-20`. */
                 day: string;
@@ -12345,7 +12345,7 @@ export interface components {
                 condition?: {
                     [key: string]: unknown;
                 };
-                /** @description The evidence for the result. Conditions only. It is the value of an attribute or null; the `count` and `times` of the matching events, as many as the condition needs; the `time` of the first or last event; the membership; the `state` of the subscription; the value of each device; or the number of the bucket. */
+                /** @description The evidence for the result. Conditions only. It depends on the kind of condition: the value of the attribute or null; the `count` and `times` of the matching events, as many as the condition needs; the `time` of the first or last event; whether the user is in the list; the `state` of the subscription; the user’s entrances into the journey; the value of each device; or the number of the bucket. */
                 seen?: unknown;
                 /** @description The explanations of the rules in the group. Groups only. */
                 of?: {
@@ -12379,7 +12379,7 @@ export interface components {
         ListUserReply: {
             /** @description The number of users that were added. */
             added: number;
-            /** @description Number of users who did not change. */
+            /** @description Number of users for whom nothing changed. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
@@ -12396,7 +12396,7 @@ export interface components {
         ListUserReply2: {
             /** @description The number of users that were removed. */
             removed: number;
-            /** @description Number of users who did not change. */
+            /** @description Number of users for whom nothing changed. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
@@ -12499,7 +12499,7 @@ export interface components {
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
             /** @description The path as in the API reference, such as `/api/client/lists/{listId}`. */
             route: string;
-            /** @description The path parameters that are ids of this server. */
+            /** @description The path parameters that are ids assigned by this server. */
             params: {
                 [key: string]: unknown;
             };
@@ -12507,7 +12507,7 @@ export interface components {
             query: {
                 [key: string]: unknown;
             };
-            /** @description The body, redacted; null without one. */
+            /** @description The redacted body; null if there was none. */
             body: unknown;
             /** @description The status of the reply. */
             status: number;
@@ -12818,7 +12818,7 @@ export interface components {
             settings: {
                 /**
                  * Format: no-control
-                 * @description A sending key of the domain is sufficient.
+                 * @description A sending key for the domain is sufficient.
                  */
                 api_key: string;
                 /**
@@ -12833,7 +12833,7 @@ export interface components {
                 region: "us" | "eu";
                 /**
                  * Format: no-control
-                 * @description Without it, reports of the provider are refused.
+                 * @description Without it, reports from the provider are refused.
                  */
                 signing_key?: string;
                 /**
@@ -12852,11 +12852,11 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `mailgun`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `mailgun`; null removes a setting. */
         MailgunSettingsChanges: {
             /**
              * Format: no-control
-             * @description A sending key of the domain is sufficient.
+             * @description A sending key for the domain is sufficient.
              */
             api_key?: string | null;
             /**
@@ -12871,7 +12871,7 @@ export interface components {
             region?: "us" | "eu" | null;
             /**
              * Format: no-control
-             * @description Without it, reports of the provider are refused.
+             * @description Without it, reports from the provider are refused.
              */
             signing_key?: string | null;
             /**
@@ -12913,7 +12913,7 @@ export interface components {
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12927,7 +12927,7 @@ export interface components {
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /**
              * Format: date-time
@@ -12936,7 +12936,7 @@ export interface components {
             joined_at: string | null;
             /**
              * Format: date-time
-             * @description When the console was last used, to the minute.
+             * @description When the member last used the console, to within a minute.
              */
             active_at: string | null;
             /**
@@ -12953,7 +12953,7 @@ export interface components {
              * @enum {string}
              */
             role?: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects?: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12977,7 +12977,7 @@ export interface components {
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects?: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12997,11 +12997,11 @@ export interface components {
         MemberSession: {
             /** @description The id. */
             id: number;
-            /** @description Whether it is the session of this request. */
+            /** @description Whether this request was made with the session. */
             is_current: boolean;
             /** @description The IP address of the sign-in. */
             address: string;
-            /** @description The browser, as it named itself. */
+            /** @description The browser, as named in its `User-Agent` header. */
             user_agent: string;
             /**
              * Format: date-time
@@ -13010,7 +13010,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute.
+             * @description When the session was last used, to within a minute.
              */
             used_at: string;
             /**
@@ -13083,7 +13083,7 @@ export interface components {
                 external_id?: string | null;
                 /**
                  * Format: email
-                 * @description An address as in RFC 5322. Stored unchanged.
+                 * @description An email address as in RFC 5322. It is stored unchanged.
                  */
                 email?: string | null;
                 /**
@@ -13114,7 +13114,7 @@ export interface components {
             };
             /**
              * Format: identifier
-             * @description Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.
+             * @description Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.
              */
             key?: string;
             /** @description When to send it. Default: immediately. ISO 8601. */
@@ -13123,12 +13123,12 @@ export interface components {
             expires_after_minutes?: number;
             /**
              * Format: locale
-             * @description The locale of the template, a BCP 47 tag. By default that of the user.
+             * @description The locale of the template, as a BCP 47 tag. Default: the user’s locale.
              */
             locale?: string;
-            /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked. */
+            /** @description Paths of values that only the provider gets, such as `data.link`. Everywhere else, these values are shown as `[redacted]`. Links in the message are not tracked. */
             redact?: string[];
-            /** @description Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent. */
+            /** @description Files to attach to an email, at most 10 MB in total. Together with the template’s files, they must not exceed the size that the provider accepts. They are deleted once the email has been sent. */
             attachments?: {
                 /**
                  * Format: no-control
@@ -13306,7 +13306,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13327,7 +13327,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13350,7 +13350,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13378,7 +13378,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13399,7 +13399,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13434,7 +13434,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13455,7 +13455,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13485,7 +13485,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13506,7 +13506,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13595,7 +13595,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it is sent, or tried again.
+             * @description When the message is due to be sent or tried again.
              */
             due_at: string;
             /**
@@ -13717,7 +13717,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it is sent, or tried again.
+             * @description When the message is due to be sent or tried again.
              */
             due_at: string;
             /**
@@ -13744,7 +13744,7 @@ export interface components {
             deliveries?: {
                 /** @description Empty if the user was erased. */
                 recipient: string;
-                /** @description The group of mail hosts, once it is known. */
+                /** @description The key of the mail site; null until it is known. */
                 site: string | null;
                 /**
                  * @description The state of the recipient. `claimed`: it is being delivered.
@@ -13772,7 +13772,7 @@ export interface components {
                     outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
                     /** @description The mail host. */
                     host?: string;
-                    /** @description The address of the mail host. */
+                    /** @description The IP address of the mail host. */
                     ip?: string;
                     /** @description The code of its reply. */
                     code?: number;
@@ -13786,7 +13786,7 @@ export interface components {
                     detail?: string;
                 }[];
             }[];
-            /** @description The rendered message; its members depend on the channel. For sandbox and inbox messages, it is what was stored. Any other message is rendered again with the user’s current data, without tracking. Null before an attempt, for a message that was never attempted, and once the user, the campaign or the template is deleted. */
+            /** @description The rendered message; its members depend on the channel. Sandbox and inbox messages are returned as they were stored. Any other message is rendered again with the user’s current data, without tracking. Null until all attempts have ended, for a message that was never attempted, and once the user, the campaign or the template has been deleted. */
             content: {
                 /** @description The sender. */
                 from?: string;
@@ -13826,9 +13826,9 @@ export interface components {
                 title: string;
                 /** @description The text, or the body of the request. */
                 body: string;
-                /** @description URL that opens when it is tapped. */
+                /** @description The URL that opens when the message is tapped. */
                 url?: string;
-                /** @description The topic, by which apps group push messages. */
+                /** @description The topic that apps use to group push messages. */
                 topic?: string;
                 /** @description Additional data for the app. */
                 custom?: {
@@ -13851,7 +13851,7 @@ export interface components {
                 /** @description The text, or the body of the request. */
                 body?: string;
             } | null;
-            /** @description The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed. */
+            /** @description The states and events of the message, oldest first. Waits for a rate limit, for the winner of an A/B test or for a paused campaign are not listed. */
             timeline: {
                 /**
                  * Format: date-time
@@ -13909,7 +13909,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `messagebird`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `messagebird`; null removes a setting. */
         MessagebirdSettingsChanges: {
             /** @description Access key */
             access_key?: string | null;
@@ -13955,7 +13955,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `mta`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `mta`; null removes a setting. */
         MtaSettingsChanges: {
             /**
              * Format: no-control
@@ -14056,13 +14056,13 @@ export interface components {
                      * @enum {string}
                      */
                     type: "webhook" | "domain" | "campaign" | "channel";
-                    /** @description Its id, or the name of the channel. */
+                    /** @description The id of the object, or the name of the channel. */
                     id: string;
                     /** @description Its name. */
                     name: string;
                 } | null;
             }[];
-            /** @description The latest 20 blasts that are loading or running, and campaigns that are paused. */
+            /** @description Blasts that are loading or running, and paused campaigns. At most 20, the most recently changed first. */
             sending: {
                 /** @description The id of the campaign. */
                 campaign_id: number;
@@ -14075,7 +14075,7 @@ export interface components {
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
                 /** @description The state of the campaign. */
                 state: string;
-                /** @description Whether it is paused. */
+                /** @description Whether the campaign is paused. */
                 is_paused: boolean;
                 /** @description How many of its messages were sent. */
                 sent: number;
@@ -14083,7 +14083,7 @@ export interface components {
                 total: number;
                 /**
                  * Format: date-time
-                 * @description When it started; null before.
+                 * @description When it started; null until then.
                  */
                 started_at: string | null;
             }[];
@@ -14094,10 +14094,10 @@ export interface components {
                  * @description When the oldest waiting item began to wait; null if nothing is waiting.
                  */
                 waiting_since: string | null;
-                /** @description Accepted items that could not be applied, at most 1,000. */
+                /** @description The number of accepted items that could not be applied. Counting stops at 1,000. */
                 parked: number;
             };
-            /** @description Channels that were used within 14 days. The numbers count events, by the day on which they occurred. */
+            /** @description Channels that were used in the last 14 days. Each event is counted on the day on which it occurred. */
             channels: {
                 /**
                  * @description The channel of the messages.
@@ -14121,7 +14121,7 @@ export interface components {
                     /** @description Messages that failed. */
                     failed: number;
                 };
-                /** @description The seven days before those. */
+                /** @description The seven days before `last_7_days`. */
                 previous_7_days: {
                     /** @description Messages that a provider accepted. */
                     sent: number;
@@ -14192,7 +14192,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When the user first saw it; null before.
+             * @description When the user first saw the message; null until then.
              */
             seen_at: string | null;
             /**
@@ -14222,7 +14222,7 @@ export interface components {
              * @enum {boolean}
              */
             seen?: true;
-            /** @description True marks it as seen too. False makes it unread again. */
+            /** @description True marks the message as read and seen. False makes it unread again. */
             read?: boolean;
             /**
              * @description The action of the message was used. Marks it as read too, unless `read` is false.
@@ -14312,7 +14312,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -14371,7 +14371,7 @@ export interface components {
             brand_name?: string | null;
             /**
              * Format: https-url
-             * @description An image above the page, 40 pixels high.
+             * @description The URL of an image, shown 40 pixels high at the top of the page.
              */
             logo_url?: string | null;
             /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14405,7 +14405,7 @@ export interface components {
                 brand_name?: string | null;
                 /**
                  * Format: https-url
-                 * @description An image above the page, 40 pixels high.
+                 * @description The URL of an image, shown 40 pixels high at the top of the page.
                  */
                 logo_url?: string | null;
                 /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14432,7 +14432,7 @@ export interface components {
             brand_name: string | null;
             /**
              * Format: https-url
-             * @description An image above the page, 40 pixels high.
+             * @description The URL of an image, shown 40 pixels high at the top of the page.
              */
             logo_url: string | null;
             /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14453,7 +14453,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used to sign in.
+             * @description When the passkey was last used to sign in.
              */
             used_at: string | null;
         };
@@ -14540,7 +14540,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `plivo`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `plivo`; null removes a setting. */
         PlivoSettingsChanges: {
             /** @description Auth ID */
             auth_id?: string | null;
@@ -14576,7 +14576,7 @@ export interface components {
                 message_stream?: string;
                 /**
                  * Format: no-control
-                 * @description User name of the webhook’s URL. Without it and the password, reports of the provider are refused.
+                 * @description User name in the webhook’s URL. Without it and the password, reports from the provider are refused.
                  */
                 webhook_username?: string;
                 /**
@@ -14600,7 +14600,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `postmark`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `postmark`; null removes a setting. */
         PostmarkSettingsChanges: {
             /**
              * Format: no-control
@@ -14611,7 +14611,7 @@ export interface components {
             message_stream?: string | null;
             /**
              * Format: no-control
-             * @description User name of the webhook’s URL. Without it and the password, reports of the provider are refused.
+             * @description User name in the webhook’s URL. Without it and the password, reports from the provider are refused.
              */
             webhook_username?: string | null;
             /**
@@ -14635,13 +14635,13 @@ export interface components {
             object: "campaign" | "journey" | "list";
             /** @description The id of the object. */
             object_id: number;
-            /** @description With `false`, the member has left the editor. By default `true`. */
+            /** @description False if the member has left the editor. Default: true. */
             is_here?: boolean;
-            /** @description With `true`, the member opens it only if no other member has it open. By default `false`. */
+            /** @description If true, the member opens the object only if no other member has it open. Default: false. */
             only_if_alone?: boolean;
         };
         PresenceReply: {
-            /** @description Whether the member has it open now. */
+            /** @description Whether the member has the object open now. */
             is_here: boolean;
             /** @description The other members who have the object open, in the order in which they opened it. */
             others: {
@@ -14651,7 +14651,7 @@ export interface components {
                 name: string;
                 /**
                  * Format: date-time
-                 * @description When the member opened it.
+                 * @description When the member opened the object.
                  */
                 since: string;
             }[];
@@ -14681,11 +14681,11 @@ export interface components {
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description Whether there is a password to sign in with. */
+            /** @description Whether the member has a password. */
             has_password: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /** @description How many recovery codes have not been used. */
             recovery_codes_left: number;
@@ -14728,10 +14728,10 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used to sign in.
+             * @description When the passkey was last used to sign in.
              */
             used_at: string | null;
-            /** @description Each can be used once when the passkey is lost. They are shown once, and only with the first second factor. */
+            /** @description Recovery codes. Each can be used once if the passkey is lost. They are shown only once, with the member’s first second factor; otherwise the array is empty. */
             recovery_codes: string[];
         };
         ProfilePasswordInput: {
@@ -14751,11 +14751,11 @@ export interface components {
             url: string;
         };
         ProfileTotpConfirmInput: {
-            /** @description A code of the authenticator app. */
+            /** @description A code from the authenticator app. */
             code: string;
         };
         ProfileTotpConfirmReply: {
-            /** @description Each can be used once instead of a code. They are shown once. */
+            /** @description Recovery codes. Each can be used once instead of a one-time code. They are shown only once. */
             recovery_codes: string[];
         };
         /**
@@ -14805,9 +14805,9 @@ export interface components {
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
             /**
              * Format: date-time
@@ -14858,10 +14858,10 @@ export interface components {
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients?: string[];
         };
         /**
@@ -14913,10 +14913,10 @@ export interface components {
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients?: string[];
         };
         ProjectPage: {
@@ -14978,9 +14978,9 @@ export interface components {
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
             /**
              * Format: date-time
@@ -15014,7 +15014,7 @@ export interface components {
         ProjectSizeReply: {
             /** @description The number of users. Counting stops at 1000000. */
             users: number;
-            /** @description The number of messages, of every state. */
+            /** @description The number of messages in any state. */
             messages: number;
             /** @description Messages that are still to be sent. */
             waiting_messages: number;
@@ -15138,7 +15138,7 @@ export interface components {
             } | null;
         };
         /**
-         * @description A provider of the kind that `kind` names.
+         * @description A provider of the kind given in `kind`.
          * @example {
          *       "name": "Mail relay",
          *       "kind": "smtp",
@@ -15178,7 +15178,7 @@ export interface components {
          *             "maxLength": 8192,
          *             "title": "Service account",
          *             "writeOnly": true,
-         *             "description": "The content of its key file, which is JSON."
+         *             "description": "The content of the service account’s key file, as JSON."
          *           }
          *         },
          *         "additionalProperties": false
@@ -15227,7 +15227,7 @@ export interface components {
         ProviderTestReply: {
             /** @description Whether the provider accepted the connection and the credentials. */
             works: boolean;
-            /** @description The reason if it does not work. */
+            /** @description Why the provider does not work; absent if it works. */
             message?: string;
         };
         /** @description The content for the channel `push`: Push. */
@@ -15238,7 +15238,7 @@ export interface components {
             body: string;
             /** @description The URL to open when the message is tapped. */
             url?: string;
-            /** @description The topic, by which apps group push messages. */
+            /** @description The topic that apps use to group push messages. */
             topic?: string;
             /** @description Custom data for the app. At most 4 KiB as JSON. */
             custom?: {
@@ -15501,7 +15501,7 @@ export interface components {
          *     }
          */
         QueuedRecipient: {
-            /** @description The message, or the email that was submitted over SMTP. */
+            /** @description The id of the message, or of the email that was submitted over SMTP. */
             message_id: number;
             /** @description The id of the campaign. */
             campaign_id: number | null;
@@ -15516,7 +15516,7 @@ export interface components {
             recipient: string;
             /** @description The domain of the recipient. */
             domain: string;
-            /** @description The group of mail hosts, once it is known. */
+            /** @description The key of the mail site; null until it is known. */
             site: string | null;
             /**
              * @description The result for the recipient. `expired`: the email’s lifetime ended.
@@ -15546,7 +15546,7 @@ export interface components {
                 outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
                 /** @description The mail host. */
                 host?: string;
-                /** @description The address of the mail host. */
+                /** @description The IP address of the mail host. */
                 ip?: string;
                 /** @description The code of its reply. */
                 code?: number;
@@ -15571,7 +15571,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -15618,9 +15618,9 @@ export interface components {
              * @enum {string|null}
              */
             reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;
-            /** @description The reason of the suppression. */
+            /** @description The reason for the suppression. */
             detail: string | null;
-            /** @description How many subscription types of the channel the user gets. */
+            /** @description How many of the channel’s subscription types the user gets. */
             subscribed: number;
             /** @description How many subscription types the channel has. */
             subscriptions: number;
@@ -15658,7 +15658,7 @@ export interface components {
                 api_key: string;
                 /**
                  * Format: no-control
-                 * @description Without it, reports of the provider are refused.
+                 * @description Without it, reports from the provider are refused.
                  */
                 webhook_secret?: string;
                 /**
@@ -15677,7 +15677,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `resend`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `resend`; null removes a setting. */
         ResendSettingsChanges: {
             /**
              * Format: no-control
@@ -15686,7 +15686,7 @@ export interface components {
             api_key?: string | null;
             /**
              * Format: no-control
-             * @description Without it, reports of the provider are refused.
+             * @description Without it, reports from the provider are refused.
              */
             webhook_secret?: string | null;
             /**
@@ -15708,14 +15708,14 @@ export interface components {
         ResentMessage: {
             /** @description The id of the new message. */
             id: number;
-            /** @description The id of the message that it sends again. */
+            /** @description The id of the original message. */
             resent_from: number;
             /**
-             * @description `skipped`: the user does not get it.
+             * @description `skipped`: the user does not get the message.
              * @enum {string}
              */
             state: "queued" | "skipped";
-            /** @description Why it is skipped, as a stable code. */
+            /** @description Why the message is skipped, as a stable code. */
             reason: string | null;
             /** @description More about the reason, such as the kind of a suppression. */
             detail: string | null;
@@ -15840,7 +15840,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description Which users it matches, in Markdown. */
+                    /** @description Which users match, in Markdown. */
                     description: string;
                     /** @description JSON Schema of the group. */
                     schema: {
@@ -15857,7 +15857,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description Which users it matches, in Markdown. */
+                    /** @description Which users match, in Markdown. */
                     description: string;
                     /** @description JSON Schema of the condition. */
                     schema: {
@@ -15886,7 +15886,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description The types of attributes that accept it. */
+                    /** @description The types of attributes that accept the operator. */
                     types: ("string" | "number" | "boolean" | "date" | "array")[];
                     /** @description JSON Schema of the argument. */
                     argument: {
@@ -15894,7 +15894,7 @@ export interface components {
                     };
                     /** @description An example of the argument. */
                     example: unknown;
-                    /** @description The operator and the example in words, to put after the name of an attribute. */
+                    /** @description The operator and its example in words, to be placed after the name of an attribute. */
                     sentence: string;
                 };
             };
@@ -15929,7 +15929,7 @@ export interface components {
             complaint_percent: number;
             /** @description Percentage of messages of any channel whose first attempt is deferred. The next attempt is accepted. */
             soft_fail_percent: number;
-            /** @description The duration of each attempt. */
+            /** @description How long each attempt takes, in seconds. */
             delay_seconds: number;
         };
         /**
@@ -16000,7 +16000,7 @@ export interface components {
         SandboxMessageCheckReply: {
             /** @description The size of the HTML; null if the message has none. */
             size_bytes: number | null;
-            /** @description Problems, the most severe first. `param` is the member of the content. */
+            /** @description Problems, the most severe first. `param` is the member of the content that has the problem. */
             findings: {
                 /**
                  * @description The kind of problem. `render_failed` means that this user would get no message.
@@ -16027,7 +16027,7 @@ export interface components {
                 target: string | null;
                 /** @description The text of the link. */
                 text: string;
-                /** @description The line of the HTML. */
+                /** @description The line in the HTML. */
                 line: number;
                 /**
                  * @description What the link is. `tracked`, `unsubscribe`, `preferences` and `view` are links of this server; `app` has a scheme of its own, `anchor` is a place in the message, and `none` leads nowhere.
@@ -16035,7 +16035,7 @@ export interface components {
                  */
                 kind: "tracked" | "unsubscribe" | "preferences" | "view" | "web" | "app" | "email" | "phone" | "anchor" | "none";
                 /**
-                 * @description Why the link, or the target of a tracked link, may not work for the recipient: `empty`, `relative` to a page that an email does not have, a `script`, wrong `syntax`, a host that is the `loopback` of the recipient’s own machine, or `insecure` without TLS.
+                 * @description Why the link, or the target of a tracked link, may not work for the recipient. `empty`: it has no URL. `relative`: it is a relative URL, which does not work in an email. `script`: it would run a script. `syntax`: the URL is malformed. `loopback`: the host is the recipient’s own machine. `insecure`: it does not use TLS.
                  * @enum {string|null}
                  */
                 problem: "empty" | "relative" | "script" | "syntax" | "loopback" | "insecure" | null;
@@ -16059,7 +16059,7 @@ export interface components {
         SandboxMessageReleaseInput: {
             /**
              * Format: email
-             * @description The address of a member of the team who has a role in the project.
+             * @description The email address of a member who has a role in the project.
              */
             to: string;
         };
@@ -16153,9 +16153,9 @@ export interface components {
                 title: string;
                 /** @description The text, or the body of the request. */
                 body: string;
-                /** @description URL that opens when it is tapped. */
+                /** @description The URL that opens when the message is tapped. */
                 url?: string;
-                /** @description The topic, by which apps group push messages. */
+                /** @description The topic that apps use to group push messages. */
                 topic?: string;
                 /** @description Additional data for the app. */
                 custom?: {
@@ -16182,9 +16182,9 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description For an email to a user, the page that shows it in the browser, as of now. Opening the page is not counted. */
+            /** @description For an email to a user: the URL of a page that shows the email in the browser, rendered with current data. Opening the page is not counted. */
             view_url?: string;
-            /** @description For a message to a user, the preference page as the user would see it. The page saves nothing. */
+            /** @description For a message to a user: the URL of the preference page as the user would see it. The page saves nothing. */
             preferences_url?: string;
             /** @description For an email, the source as an SMTP relay would have received it. */
             source?: string;
@@ -16227,7 +16227,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `sandbox`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `sandbox`; null removes a setting. */
         SandboxSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -16245,13 +16245,13 @@ export interface components {
          *     }
          */
         SchemaAttribute: {
-            /** @description Its name in rules: `email`, or `data.plan`. A dot in a key of `data` is written `\.`, a backslash `\\`. */
+            /** @description The name of the attribute in rules, such as `email` or `data.plan`. A dot in a key of `data` is written `\.`, a backslash `\\`. */
             key: string;
             /** @description The types of its values: `string`, `number`, `boolean`, `date`, `array`, `object`. */
             types: string[];
             /** @description The number of users who have the attribute. */
             people: number;
-            /** @description The share of users with the attribute, from 0 to 1. */
+            /** @description The share of the users or events that have the attribute, from 0 to 1. */
             coverage: number;
             /** @description Up to five different values. Text is shortened to 64 characters. */
             samples: (string | number | boolean)[];
@@ -16260,9 +16260,9 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
-            /** @description The name that your team uses; absent without a label. */
+            /** @description The name that your team gave the attribute; absent if there is none. */
             label?: string;
-            /** @description True if it is personal data; otherwise absent. */
+            /** @description True if the attribute is personal data; otherwise absent. */
             personal_data?: boolean;
         };
         /**
@@ -16344,11 +16344,11 @@ export interface components {
             last_seen: string;
             /** @description The attributes of the latest 50 events, the most frequent first. At most 100. */
             attributes: {
-                /** @description Its name in rules: `data.total`. A dot in a key is written `\.`, a backslash `\\`. */
+                /** @description The name of the attribute in rules, such as `data.total`. A dot in a key is written `\.`, a backslash `\\`. */
                 key: string;
                 /** @description The types of its values: `string`, `number`, `boolean`, `array`, `object`. */
                 types: string[];
-                /** @description The share of users with the attribute, from 0 to 1. */
+                /** @description The share of the users or events that have the attribute, from 0 to 1. */
                 coverage: number;
                 /** @description Up to five different values. Text is shortened to 64 characters. */
                 samples: (string | number | boolean)[];
@@ -16383,7 +16383,7 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
-            /** @description Distinguishes objects with the same name: the address of a user, the state of a campaign. */
+            /** @description Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign. */
             detail: string | null;
         };
         /**
@@ -16421,7 +16421,7 @@ export interface components {
             settings: {
                 /**
                  * Format: no-control
-                 * @description It needs the scope `mail.send`.
+                 * @description The key needs the scope `mail.send`.
                  */
                 api_key: string;
                 /**
@@ -16429,7 +16429,7 @@ export interface components {
                  * @enum {string}
                  */
                 region?: "global" | "eu";
-                /** @description The key of the signed event webhook. Without it, reports of the provider are refused. */
+                /** @description The key of the signed event webhook. Without it, reports from the provider are refused. */
                 verification_key?: string;
                 /**
                  * Format: no-control
@@ -16447,11 +16447,11 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `sendgrid`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `sendgrid`; null removes a setting. */
         SendgridSettingsChanges: {
             /**
              * Format: no-control
-             * @description It needs the scope `mail.send`.
+             * @description The key needs the scope `mail.send`.
              */
             api_key?: string | null;
             /**
@@ -16459,7 +16459,7 @@ export interface components {
              * @enum {string|null}
              */
             region?: "global" | "eu" | null;
-            /** @description The key of the signed event webhook. Without it, reports of the provider are refused. */
+            /** @description The key of the signed event webhook. Without it, reports from the provider are refused. */
             verification_key?: string | null;
             /**
              * Format: no-control
@@ -16489,9 +16489,9 @@ export interface components {
          *     }
          */
         SendingPolicyReply: {
-            /** @description A message over a cap waits until it fits, or is skipped with `frequency_cap` if that would be after its deadline. */
+            /** @description A message that would exceed a cap waits until the cap allows it. It is skipped with `frequency_cap` if that would be after its deadline. */
             caps: {
-                /** @description The channels that it applies to. */
+                /** @description The channels to which the cap or the quiet hours apply. */
                 channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
                 /** @description The highest number of messages to a user in the window. */
                 max: number;
@@ -16500,7 +16500,7 @@ export interface components {
             }[];
             /** @description The hours in which no messages are sent, in the user’s time zone; null if there are none. */
             quiet_hours: {
-                /** @description The channels that it applies to. */
+                /** @description The channels to which the cap or the quiet hours apply. */
                 channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
                 /** @description The start of the quiet hours, in the user’s time zone, such as `21:00`. */
                 from: string;
@@ -16592,7 +16592,7 @@ export interface components {
          *     }
          */
         SentimentScoreInput: {
-            /** @description English text to analyse, up to 100 000 characters. */
+            /** @description English text to analyse, up to 100,000 characters. */
             text: string;
         };
         /**
@@ -16681,7 +16681,7 @@ export interface components {
                 secret_access_key: string;
                 /** @description Configuration set */
                 configuration_set?: string;
-                /** @description The topic to which the configuration set publishes events. Without it, reports of the provider are refused. */
+                /** @description The topic to which the configuration set publishes events. Without it, reports from the provider are refused. */
                 topic_arn?: string;
                 /**
                  * Format: no-control
@@ -16699,7 +16699,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `ses`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `ses`; null removes a setting. */
         SesSettingsChanges: {
             /** @description Region */
             region?: string | null;
@@ -16712,7 +16712,7 @@ export interface components {
             secret_access_key?: string | null;
             /** @description Configuration set */
             configuration_set?: string | null;
-            /** @description The topic to which the configuration set publishes events. Without it, reports of the provider are refused. */
+            /** @description The topic to which the configuration set publishes events. Without it, reports from the provider are refused. */
             topic_arn?: string | null;
             /**
              * Format: no-control
@@ -16724,12 +16724,12 @@ export interface components {
         SessionEnd: {
             /**
              * Format: date-time
-             * @description When the session ends if it is not used.
+             * @description When the session ends unless it is used before then.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description The latest time at which the session ends. Use never moves `expires_at` past it.
+             * @description The latest time at which the session ends. Using the session never moves `expires_at` past this time.
              */
             latest_expires_at: string;
             /** @description The time until `expires_at`, for a browser whose clock is wrong. */
@@ -16765,27 +16765,27 @@ export interface components {
         SignInReply: {
             /** @description Whether members sign in with the passwords and passkeys of this server. */
             local: boolean;
-            /** @description The name of the provider of single sign-on, for its button. */
+            /** @description The name of the single sign-on provider, for its button; null if there is none. */
             single_sign_on: string | null;
             /** @description Whether the server can email a password link to a member. */
             can_mail: boolean;
-            /** @description The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost. */
+            /** @description The origin of the pages on which passkeys work; null if they do not work. Passkeys need a `BASE_URL` with HTTPS and a host name, or with localhost. */
             passkey_origin: string | null;
         };
         SignInSingleSignOnBeginReply: {
-            /** @description The address of the provider. */
+            /** @description The URL of the provider’s sign-in page. */
             url: string;
-            /** @description The browser keeps it and sends it with the reply of the provider, so that no other browser can complete this sign-in. */
+            /** @description A value that the browser keeps and sends with the provider’s reply, so that no other browser can complete this sign-in. */
             binding: string;
         };
         SignInSingleSignOnInput: {
             /** @description The query of the URL to which the provider redirected, without the question mark. */
             parameters: string;
-            /** @description The `binding` of the reply that began the sign-in. */
+            /** @description The `binding` from the reply that began the sign-in. */
             binding: string;
         };
         SignOutReply: {
-            /** @description The URL at which the provider’s session can be ended too. Null for other sessions. */
+            /** @description The URL at which the member can also sign out of the single sign-on provider. Null for other sessions. */
             url: string | null;
         };
         /** @description SMTP */
@@ -16844,7 +16844,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `smtp`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `smtp`; null removes a setting. */
         SmtpSettingsChanges: {
             /**
              * Format: hostname-or-ip
@@ -17069,7 +17069,7 @@ export interface components {
                 /** @description The subscription type. */
                 subscription_id?: number;
                 /**
-                 * @description Unsubscribe with 0, subscribe with 1. A user who unsubscribed is not subscribed again, and a confirmed one stays confirmed.
+                 * @description 0 unsubscribes the user, and 1 subscribes the user. A user who has unsubscribed is not subscribed again, and a confirmed user stays confirmed.
                  * @enum {integer}
                  */
                 state?: 0 | 1;
@@ -17143,7 +17143,7 @@ export interface components {
             reason?: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint";
         };
         SuppressionList: {
-            /** @description In the order of the request, each address once. */
+            /** @description The suppressions in the order of the request, each address once. */
             results: components["schemas"]["Suppression"][];
         };
         SuppressionPage: {
@@ -17179,9 +17179,9 @@ export interface components {
                 size_bytes: number;
                 /** @description The eight largest tables. */
                 tables: {
-                    /** @description The table. Partitions are counted with it. */
+                    /** @description The name of the table. A partitioned table is listed with all of its partitions. */
                     name: string;
-                    /** @description Its size with its indexes. */
+                    /** @description The size of the table with its indexes. */
                     size_bytes: number;
                 }[];
             };
@@ -17204,23 +17204,23 @@ export interface components {
             };
             /** @description The work that is waiting for the workers. */
             queues: {
-                /** @description The name, as in the metrics. */
+                /** @description The name of the queue, as in the metrics. */
                 name: string;
                 /** @description The number of waiting requests, messages, emails or deliveries. For requests it is an estimate. */
                 waiting: number;
                 /**
                  * Format: date-time
-                 * @description When the oldest became due; null if none is due.
+                 * @description When the oldest item became due; null if none is due.
                  */
                 oldest_at: string | null;
             }[];
-            /** @description Accepted items that could not be applied, in all projects, at most 100,000. */
+            /** @description The number of accepted items that could not be applied, in all projects. Counting stops at 100,000. */
             parked: number;
             /** @description The processes of Carillon on this database. */
             processes: {
                 /**
                  * Format: date-time
-                 * @description When it connected to the database.
+                 * @description When the process connected to the database.
                  */
                 connected_at: string;
             }[];
@@ -17327,7 +17327,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `telnyx`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `telnyx`; null removes a setting. */
         TelnyxSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
@@ -17463,11 +17463,11 @@ export interface components {
          *     }
          */
         TextSizes: {
-            /** @description The users of the sample whose message was measured. */
+            /** @description The number of users in the sample whose message was measured. */
             users: number;
-            /** @description The users of the sample whose message cannot be rendered, or takes too long to render. */
+            /** @description The number of users in the sample whose message cannot be rendered, or takes too long to render. */
             failed: number;
-            /** @description The users whose message needs UCS-2, which has 70 characters in a segment instead of 160. */
+            /** @description The number of users whose message needs UCS-2, which fits 70 characters in a segment instead of 160. */
             unicode: number;
             /** @description Characters: half of the users have `p50` or less. */
             characters: {
@@ -17501,7 +17501,7 @@ export interface components {
                 /** @description The segments of the longest message. */
                 segments: number;
             } | null;
-            /** @description An estimate of how many users in the lists of a blast get it, from their share in the sample. */
+            /** @description An estimate of how many users in the lists of a blast will get the message, based on the sample. */
             recipients: number | null;
             /** @description An estimate based on the `segment_price` of the provider; null if it has none. */
             cost: {
@@ -17582,7 +17582,7 @@ export interface components {
             settings: {
                 /** @description Account SID */
                 account_sid: string;
-                /** @description Reports are signed with it, even if messages are sent with an API key. */
+                /** @description Reports are signed with this token, even if messages are sent with an API key. */
                 auth_token: string;
                 /** @description API key SID */
                 api_key_sid?: string;
@@ -17610,11 +17610,11 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `twilio`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `twilio`; null removes a setting. */
         TwilioSettingsChanges: {
             /** @description Account SID */
             account_sid?: string | null;
-            /** @description Reports are signed with it, even if messages are sent with an API key. */
+            /** @description Reports are signed with this token, even if messages are sent with an API key. */
             auth_token?: string | null;
             /** @description API key SID */
             api_key_sid?: string | null;
@@ -17689,7 +17689,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -17781,7 +17781,7 @@ export interface components {
              */
             state: 0 | 1 | 2;
             /**
-             * @description The state before; null if there was none.
+             * @description The previous state; null if there was none.
              * @enum {integer|null}
              */
             previous_state: 0 | 1 | 2 | null;
@@ -17830,7 +17830,7 @@ export interface components {
             /** @description The id that the user had. */
             user_id: number;
             /**
-             * @description `requested` until the data was removed.
+             * @description `requested` until the data has been removed.
              * @enum {string}
              */
             state: "requested" | "finished";
@@ -17845,7 +17845,7 @@ export interface components {
             requested_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -17878,10 +17878,10 @@ export interface components {
              * @description When the server received it.
              */
             received_at: string;
-            /** @description The journey that wrote the event or caused it; absent for others. */
+            /** @description The journey that wrote or caused the event; absent for other events. */
             journey_id?: number;
             /**
-             * @description `api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set it.
+             * @description `api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set the source.
              * @enum {string}
              */
             source: "api" | "system";
@@ -18018,15 +18018,15 @@ export interface components {
             link_clicks: {
                 [key: string]: unknown;
             }[];
-            /** @description How often the user was in journeys. */
+            /** @description For each journey, how often the user entered, completed and exited it. */
             journeys: {
                 [key: string]: unknown;
             }[];
-            /** @description Where the user is in journeys. */
+            /** @description The user’s entrances that have not ended. */
             journey_entrances: {
                 [key: string]: unknown;
             }[];
-            /** @description Where the user was in journeys. */
+            /** @description The user’s entrances that have ended. */
             past_journey_entrances: {
                 [key: string]: unknown;
             }[];
@@ -18034,7 +18034,7 @@ export interface components {
             journey_calls: {
                 [key: string]: unknown;
             }[];
-            /** @description Changes made by imports, for 24 hours. */
+            /** @description Changes that imports made to the user, kept for 24 hours. */
             imports: {
                 [key: string]: unknown;
             }[];
@@ -18054,7 +18054,7 @@ export interface components {
             journey_name: string;
             /** @description The id of the entrance. */
             entrance_id: number;
-            /** @description The version that the user is in. */
+            /** @description The version that the user is on. */
             version: number;
             /** @description The key of the step at which the user is. */
             step: string;
@@ -18176,7 +18176,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -18194,7 +18194,7 @@ export interface components {
             updated_at: string;
             /** @description The push devices of the user. */
             devices: components["schemas"]["DeviceReply"][];
-            /** @description The channels whose messages do not reach the user, because their address is suppressed. */
+            /** @description The channels whose messages do not reach the user, because the user’s address is suppressed. */
             suppressions: {
                 /**
                  * @description The channel of the messages.
@@ -18285,7 +18285,7 @@ export interface components {
              */
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /**
-             * @description Why the user gets no messages of this type in any state: the address is suppressed. Absent if it is not. Users do not see it.
+             * @description Why the user’s address is suppressed, so that the user gets no messages of this type in any state. Absent if the address is not suppressed, and in replies to users.
              * @enum {string}
              */
             suppression?: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
@@ -18330,11 +18330,11 @@ export interface components {
          */
         UserTimelineItem: {
             /**
-             * @description `event`: what the user did. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.
+             * @description `event`: an event of the user. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: a change to the user’s subscriptions, lists or journeys.
              * @enum {string}
              */
             kind: "event" | "message" | "subscription" | "list" | "journey";
-            /** @description The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`. */
+            /** @description The name of the event, such as `email_delivered`. For journeys: `journey_entered`, `journey_ended` or `journey_held_out`. */
             name: string;
             /** @description Further data, by name. */
             data: {
@@ -18385,7 +18385,7 @@ export interface components {
             external_id?: string | null;
             /**
              * Format: email
-             * @description An address as in RFC 5322. Stored unchanged.
+             * @description An email address as in RFC 5322. It is stored unchanged.
              */
             email?: string | null;
             /**
@@ -18452,7 +18452,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `vonage`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `vonage`; null removes a setting. */
         VonageSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
@@ -18478,7 +18478,7 @@ export interface components {
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
-                /** @description Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies. */
+                /** @description Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies. */
                 conditions?: {
                     /** @description The path that users take when this condition is met first. */
                     path: string;
@@ -18545,7 +18545,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `web_push`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `web_push`; null removes a setting. */
         WebPushSettingsChanges: {
             /** @description A `mailto:` or `https://` address for push services. */
             subject?: string | null;
@@ -18659,7 +18659,7 @@ export interface components {
             url?: string;
             /** @description The event types that the endpoint subscribes to. */
             event_types?: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
-            /** @description Free text. An empty text clears it. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string | null;
             /**
              * @description `inactive` pauses the endpoint. `active` resumes it, even after a suspension.
@@ -18784,11 +18784,11 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Where the next attempt goes: the URL of the endpoint. */
+            /** @description The URL of the endpoint, to which the next attempt is sent. */
             url: string;
             /** @description The body of the request, which is the same in every attempt; null if the event was deleted. */
             body: string | null;
-            /** @description The newest 50 attempts, newest first. */
+            /** @description The latest 50 attempts, newest first. */
             attempt_log: {
                 /** @description How long the request took, in milliseconds. */
                 elapsed_ms: number;
@@ -18829,7 +18829,7 @@ export interface components {
             url: string;
             /** @description The event types that the endpoint subscribes to. */
             event_types: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
-            /** @description Free text. An empty text clears it. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string;
             /**
              * Format: no-control
@@ -18875,7 +18875,7 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "finished" | "cancelled";
-            /** @description How many deliveries were queued so far. */
+            /** @description How many deliveries have been queued so far. */
             deliveries: number;
             /**
              * Format: date-time
@@ -18894,7 +18894,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -18905,11 +18905,11 @@ export interface components {
          *     }
          */
         WebhookReplayInput: {
-            /** @description Events that occurred from this time on, at most 30 days ago. ISO 8601. */
+            /** @description The start of the period: events that occurred at or after this time are delivered again. At most 30 days ago. ISO 8601. */
             since: string;
-            /** @description Events that occurred up to this time. Default: now. ISO 8601. */
+            /** @description The end of the period: events that occurred at or before this time are delivered again. Default: now. ISO 8601. */
             until?: string;
-            /** @description Events of these types. Default: those that the endpoint subscribes to. */
+            /** @description The event types to deliver again. Default: those that the endpoint subscribes to. */
             event_types?: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
             /** @description Leaves out the events that the endpoint has accepted already. Default: false. */
             unaccepted_only?: boolean;
@@ -19062,7 +19062,7 @@ export interface components {
          */
         WebhookTestInput: {
             /**
-             * @description Default: the first subscribed type.
+             * @description The event type to send. Default: the first one that the endpoint subscribes to.
              * @enum {string}
              */
             event_type?: "delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled";
@@ -19113,7 +19113,7 @@ export interface components {
                     message: string;
                 }[];
                 /**
-                 * @description A more precise reason for programs.
+                 * @description A more precise reason, for use by programs.
                  * @enum {string}
                  */
                 reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "passkey_required" | "passkey_invalid" | "single_sign_on" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
@@ -19228,7 +19228,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The resource exists already, or the `Idempotency-Key` belongs to another request. */
+        /** @description The resource already exists, the `Idempotency-Key` belongs to another request, or the first request with it is still running. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19277,7 +19277,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `If-Match` names another version of the object. */
+        /** @description The object is not the version that `If-Match` names, or it exists although the request has `If-None-Match: *`. */
         Changed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19469,9 +19469,9 @@ export interface components {
         IfNoneMatch: string;
         /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
         Cursor: string;
-        /** @description The page after or before the cursor. */
+        /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
         Page: "next" | "prev";
-        /** @description Number of items per page; -1 for all, 0 for none. */
+        /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
         Limit: number;
     };
     requestBodies: never;
@@ -19504,11 +19504,11 @@ export interface operations {
                 sort?: "id" | "name" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -19892,11 +19892,11 @@ export interface operations {
                 sort?: "id" | "name" | "scope" | "role" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22029,11 +22029,11 @@ export interface operations {
                 sort?: "id" | "external_id" | "anonymous_id" | "email" | "phone" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22902,11 +22902,11 @@ export interface operations {
                 sort?: "name" | "count" | "last_seen";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22989,11 +22989,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23059,11 +23059,11 @@ export interface operations {
                 sort?: "id" | "name" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23313,11 +23313,11 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23437,11 +23437,11 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23575,11 +23575,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23648,11 +23648,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23974,11 +23974,11 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24390,11 +24390,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24662,11 +24662,11 @@ export interface operations {
                 sort?: "since" | "name";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `since`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24835,11 +24835,11 @@ export interface operations {
                 sort?: "id" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -25206,11 +25206,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -25752,11 +25752,11 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "channel" | "state" | "send_at" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -27023,11 +27023,11 @@ export interface operations {
                 sort?: "id" | "campaign_name" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `updated_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -27550,11 +27550,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -28033,11 +28033,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -28273,11 +28273,11 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -29211,11 +29211,11 @@ export interface operations {
                 sort?: "version";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `version`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30190,11 +30190,11 @@ export interface operations {
                 sort?: "user_id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30838,11 +30838,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30968,11 +30968,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -31440,11 +31440,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -31665,11 +31665,11 @@ export interface operations {
                 sort?: "id" | "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32089,11 +32089,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32534,7 +32534,7 @@ export interface operations {
                      *                 "maxLength": 8192,
                      *                 "title": "Service account",
                      *                 "writeOnly": true,
-                     *                 "description": "The content of its key file, which is JSON."
+                     *                 "description": "The content of the service account’s key file, as JSON."
                      *               }
                      *             },
                      *             "additionalProperties": false
@@ -32564,11 +32564,11 @@ export interface operations {
                 sort?: "id" | "name" | "kind" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32974,11 +32974,11 @@ export interface operations {
                 sort?: "id" | "host" | "created_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -33891,11 +33891,11 @@ export interface operations {
                 sort?: "day" | "domain" | "count";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `day`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -33954,11 +33954,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34219,11 +34219,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34345,11 +34345,11 @@ export interface operations {
                 sort?: "site" | "label";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34570,11 +34570,11 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -35047,11 +35047,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -35254,11 +35254,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {

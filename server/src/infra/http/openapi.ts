@@ -40,7 +40,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-User-Token',
-    description: 'The user that a request with a publishable key is made for.',
+    description: 'The token of the user on whose behalf a request with a publishable key is made.',
   },
 }
 

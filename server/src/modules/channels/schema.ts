@@ -100,7 +100,7 @@ export const ConfiguredProviders = Page(ConfiguredProvider)
 
 export const ProviderTest = Exact({
   works: Type.Boolean(),
-  message: Type.Optional(Type.String({ description: 'The reason if it does not work.' })),
+  message: Type.Optional(Type.String({ description: 'Why the provider does not work; absent if it works.' })),
 })
 export type ProviderTest = Static<typeof ProviderTest>
 

@@ -21,7 +21,9 @@ export const EventType = Exact({
   last_seen: Timestamp,
   attributes: Type.Array(
     Exact({
-      key: Type.String({ description: 'Its name in rules: `data.total`. A dot in a key is written `\\.`, a backslash `\\\\`.' }),
+      key: Type.String({
+        description: 'The name of the attribute in rules, such as `data.total`. A dot in a key is written `\\.`, a backslash `\\\\`.',
+      }),
       types: Type.Array(Type.String(), { description: 'The types of its values: `string`, `number`, `boolean`, `array`, `object`.' }),
       coverage: Coverage,
       samples: Samples,

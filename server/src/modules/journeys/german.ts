@@ -6,7 +6,7 @@ const DURATION = 'Minutes, hours, days, weeks or years of 365.25 days, such as `
 const DAUER = 'Minuten, Stunden, Tage, Wochen oder Jahre zu 365,25 Tagen, etwa `90m`, `12h`, `30d`, `2w` oder `18y`. Höchstens 200 Jahre.'
 
 const SETTINGS: Translations = {
-  'The share of users who are held out: they do not enter, and their goals are counted for comparison.':
+  'The percentage of users who are held out: they do not enter, but their goals are counted for comparison.':
     'Der Anteil derer, die ausgenommen werden: sie treten nicht ein, und ihre Ziele werden zum Vergleich gezählt.',
   'Users in any of these lists do not enter.': 'Wer in einer dieser Listen ist, tritt nicht ein.',
   'The name in the statistics. It is unique among the goals of the journey.':
@@ -14,12 +14,12 @@ const SETTINGS: Translations = {
   'The name of the event that achieves the goal.': 'Das Ereignis, mit dem das Ziel erreicht ist.',
   'Tests of the data of the event, as in the `where` of a rule. All of them must pass.':
     'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
-  'How many days after the entry, or after the user was held out, the event counts.':
+  'The event counts for this many days after the user entered or was held out.':
     'Wie viele Tage nach dem Eintritt oder dem Ausnehmen das Ereignis zählt.',
   'The goals of the journey.': 'Die Ziele der Journey.',
   'The maximum number of entries per user within 24 hours. Default: 50.':
     'Wie oft eine Person in 24 Stunden höchstens eintritt. Vorgabe: 50.',
-  'Settings of the journey, which are published with its steps. Writing them replaces all of them.':
+  'The settings of the journey. They are published with its steps. A write replaces all settings.':
     'Einstellungen der Journey, die mit ihren Schritten veröffentlicht werden. Wer sie schreibt, ersetzt alle.',
 }
 
@@ -82,7 +82,7 @@ const WAITING: Translations = {
   'Whether the user must be in the list, not be in it, enter it or leave it. Default `in`.':
     'Ob die Person in der Liste sein muss oder nicht, oder sie betreten oder verlassen muss. Vorgabe `in`.',
   [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
-  'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.':
+  'Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.':
     'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
   [`The longest wait, at least 1 minute; then users take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
   'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':
@@ -96,24 +96,24 @@ const ENTERING: Translations = {
   'The name of the event that makes users enter.': 'Der Name des Ereignisses, das zum Eintritt führt.',
   'Tests of the event’s data or the request’s data. All of them must pass, as in the `where` of a rule.':
     'Prüfungen der Daten des Ereignisses oder der Anfrage, wie in `where` einer Regel. Alle müssen zutreffen.',
-  'The list whose new users enter, or whose users enter on schedule.':
+  'With the trigger `list`, users enter the journey when they enter or leave this list. With `schedule`, the users in this list enter.':
     'Die Liste, deren neue Mitglieder eintreten, oder deren Mitglieder nach Plan eintreten.',
-  'Whether users enter when they enter the list, or when they leave it. Default `entered`.':
+  'Whether users enter the journey when they enter the list or when they leave it. Default `entered`.':
     'Ob eintritt, wer die Liste betreten hat, oder wer sie verlassen hat. Vorgabe `entered`.',
-  'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time zone may be on a line before it; otherwise the publication is the start.':
+  'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. The line before it may be a `DTSTART` without a time zone. Without a `DTSTART`, the schedule starts at publication.':
     'Eine Wiederholungsregel nach RFC 5545, etwa `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: stündlich oder seltener. Davor darf eine Zeile `DTSTART` ohne Zeitzone stehen; sonst beginnt sie mit der Veröffentlichung.',
-  'Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.':
+  'The time zone of the schedule: that of the `project` (default), or that of each `user`.':
     'In wessen Zeitzone der Plan gilt: der des Projekts (`project`, Vorgabe) oder der jeder Person (`user`).',
   [`A rule that the user must match. ${RULE}`]: `Eine Regel, die erfüllt sein muss. ${REGEL}`,
   Rule: 'Regel',
   'Whether a user may enter more than once.': 'Ob jemand mehr als einmal eintreten darf.',
   'Whether a user may enter again while still in the journey.': 'Ob jemand erneut eintreten darf, während er noch in der Journey ist.',
-  'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.':
+  'A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.':
     'Ein Pfad in den Daten des Ereignisses, etwa `data.cart_id`. Einmal und zugleich gelten dann für jeden Wert, und spätere Ereignisse mit einem anderen Wert beenden kein Warten. Ein Wert, den `JOURNEY_KEY_RETENTION_DAYS` lang kein Ereignis hatte, zählt als neu.',
   'What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).':
     'Was eine Wiederholung tut, während die Person in der Journey ist: nichts (`ignore`, Vorgabe), neu beginnen (`restart`) oder das Ereignis des Eintritts ersetzen (`update`).',
   [`How long after an entry the user must wait before entering again. ${DURATION.replace('200 years', '3650 days')}`]: `Wie lange nach einem Eintritt vor dem nächsten gewartet werden muss. ${DAUER.replace('200 Jahre', '3650 Tage')}`,
-  'Whether users that an import creates enter through `user_created`. Default false.':
+  'Whether users created by an import enter through the event `user_created`. Default false.':
     'Ob durch `user_created` eintritt, wen ein Import anlegt. Vorgabe nein.',
   'Whether users who are in the list when the journey is published enter too. Default false.':
     'Ob auch eintritt, wer bei der Veröffentlichung schon in der Liste ist. Vorgabe nein.',
@@ -123,11 +123,11 @@ const ENTERING: Translations = {
 
 const EXITING: Translations = {
   Exit: 'Ende',
-  'Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are.':
+  'Ends the journey for the user. With `when`, it ends the journey for every user who meets a criterion, whichever step they are at.':
     'Beendet die Journey für die Person. Mit `when` für alle in der Journey, die ein Kriterium erfüllen, wo immer sie sind.',
   'Whether the user is counted as `completed` (default) or `exited`.':
     'Ob die Journey als abgeschlossen (`completed`, Vorgabe) oder verlassen (`exited`) gilt.',
-  'The reason that the timeline of the user shows.': 'Der Grund, den der Verlauf der Person zeigt.',
+  'The reason shown in the user’s timeline.': 'Der Grund, den der Verlauf der Person zeigt.',
   'The name of the event. Users who have this event exit the journey.': 'Der Name des Ereignisses. Wer es hat, verlässt die Journey.',
   'Tests of the event’s data. All of them must pass, as in the `where` of a rule.':
     'Prüfungen der Daten des Ereignisses, wie in `where` einer Regel. Alle müssen zutreffen.',
@@ -136,7 +136,7 @@ const EXITING: Translations = {
   'Whether users exit the journey when they enter the list or when they leave it. Default `entered`.':
     'Ob jemand die Journey beim Betreten oder beim Verlassen der Liste verlässt. Vorgabe `entered`.',
   [`Users who match this rule exit the journey. ${RULE}`]: `Wer sie erfüllt, verlässt die Journey. ${REGEL}`,
-  'Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`.':
+  'Makes the step an exit criterion. It is checked for every user in the journey, and no other step leads to it. Each item has exactly one of `event_name`, `list_id` and `rule`.':
     'Macht den Schritt zu einem Kriterium des Endes, das für alle in der Journey geprüft wird und keinen Schritt vor sich hat. Jedes hat eines von `event_name`, `list_id` und `rule`.',
   'leave the journey as exited with the reason bought, as soon as purchase occurs':
     'die Journey mit dem Grund bought verlassen, sobald purchase eintritt',
@@ -144,7 +144,7 @@ const EXITING: Translations = {
   'Makes the user enter another journey. Without a next step, the user completes this journey; with one, the user is in both.':
     'Lässt die Person in eine andere Journey eintreten. Ohne nächsten Schritt endet diese Journey; mit einem ist die Person in beiden.',
   'The journey to enter.': 'Die Journey, in die eingetreten wird.',
-  'The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.':
+  'The key of the entrance in that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.':
     'Der Schlüssel des Eintritts jener Journey. Vorgabe: der erste mit dem Auslöser `none`, sonst mit `api`, `event`, `list` oder `schedule`, in dieser Reihenfolge.',
   'go to the journey 5': 'in die Journey 5 gehen',
 }
@@ -160,13 +160,13 @@ const DECIDING: Translations = {
     'Die Wege mit ihren Gewichten. Ein Weg mit dem Gewicht 0 bekommt niemanden.',
   '75% of users take the path a, and 25% take the path b': '75 % nehmen den Weg a und 25 % den Weg b',
   Decide: 'Entscheiden',
-  'Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, among several paths.':
+  'Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, it divides users among several paths.':
     'Teilt nach einer Regel: wer sie erfüllt, nimmt den Weg `yes`, sonst `no`. Mit `branches` auf mehrere Wege.',
   [`Users who match this rule take the path \`yes\`, others take \`no\`. ${RULE}`]: `Wer diese Regel erfüllt, nimmt den Weg \`yes\`, sonst \`no\`. ${REGEL}`,
   'The path of users who match.': 'Der Weg für alle, die sie erfüllen.',
   'Tests of the entry event (`event.data.total`) or of the answer to a webhook step (`journey.score.body.points`). All of them must pass, as in the `where` of a rule.':
     'Prüfungen des Ereignisses beim Eintritt (`event.data.total`) oder der Antwort eines Webhooks (`journey.score.body.points`), wie in `where` einer Regel. Alle müssen zutreffen.',
-  'Instead of `rule`: users take the first branch that they match; those who match none take `else`.':
+  'Used instead of `rule`. Users take the first branch that they match. Users who match none take the path `else`.':
     'Anstelle von `rule`: es zählt der erste erfüllte Zweig; wer keinen erfüllt, nimmt `else`.',
   'take the path yes if plan is “pro”, otherwise the path no': 'den Weg yes nehmen, wenn plan „pro“ ist, sonst den Weg no',
 }
@@ -189,7 +189,7 @@ const CHANGING: Translations = {
   'Subscribes the user to a subscription type, or unsubscribes the user from it.':
     'Meldet die Person für eine Abonnementart an oder von ihr ab.',
   'The subscription type.': 'Die Abonnementart.',
-  'Unsubscribe with 0, subscribe with 1. A user who unsubscribed is not subscribed again, and a confirmed one stays confirmed.':
+  '0 unsubscribes the user, and 1 subscribes the user. A user who has unsubscribed is not subscribed again, and a confirmed user stays confirmed.':
     'Abmelden mit 0, anmelden mit 1. Wer sich abgemeldet hat, wird nicht wieder angemeldet, und wer bestätigt hat, bleibt es.',
   'unsubscribe from the type 3': 'von der Abonnementart 3 abmelden',
   'Update attributes': 'Attribute ändern',

@@ -49,7 +49,7 @@ export const german: Translations = {
   'Users with at least one device that matches.': 'Wer mindestens ein passendes Gerät hat.',
   'The field of the device.': 'Das Merkmal des Geräts.',
   Event: 'Ereignis',
-  'Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
+  'Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
     'Wie oft ein Ereignis eintrat, oder wann zum ersten oder letzten Mal. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
   'The name of the event.': 'Der Name des Ereignisses.',
   'The lowest number of events.': 'Die kleinste Anzahl von Ereignissen.',
@@ -60,14 +60,14 @@ export const german: Translations = {
   'Compares the time of the last event, for users with at least one. Cannot be combined with `within`.':
     'Vergleicht den Zeitpunkt des letzten Ereignisses, wenn es eines gibt. Nicht zusammen mit `within`.',
   'A path into the event’s data, such as `data.total`.': 'Ein Pfad in den Daten des Ereignisses, etwa `data.total`.',
-  'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of them must name the list: `data.list_id` with `is`.':
+  'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of the tests must name the list: `data.list_id` with `is`.':
     'Prüfungen der Daten des Ereignisses, die alle zutreffen müssen. Zeitpunkte lassen sich nur mit `before` und `after` vergleichen. Bei `list_entered` und `list_left` muss eine davon die Liste nennen: `data.list_id` mit `is`.',
-  'Users who are inside a journey, who never entered it, whose last entrance completed or exited, or who were held out of it. `step` restricts `inside` to a step. `within` counts from the entry, from the arrival at the `step`, from the end of the last entrance, or from when the user was held out; `never_entered` with it matches users who did not enter in that time.':
+  'Users who are inside a journey, who never entered it, who completed it or exited from it, or who were held out of it. `step` restricts `inside` to a step. With `within`, users match if, within that period, they entered or, with `step`, reached the step (`inside`), their last entrance ended this way (`completed`, `exited`), or they were held out (`held_out`). With `never_entered`, users match if they did not enter within that period.':
     'Wer in einer Journey ist, sie nie begann, sie zuletzt abschloss oder verließ, oder von ihr ausgenommen wurde. `step` schränkt `inside` auf einen Schritt ein. `within` zählt ab dem Eintritt, ab der Ankunft am `step`, ab dem letzten Ende oder ab dem Ausnehmen; mit `never_entered` gilt es für alle, die in dieser Zeit nicht eintraten.',
   'The id of the journey.': 'Die ID der Journey.',
-  'Where the user is.': 'Wo die Person ist.',
-  'The key of a step, with `inside` only.': 'Der Schlüssel eines Schritts, nur mit `inside`.',
-  [`Counts only entrances, arrivals and exits in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
+  'Where the user is in the journey.': 'Wo die Person ist.',
+  'The key of a step. Allowed only with `inside`.': 'Der Schlüssel eines Schritts, nur mit `inside`.',
+  [`Restricts the condition to what happened in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
   List: 'Liste',
   'Users in another list. Lists must not refer to each other in a cycle.':
     'Wer in einer anderen Liste ist. Listen dürfen nicht im Kreis aufeinander verweisen.',

@@ -42,7 +42,7 @@ export const MessageInput = Exact(
     }),
     data: Type.Optional(Data),
     key: Type.Optional(
-      Key('Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.'),
+      Key('Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.'),
     ),
     send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. Default: immediately.' })),
     expires_after_minutes: Type.Optional(
@@ -54,20 +54,20 @@ export const MessageInput = Exact(
       }),
     ),
     locale: Type.Optional(
-      Line(255, { format: 'locale', description: 'The locale of the template, a BCP 47 tag. By default that of the user.' }),
+      Line(255, { format: 'locale', description: 'The locale of the template, as a BCP 47 tag. Default: the user’s locale.' }),
     ),
     redact: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), {
         maxItems: PATHS_MAX,
         description:
-          'Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked.',
+          'Paths of values that only the provider gets, such as `data.link`. Everywhere else, these values are shown as `[redacted]`. Links in the message are not tracked.',
       }),
     ),
     attachments: Type.Optional(
       Type.Array(MessageAttachment, {
         maxItems: ATTACHMENTS_MAX,
         description:
-          'Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent.',
+          'Files to attach to an email, at most 10 MB in total. Together with the template’s files, they must not exceed the size that the provider accepts. They are deleted once the email has been sent.',
       }),
     ),
     headers: Type.Optional(

@@ -15,9 +15,13 @@ const Spread = (description: string) =>
 /** How long a text message is for a sample of users. */
 export const TextSizes = Exact(
   {
-    users: Type.Integer({ description: 'The users of the sample whose message was measured.' }),
-    failed: Type.Integer({ description: 'The users of the sample whose message cannot be rendered, or takes too long to render.' }),
-    unicode: Type.Integer({ description: 'The users whose message needs UCS-2, which has 70 characters in a segment instead of 160.' }),
+    users: Type.Integer({ description: 'The number of users in the sample whose message was measured.' }),
+    failed: Type.Integer({
+      description: 'The number of users in the sample whose message cannot be rendered, or takes too long to render.',
+    }),
+    unicode: Type.Integer({
+      description: 'The number of users whose message needs UCS-2, which fits 70 characters in a segment instead of 160.',
+    }),
     characters: Spread('Characters'),
     segments: Spread('SMS segments'),
     shares: Type.Array(
@@ -40,7 +44,7 @@ export const TextSizes = Exact(
     ),
     recipients: Nullable(
       Type.Integer({
-        description: 'An estimate of how many users in the lists of a blast get it, from their share in the sample.',
+        description: 'An estimate of how many users in the lists of a blast will get the message, based on the sample.',
       }),
     ),
     cost: Nullable(

@@ -17,7 +17,7 @@ export const EntranceInput = Exact(
     entrance: Type.Optional(
       StepKey('The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`.'),
     ),
-    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Steps read it as the data of the entry event.' })),
+    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Data that steps can read as the data of the entry event.' })),
     key: Type.Optional(
       Type.String({
         notBlank: true,
@@ -39,11 +39,11 @@ const EntranceId = Type.Integer({
 })
 
 export const Entered = Exact(
-  { entrance_id: Type.Integer({ description: 'The id that the entrance has if the user enters.' }) },
+  { entrance_id: Type.Integer({ description: 'The id that the entrance will have if the user enters.' }) },
   { title: 'JourneyEntrance' },
 )
 export const Concerned = Exact(
-  { entrance_ids: Type.Array(Type.Integer(), { description: 'The entrances that the request concerns.' }) },
+  { entrance_ids: Type.Array(Type.Integer(), { description: 'The ids of the entrances that the request applies to.' }) },
   { title: 'JourneyEntrances' },
 )
 export type Concerned = Static<typeof Concerned>

@@ -50,7 +50,7 @@ const Settings = Exact({
       {
         maxItems: 10,
         description:
-          'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
+          'Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
       },
     ),
   ),

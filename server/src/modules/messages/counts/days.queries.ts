@@ -9,7 +9,7 @@ import { SENT_STATES } from '../schema.ts'
 const counts = {
   messages: Type.Integer({ description: 'All messages, including skipped and waiting ones.' }),
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
-  delivered: Type.Integer({ description: 'Messages that were reported as delivered or, after that, as spam.' }),
+  delivered: Type.Integer({ description: 'Messages that were reported as delivered, including those later reported as spam.' }),
   opened: Type.Integer({ description: 'Messages that were opened. An estimate, because mail programs load images automatically.' }),
   clicked: Type.Integer({ description: 'Messages with a click.' }),
   bounced: Type.Integer({ description: 'Messages that bounced.' }),

@@ -26,7 +26,7 @@ export const DeliveryAttempt = Exact({
     description: '`uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.',
   }),
   host: Type.Optional(Type.String({ description: 'The mail host.' })),
-  ip: Type.Optional(Type.String({ description: 'The address of the mail host.' })),
+  ip: Type.Optional(Type.String({ description: 'The IP address of the mail host.' })),
   code: Type.Optional(Type.Integer({ description: 'The code of its reply.' })),
   enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of its reply (RFC 3463).' })),
   response: Type.Optional(Type.String({ description: 'Its reply.' })),
@@ -37,7 +37,7 @@ export const DeliveryAttempt = Exact({
 /** A recipient in the mail queue. */
 export const QueuedRecipient = Exact(
   {
-    message_id: IdOf<MessageId>({ description: 'The message, or the email that was submitted over SMTP.' }),
+    message_id: IdOf<MessageId>({ description: 'The id of the message, or of the email that was submitted over SMTP.' }),
     campaign_id: Nullable(IdOf<CampaignId>()),
     source: OneOf(['message', 'submission', 'report'], {
       description: 'A Carillon message, an email that was submitted over SMTP, or a daily TLS report to the domain.',
@@ -45,7 +45,7 @@ export const QueuedRecipient = Exact(
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
     domain: Type.String(),
-    site: Nullable(Type.String({ description: 'The group of mail hosts, once it is known.' })),
+    site: Nullable(Type.String({ description: 'The key of the mail site; null until it is known.' })),
     state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled'], {
       description: 'The result for the recipient. `expired`: the email’s lifetime ended.',
     }),

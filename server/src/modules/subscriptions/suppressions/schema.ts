@@ -49,4 +49,6 @@ export type SuppressionRow = Static<typeof SuppressionRow>
 /** A suppression of an address of a user. */
 export type UserSuppression = Pick<SuppressionRow, 'channel' | 'reason' | 'stops_transactional'>
 
-export const Suppressions = Exact({ results: Type.Array(Suppression, { description: 'In the order of the request, each address once.' }) })
+export const Suppressions = Exact({
+  results: Type.Array(Suppression, { description: 'The suppressions in the order of the request, each address once.' }),
+})

@@ -77,7 +77,7 @@ export const deliveryDsnPermFail = eventKind({
     smtp_code: Type.Optional(SmtpCode),
     enhanced_code: Type.Optional(EnhancedCode),
     classification: Type.Optional(Type.String({ description: 'The classification of the diagnostic.' })),
-    suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
+    suppressed: Type.Optional(Type.Boolean({ description: 'Whether the address was suppressed, so that it gets no further messages.' })),
     asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the message had been accepted.' })),
   }),
   sample: {

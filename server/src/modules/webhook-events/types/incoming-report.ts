@@ -14,8 +14,10 @@ const Report = AboutMessage({
   original_mail_from: Type.Optional(Type.String()),
   original_rcpt_to: Type.Optional(Type.Array(Type.String())),
   user_agent: Type.Optional(Type.String({ description: 'The software that generated the report.' })),
-  suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
-  unsubscribed: Type.Optional(Type.Boolean({ description: 'The recipient was unsubscribed from the subscription type of the message.' })),
+  suppressed: Type.Optional(Type.Boolean({ description: 'Whether the address was suppressed, so that it gets no further messages.' })),
+  unsubscribed: Type.Optional(
+    Type.Boolean({ description: 'Whether the recipient was unsubscribed from the subscription type of the message.' }),
+  ),
 })
 
 const { attempt: _, ...sampleReported } = sampleMessage
