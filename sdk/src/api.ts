@@ -311,7 +311,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm the first one-time code
+         * Turn on one-time codes by confirming the first one
          * @description The reply has ten recovery codes. They are shown once.
          */
         post: operations["confirmProfileTotp"];
@@ -1594,9 +1594,9 @@ export interface paths {
         };
         /**
          * Describe the parts of rules, for editors
-         * @description The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema if it has members or an argument, and an example with a description in words. The reply is the same for all projects and changes only with the version of the server.
+         * @description Lists the groups, kinds of condition, attributes and operators of rules. Each has a label, and an example with a description in words. Those that have members or an argument also have a JSON Schema. The reply is the same for all projects and changes only with the version of the server.
          *
-         *     The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
+         *     The server also checks what the schemas cannot express. See each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
          */
         get: operations["getRuleMeta"];
         put?: never;
@@ -2854,7 +2854,7 @@ export interface paths {
         };
         /**
          * Stream changes in the project
-         * @description Server-sent events for each topic of `topics`: its state at the start and after each change, checked every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign returns it, and its counts in `delivery`, as getCampaignDelivery returns them but without the winner. `import:<id>`: An import in `import`, as getListImport returns it but without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         * @description Sends the state of each topic in `topics` as a server-sent event, at the start and after each change. The server checks for changes every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign returns it. Its counts are in `delivery`, as getCampaignDelivery returns them, but without the winner. `import:<id>`: An import in `import`, as getListImport returns it, but without its first rows. `messages`: The id of the newest message, in `latest_id`; null if there are no messages. `requests`: The id of the newest request in the API log, in `latest_id`; null if the log is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null if the sandbox is empty. If the key or the session is no longer permitted, the stream ends with the event `expired`. A key or a member may have at most 20 streams open.
          */
         get: operations["getStream"];
         put?: never;
@@ -4217,7 +4217,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered
+         * A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered
          * @description Sent to each endpoint that subscribes to `delivery.failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryFailedEvent"];
@@ -4537,7 +4537,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message was refused because a queue or sending quota is exceeded
+         * A message was refused because a sending quota was exceeded
          * @description Sent to each endpoint that subscribes to `queue.quota-exceeded`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueQuotaExceededEvent"];
@@ -4557,7 +4557,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled
+         * Delivery to at least one recipient failed temporarily, or must wait because of a warm-up plan. The next attempt is scheduled
          * @description Sent to each endpoint that subscribes to `queue.rescheduled`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueRescheduledEvent"];
@@ -6492,7 +6492,7 @@ export interface components {
              * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string;
-            /** @description The template reads it as `event.data`. At most 32 KiB as JSON. */
+            /** @description Data for the template, which reads it as `event.data`. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -13108,7 +13108,7 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /** @description The template reads it as `event.data`. At most 32 KiB as JSON. */
+            /** @description Data for the template, which reads it as `event.data`. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -13117,7 +13117,7 @@ export interface components {
              * @description Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.
              */
             key?: string;
-            /** @description When to send it. Default: immediately. ISO 8601. */
+            /** @description When to send the message. Default: immediately. ISO 8601. */
             send_at?: string;
             /** @description A message that was not sent this many minutes after `send_at` is skipped. By default the deadline of the campaign applies; with `content`, an hour for transactional subscription types and 72 hours for others. */
             expires_after_minutes?: number;
@@ -15762,7 +15762,7 @@ export interface components {
          *       "groups": {
          *         "not": {
          *           "label": "Not",
-         *           "description": "Users who do not match the rule in it.",
+         *           "description": "Users who do not match the rule in the group.",
          *           "schema": {
          *             "type": "object",
          *             "required": [
@@ -16019,7 +16019,7 @@ export interface components {
                 /** @description An explanation for developers. It may change. */
                 message: string;
             }[];
-            /** @description The links of the HTML in order, 500 at most. */
+            /** @description The links in the HTML, in order. At most 500. */
             links: {
                 /** @description The URL as it is in the message. */
                 url: string;
@@ -16342,7 +16342,7 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
-            /** @description The attributes of the latest 50 events, the most frequent first. At most 100. */
+            /** @description The attributes of up to 50 of the latest events, the most frequent attributes first. At most 100. */
             attributes: {
                 /** @description The name of the attribute in rules, such as `data.total`. A dot in a key is written `\.`, a backslash `\\`. */
                 key: string;
@@ -17469,14 +17469,14 @@ export interface components {
             failed: number;
             /** @description The number of users whose message needs UCS-2, which fits 70 characters in a segment instead of 160. */
             unicode: number;
-            /** @description Characters: half of the users have `p50` or less. */
+            /** @description Characters: `p50` is the median of the users, and `max` is the maximum. */
             characters: {
                 /** @description The median. */
                 p50: number;
                 /** @description The maximum. */
                 max: number;
             } | null;
-            /** @description SMS segments: half of the users have `p50` or less. */
+            /** @description SMS segments: `p50` is the median of the users, and `max` is the maximum. */
             segments: {
                 /** @description The median. */
                 p50: number;
@@ -18501,7 +18501,7 @@ export interface components {
                     /** @description The rule that the user has to match. */
                     rule?: components["schemas"]["Rule"];
                 }[];
-                /** @description The longest wait, at least 1 minute; then users take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 400 days. */
+                /** @description The longest wait, at least 1 minute. Users who are still waiting after that time take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 400 days. */
                 timeout?: string;
             };
             /** @description The steps that follow. */
@@ -18987,7 +18987,7 @@ export interface components {
              * @description Key of the HMAC that signs payloads. Generated by default. It is only shown in the reply to this request.
              */
             signing_secret?: string;
-            /** @description How long events are also signed with the old secret. Default: 86400. */
+            /** @description Seconds for which events are also signed with the old secret. Default: 86400. */
             grace_period_seconds?: number;
         };
         /** @description Calls a URL and waits for the answer, which later steps can read. */
@@ -19021,7 +19021,7 @@ export interface components {
                 };
                 /** @description The body, which may contain Liquid. */
                 body?: string;
-                /** @description How long to wait for an answer. Default 15. */
+                /** @description How long to wait for an answer, in seconds. Default 15. */
                 timeout_seconds?: number;
                 /** @description How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default 3. */
                 retries?: number;
@@ -23642,7 +23642,7 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description The complete `address` to find, in any notation. */
+                /** @description The complete `address` to find, in any format. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
                 sort?: "id";
@@ -25656,7 +25656,7 @@ export interface operations {
                      *       "groups": {
                      *         "not": {
                      *           "label": "Not",
-                     *           "description": "Users who do not match the rule in it.",
+                     *           "description": "Users who do not match the rule in the group.",
                      *           "schema": {
                      *             "type": "object",
                      *             "required": [

@@ -221,7 +221,9 @@ describe('templates', () => {
       (error: Error) => error.message.split('\n'),
     )
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
-    expect(lines.at(-1)).toBe('Not converted, so edit the template before you send it: {{content_blocks.${footer}}}')
+    expect(lines.at(-1)).toBe(
+      'These parts were not converted. Correct them in the template before you send it: {{content_blocks.${footer}}}',
+    )
     expect((await w.get('/api/client/campaigns')).body.results).toEqual([])
     const file = await fileWith(readFileSync(exported('braze-template.json'), 'utf8').replace(/<p>\{\{content_blocks[^<]*<\/p>/, ''))
     const [created = ''] = await run(w, 'braze', 'template', file, '--subscription', type)
@@ -239,7 +241,9 @@ describe('templates', () => {
     const type = String(await newType(w, 'Newsletter'))
     await expect(run(w, ...args, '--subscription', type)).rejects.toThrow('Pass --name and --subject.')
     const lines = await run(w, ...args, '--subscription', type, '--name', 'October', '--subject', 'Hello *|FNAME|*')
-    expect(lines).toContain('Not converted, so edit the template before you send it: *|LIST:COMPANY|* *|CURRENT_YEAR|*')
+    expect(lines).toContain(
+      'These parts were not converted. Correct them in the template before you send it: *|LIST:COMPANY|* *|CURRENT_YEAR|*',
+    )
   })
 })
 

@@ -158,7 +158,9 @@ async function importSuppressions(options: ImportOptions, call: Call, print: (li
     const reason = options.reason ?? product.reason(row)
     if (address !== undefined && reason !== undefined) batch.push({ channel: 'email', address, reason })
     else if (++refused <= REFUSALS_PRINTED_MAX)
-      print(`Row ${number}: ${address === undefined ? 'The row has no address in email.' : 'The row has no reason. Pass --reason.'}`)
+      print(
+        `Row ${number}: ${address === undefined ? 'The row has no address in the column `email`.' : 'The row has no reason. Pass --reason.'}`,
+      )
     if (batch.length === BATCH_ITEMS) await send()
   }
   await send()

@@ -41,7 +41,9 @@ export const ProviderInput = Exact(
     name: Name(),
     kind: Kind,
     channel: Channel,
-    settings: Settings('The settings for this kind of provider, which has its own schema. Secrets are encrypted and never shown.'),
+    settings: Settings(
+      'The settings of the provider. Each kind of provider has its own schema for them. Secrets are encrypted and never shown.',
+    ),
     is_default: Type.Optional(IsDefault),
     rate: Type.Optional(Nullable(Rate)),
     segment_price: Type.Optional(Nullable(SegmentPrice)),

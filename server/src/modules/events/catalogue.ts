@@ -28,7 +28,9 @@ export const EventType = Exact({
       coverage: Coverage,
       samples: Samples,
     }),
-    { description: `The attributes of the latest ${RECENT_KEPT} events, the most frequent first. At most ${ATTRIBUTES_MAX}.` },
+    {
+      description: `The attributes of up to ${RECENT_KEPT} of the latest events, the most frequent attributes first. At most ${ATTRIBUTES_MAX}.`,
+    },
   ),
 })
 type EventType = Static<typeof EventType>

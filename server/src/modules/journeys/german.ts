@@ -42,7 +42,7 @@ const SENDING: Translations = {
   'A text, which may contain Liquid, or `{ "secret": "…" }`, which is stored encrypted and is not returned.':
     'Ein Text, der Liquid enthalten darf, oder `{ "secret": "…" }`, das verschlüsselt gespeichert und nicht zurückgegeben wird.',
   'The body, which may contain Liquid.': 'Der Inhalt, der Liquid enthalten darf.',
-  'How long to wait for an answer. Default 15.': 'Wie lange auf eine Antwort gewartet wird. Vorgabe 15.',
+  'How long to wait for an answer, in seconds. Default 15.': 'Wie viele Sekunden auf eine Antwort gewartet wird. Vorgabe 15.',
   'How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default 3.':
     'Wie oft wiederholt wird, wenn keine Antwort kommt oder eine mit 408, 409, 429 oder 5xx. Vorgabe 3.',
   'call https://example.com/score with the user’s external id': 'https://example.com/score mit der externen ID der Person aufrufen',
@@ -84,7 +84,7 @@ const WAITING: Translations = {
   [`The rule that the user has to match. ${RULE}`]: `Die Regel, die erfüllt sein muss. ${REGEL}`,
   'Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.':
     'Jede hat eines von `event_name`, `list_id` und `rule`. Sind mehrere erfüllt, zählt die erste in dieser Reihenfolge.',
-  [`The longest wait, at least 1 minute; then users take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
+  [`The longest wait, at least 1 minute. Users who are still waiting after that time take the path \`timeout\`. ${DURATION.replace('200 years', '400 days')}`]: `Wie lange höchstens gewartet wird, mindestens 1 Minute; danach geht es auf dem Weg \`timeout\` weiter. ${DAUER.replace('200 Jahre', '400 Tage')}`,
   'wait until purchase occurs, then take the path bought, or the path timeout after 3 days':
     'warten, bis purchase eintritt, dann den Weg bought nehmen, oder nach 3 Tagen den Weg timeout',
 }

@@ -33,7 +33,7 @@ const staticHasNoRule = () => fault('validation_failed', 'rule', 'A static list 
 async function admitRule(ctx: InTx, rule: Rule, campaigns: NamedCampaign[]): Promise<void> {
   await queries.lockRules(ctx)
   if ((await queries.countDynamic(ctx)) >= DYNAMIC_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that is not in use.`)
+    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Archive one that is not in use.`)
   }
   await refuseReferences(ctx, rule, null, campaigns)
 }

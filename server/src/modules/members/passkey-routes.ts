@@ -68,7 +68,7 @@ export const passkeySignInRoutes = (environmentsOf: EnvironmentsOf) => [
     summary: 'Start signing in with a passkey.',
     description:
       'The reply has the options for the browser. They are valid for five minutes, can be used once, and do not identify a member.',
-    access: { open: 'It says nothing about members' },
+    access: { open: 'The reply contains no data about members' },
     audit: { none: UNANSWERED },
     reply: PasskeyOptions,
     errors: ['validation_failed'],
@@ -79,7 +79,7 @@ export const passkeySignInRoutes = (environmentsOf: EnvironmentsOf) => [
     path: '/api/console/sign-in/passkey',
     summary: 'Sign in to the console with a passkey.',
     description: 'The reply sets the session cookie. No code is needed, because the authenticator has verified its user.',
-    access: { open: 'The signature of the authenticator over a challenge that holds once' },
+    access: { open: 'The authenticator’s signature of a challenge that can be used once' },
     body: PasskeyAnswer,
     reply: ConsoleSession,
     audit: { none: 'a session is no configuration; members list their own' },

@@ -142,7 +142,7 @@ export async function removePasskey(ctx: MemberCtx, id: PasskeyId, password: str
   })
 }
 
-/** Begins a sign-in with a passkey, which the browser has its user choose. It says nothing about members. */
+/** Begins a sign-in with a passkey, which the browser has its user choose. The reply contains no data about members. */
 export async function beginPasskeySignIn(ctx: Ctx): Promise<PasskeyOptions> {
   const { id: rpID } = relyingParty(ctx)
   const challenge = await newChallenge(ctx, null)

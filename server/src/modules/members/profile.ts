@@ -55,7 +55,7 @@ export async function requireProof(ctx: MemberCtx, password: string | undefined)
   if (member.password_hash !== null) return requirePassword(ctx, password ?? '')
   const { created_at } = await findOwnSession(ctx)
   if (created_at.getTime() > ctx.clock.now().getTime() - FRESH_MS) return member
-  throw new ApiError('permission_denied', 'Sign out and in again, and repeat this within ten minutes.', { param: 'current_password' })
+  throw new ApiError('permission_denied', 'Sign out and sign in again, then repeat this within ten minutes.', { param: 'current_password' })
 }
 
 /** Changes the password. The other sessions of the member end, and this one gets a new token with the next request. */

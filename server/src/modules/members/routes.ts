@@ -37,7 +37,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/sign-in',
     summary: 'Read the ways to sign in to this server.',
     description: 'The console’s sign-in page uses this operation.',
-    access: { open: 'It says nothing about members' },
+    access: { open: 'The reply contains no data about members' },
     reply: WaysIn,
     run: async (ctx) => ({
       local: ctx.config.LOCAL_SIGN_IN,
@@ -51,7 +51,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/accept-invitation',
     summary: 'Join the organisation with an invitation link, and sign in.',
     description: 'The reply sets the session cookie. The link can be used once, within seven days.',
-    access: { open: 'The link with a token of 256 bits' },
+    access: { open: 'The random token in the link (256 bits)' },
     body: AcceptInput,
     reply: ConsoleSession,
     audit: { none: 'the invitation is recorded, and who joined is the member of the invitation' },
@@ -64,7 +64,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     summary: 'Create the owner of the organisation with the link from the first start, and sign in.',
     description:
       'The server prints the link when it starts without an owner, and `carillon console` prints it too. It can be used once, within 24 hours. The reply sets the session cookie.',
-    access: { open: 'The link with a token of 256 bits, which only the operator sees' },
+    access: { open: 'The random token in the link (256 bits), which only the operator sees' },
     body: OwnerInput,
     reply: ConsoleSession,
     audit: { none: 'the verb records the new member, because the request has no organisation before' },
@@ -77,7 +77,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     summary: 'Sign in to the console.',
     description:
       'The reply sets the session cookie. An unknown address and a wrong password get the same reply. If the reply has the reason `code_required`, repeat the request with a `code`. If the reason is `passkey_required`, sign in with the passkey, or repeat the request with a recovery code.',
-    access: { open: 'The password; after ten failures an address waits before the next attempt' },
+    access: { open: 'The password. After ten failures, the next attempt with the same email address must wait' },
     body: SignInInput,
     reply: ConsoleSession,
     audit: { none: NO_CONFIGURATION },

@@ -33,7 +33,7 @@ export async function requireSecondFactor(ctx: Ctx, member: MemberRow, code: str
   if (code === undefined)
     throw secret === null
       ? refused('passkey_required', 'Sign in with your passkey, or enter a recovery code.')
-      : refused('code_required', 'Enter the code of your authenticator app, or a recovery code.')
+      : refused('code_required', 'Enter the code from your authenticator app, or a recovery code.')
   if (!(await useCode(ctx, member, secret, code)))
     throw refused('code_invalid', 'The code is wrong or was used before. Wait for the next one.')
 }

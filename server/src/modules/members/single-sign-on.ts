@@ -55,7 +55,7 @@ export async function beginSingleSignOn(ctx: Ctx): Promise<SingleSignOnStart> {
 /** What the answer must match. Throws 401 for an answer that was used, is late, or that another browser began. */
 async function useRedirect(ctx: Ctx, state: string, binding: string): Promise<Checks> {
   const redirect = await queries.useRedirect(ctx, sha256(state), sha256(binding))
-  if (!redirect) throw refused('This sign-in was used, has expired, or began in another browser. Begin again.')
+  if (!redirect) throw refused('This sign-in has already been completed, has expired, or began in another browser. Begin again.')
   return { state, ...(JSON.parse(ctx.secrets.open(redirect.sealed, contextOf(state))) as Omit<Checks, 'state'>) }
 }
 

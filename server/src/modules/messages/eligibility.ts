@@ -147,10 +147,10 @@ export const recheckedFrom = (now: Date): SendResult => ({
  */
 function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): SendResult {
   if (expiresAt === null || at <= expiresAt) return deferredUntil(reason, at)
-  const until = `until ${at.toISOString()}, which is after its deadline, ${expiresAt.toISOString()}.`
+  const until = `until ${at.toISOString()}, which is after its deadline of ${expiresAt.toISOString()}.`
   return reason === 'frequency_cap'
-    ? result('skipped', 'frequency_cap', `The cap would delay it ${until}`)
-    : result('skipped', 'deadline_passed', `Quiet hours would delay it ${until}`)
+    ? result('skipped', 'frequency_cap', `The frequency cap would delay the message ${until}`)
+    : result('skipped', 'deadline_passed', `Quiet hours would delay the message ${until}`)
 }
 
 /** The send result of a provider's response to attempt number `attempts`. */

@@ -53,6 +53,6 @@ export async function missingMessage(ctx: ProjectCtx, id: MessageId): Promise<Ap
   if (!removed || id > removed.to) return missing('message')
   return new ApiError(
     'resource_missing',
-    `The message does not exist. Messages from that period that ended before ${removed.before.toISOString()} have been deleted, because they had expired.`,
+    `The message does not exist. Messages that reached a final state before ${removed.before.toISOString()} have been deleted, because they were older than the retention period.`,
   )
 }

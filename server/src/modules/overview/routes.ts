@@ -38,7 +38,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/stream',
     summary: 'Stream changes in the project.',
-    description: `Server-sent events for each topic of \`topics\`: its state at the start and after each change, checked every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
+    description: `Sends the state of each topic in \`topics\` as a server-sent event, at the start and after each change. The server checks for changes every second. ${topicsInWords} If the key or the session is no longer permitted, the stream ends with the event \`expired\`. A key or a member may have at most 20 streams open.`,
     access: { secret: 'support' },
     query: StreamQuery,
     reply: LiveOf(

@@ -97,10 +97,10 @@ const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T, name: string) 
 const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined, journey: () => undefined }
 
 const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> = {
-  all: { label: 'All of', description: 'Users who match every rule in it: “and”.' },
-  any: { label: 'Any of', description: 'Users who match at least one rule in it: “or”.' },
-  none: { label: 'None of', description: 'Users who match no rule in it.' },
-  not: { label: 'Not', description: 'Users who do not match the rule in it.' },
+  all: { label: 'All of', description: 'Users who match every rule in the group: “and”.' },
+  any: { label: 'Any of', description: 'Users who match at least one rule in the group: “or”.' },
+  none: { label: 'None of', description: 'Users who match no rule in the group.' },
+  not: { label: 'Not', description: 'Users who do not match the rule in the group.' },
 }
 
 /** The schema of a group, whose members are rules. */

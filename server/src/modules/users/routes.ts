@@ -239,7 +239,7 @@ async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInp
       throw fault(
         'parameter_unknown',
         external_id ? 'external_id' : 'anonymous_id',
-        'With a user token, the device is registered for that user. Leave the ids out.',
+        'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
       )
     return ctx.caller.userId
   }

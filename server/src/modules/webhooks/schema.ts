@@ -53,7 +53,7 @@ export const Rotation = Exact(
       Type.Integer({
         minimum: 0,
         maximum: GRACE_PERIOD_S_MAX,
-        description: `How long events are also signed with the old secret. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
+        description: `Seconds for which events are also signed with the old secret. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
       }),
     ),
   },

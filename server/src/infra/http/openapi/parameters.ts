@@ -129,7 +129,7 @@ function ofPage(list: Listing): (Parameter | Ref)[] {
 function searchOf({ searchedFields, findsWhole }: Listing): string {
   if (searchedFields === 'none') return 'Has no effect on this list.'
   const fields = fieldsOf(searchedFields)
-  return findsWhole ? `The complete ${fields} to find, in any notation.` : `Text to find in ${fields}, ignoring case.`
+  return findsWhole ? `The complete ${fields} to find, in any format.` : `Text to find in ${fields}, ignoring case.`
 }
 
 function fieldsOf(searchedFields: string): string {

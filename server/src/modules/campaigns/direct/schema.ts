@@ -15,7 +15,7 @@ const BATCH_MAX = 100
 const HEADERS_MAX = 20
 const HEADER_LENGTH_MAX = 998
 
-export const Data = FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })
+export const Data = FreeForm(DATA_BYTES_MAX, { description: 'Data for the template, which reads it as `event.data`.' })
 
 export const Key = (description: string) =>
   Type.String({ notBlank: true, minLength: 1, maxLength: KEY_LENGTH_MAX, format: 'identifier', description })
@@ -44,7 +44,7 @@ export const MessageInput = Exact(
     key: Type.Optional(
       Key('Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.'),
     ),
-    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. Default: immediately.' })),
+    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send the message. Default: immediately.' })),
     expires_after_minutes: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -10,7 +10,12 @@ export const TextSizesInput = Exact({
 export type TextSizesInput = Static<typeof TextSizesInput>
 
 const Spread = (description: string) =>
-  Nullable(Exact({ p50: Type.Integer(), max: Type.Integer() }, { description: `${description}: half of the users have \`p50\` or less.` }))
+  Nullable(
+    Exact(
+      { p50: Type.Integer(), max: Type.Integer() },
+      { description: `${description}: \`p50\` is the median of the users, and \`max\` is the maximum.` },
+    ),
+  )
 
 /** How long a text message is for a sample of users. */
 export const TextSizes = Exact(

@@ -22,7 +22,7 @@ export async function listUsers(
     const userOf = await usersOf(ctx, found.results)
     return mapPage(found, (row) => inside(row, userOf(row.user_id)))
   }
-  if (step !== undefined) throw fault('validation_failed', 'step', 'Only users who are inside are at a step. Omit `step`.')
+  if (step !== undefined) throw fault('validation_failed', 'step', 'Only users who are inside the journey are at a step. Omit `step`.')
   const found = await listEnded(ctx, id, state, page)
   const userOf = await usersOf(ctx, found.results)
   return mapPage(found, (row) => ended(row, state, userOf(row.user_id)))

@@ -268,7 +268,7 @@ export const delay = step({
   tell: (settings, { path, left_at, seen }) => {
     if (left_at === null) return `Waiting ${waited(settings, seen)}.`
     if (path === 'missing') return 'Did not wait: there was no date.'
-    if (path === 'past') return 'Did not wait: the date was past.'
+    if (path === 'past') return 'Did not wait: the date had already passed.'
     return `Waited ${waited(settings, seen)}.`
   },
   cases: CASES,

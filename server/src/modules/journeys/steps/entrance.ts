@@ -94,7 +94,9 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
     ...(problem === null ? [] : [broken('schedule', `The value of \`schedule\` ${problem}.`)]),
     ...(entry_key === undefined || pathOf(entry_key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]),
     ...durationFaults(reenter_after, 'reenter_after', { mostMs: REENTER_AFTER_MAX_MS }),
-    ...(on_repeat === 'restart' && !multiple ? [broken('on_repeat', 'Set `multiple`, so that users can enter again.')] : []),
+    ...(on_repeat === 'restart' && !multiple
+      ? [broken('on_repeat', 'With `restart`, users enter again. Set `multiple` to true to allow that.')]
+      : []),
     ...(on_repeat !== undefined && on_repeat !== 'ignore' && multiple && concurrent
       ? [broken('on_repeat', 'With `concurrent`, every entry is separate. Omit `on_repeat`, or set `concurrent` to false.')]
       : []),

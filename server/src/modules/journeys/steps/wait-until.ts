@@ -54,7 +54,9 @@ const Settings = Exact({
       },
     ),
   ),
-  timeout: Type.Optional(Duration('The longest wait, at least 1 minute; then users take the path `timeout`.', '400 days')),
+  timeout: Type.Optional(
+    Duration('The longest wait, at least 1 minute. Users who are still waiting after that time take the path `timeout`.', '400 days'),
+  ),
 })
 /** The settings of a wait. */
 type WaitSettings = Static<typeof Settings>

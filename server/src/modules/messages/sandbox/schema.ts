@@ -115,6 +115,6 @@ export const SandboxMessageCheck = Exact({
   findings: Type.Array(Finding, {
     description: 'Problems, the most severe first. `param` is the member of the content that has the problem.',
   }),
-  links: Type.Array(SandboxLink, { description: `The links of the HTML in order, ${SANDBOX_LINKS_MAX} at most.` }),
+  links: Type.Array(SandboxLink, { description: `The links in the HTML, in order. At most ${SANDBOX_LINKS_MAX}.` }),
 })
 export type SandboxMessageCheck = Static<typeof SandboxMessageCheck>

@@ -110,7 +110,8 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered.',
+  summary:
+    'A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
