@@ -41,7 +41,7 @@ export const settings = {
   HOST: words('127.0.0.1', 'Address to listen on. `0.0.0.0` accepts connections from the network.'),
   DATABASE_URL: databaseUrl(
     undefined,
-    'PostgreSQL 16 or newer, as postgres://user:password@host/database. If several hosts are given (`host1,host2:5433`), the one that accepts writes is used. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
+    'PostgreSQL 16 or newer, as postgres://user:password@host/database. If several hosts are given (`host1,host2:5433`), the host that accepts writes is used. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
     true,
   ),
   DATABASE_DIRECT_URL: databaseUrl(
@@ -84,9 +84,9 @@ export const settings = {
     'How many successful requests (2xx) are logged: one in this many. 1 logs all of them, 0 logs none. All other requests are logged.',
   ),
   BASE_URL: url(undefined, 'Public URL of the API, used in links and tokens. Default: http://HOST:PORT.'),
-  BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key that is created at the first start.', true),
-  BOOTSTRAP_SECRET_KEY: credential('sk_')(undefined, 'Secret project key that is created at the first start.', true),
-  BOOTSTRAP_PUBLIC_KEY: credential('pk_')(undefined, 'Publishable project key that is created at the first start.', true),
+  BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key that is added at every start, unless it exists.', true),
+  BOOTSTRAP_SECRET_KEY: credential('sk_')(undefined, 'Secret project key that is added at every start, unless it exists.', true),
+  BOOTSTRAP_PUBLIC_KEY: credential('pk_')(undefined, 'Publishable project key that is added at every start, unless it exists.', true),
   SECRETS_KEY: list(
     [],
     'Keys that encrypt stored secrets (AES-256-GCM), newest first. Each is `id:base64`, with 32 bytes in Base64. Required in production.',
