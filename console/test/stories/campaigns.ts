@@ -34,7 +34,7 @@ export const campaigns = (site: () => Site) =>
       await page.getByLabel('Minutes between attempts').fill('5, 60')
       await page.getByRole('button', { name: 'Next: Schedule' }).click()
       // In each user's time zone, it takes a day to reach all of them.
-      await page.getByRole('radio', { name: 'At a time' }).check()
+      await page.getByRole('radio', { name: 'Later' }).check()
       await page.getByRole('switch', { name: 'In each user’s time zone' }).click()
       await page.getByText(/^All \d+ times$/).click()
       const waves = page.getByRole('table', { name: 'When users get it, by time zone' })
@@ -42,7 +42,7 @@ export const campaigns = (site: () => Site) =>
       expect(await waves.getByRole('row', { name: /UTC\+0 / }).textContent()).toContain('Europe/London')
       await page.getByRole('radio', { name: 'When it is launched' }).check()
       await page.getByRole('button', { name: 'Next: Review' }).click()
-      await page.getByText('It has content.').waitFor()
+      await page.getByText('The campaign has content.').waitFor()
       const samples = page.getByRole('list', { name: 'Preview for five users' })
       await samples.getByText('Spring beans for Wilhelmina').waitFor({ timeout: SENT_MS })
       expect(await samples.getByRole('listitem').count()).toBe(5)

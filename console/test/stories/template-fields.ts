@@ -44,7 +44,7 @@ export const templateFields = (site: () => Site) =>
       await files.getByRole('button', { name: 'Delete dot.png' }).click()
       await page.getByRole('button', { name: 'Delete the file' }).click()
       await expect.poll(async () => (await site().api('GET', `campaigns/${id}/templates/en/attachments`)).results).toEqual([])
-      await page.getByText('dot.png is deleted.').waitFor()
+      await page.getByText('dot.png has been deleted.').waitFor()
     })
 
     test('of a text message is measured for users, and costs what the provider says', async () => {
@@ -63,7 +63,7 @@ export const templateFields = (site: () => Site) =>
       await page.getByRole('switch', { name: 'Price of an SMS segment' }).click()
       await page.getByLabel('Currency').fill('eur')
       await page.getByRole('button', { name: 'Save the settings' }).click()
-      await page.getByText('Texts is changed.').waitFor()
+      await page.getByText('Texts has been changed.').waitFor()
       await page.goto(`/p/1/campaigns/${id}/edit?step=review`)
       await card.getByText('EUR').waitFor()
       await site().api('DELETE', `providers/${provider.id}`)

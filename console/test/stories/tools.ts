@@ -27,7 +27,7 @@ export const tools = (site: () => Site) =>
       const { page } = opened
       await page.getByLabel('Number of users').fill('7')
       await page.getByRole('button', { name: 'Make 7 users' }).click()
-      await page.getByText('7 users are added.').waitFor()
+      await page.getByText('7 users have been created.').waitFor()
       const made = async () =>
         (await site().api('GET', 'users?limit=100')).results.filter(({ data }: { data: { is_sample?: boolean } }) => data.is_sample)
       await expect.poll(async () => (await made()).length).toBe(7)
