@@ -10,7 +10,7 @@ const FULL = new Set([10_002, 10_023, 10_047, 10_077])
 /** The cluster has no leader at the moment, or is too busy. */
 const PASSING = new Set([10_008, 10_009, 10_013])
 
-/** The log has no room for another entry. */
+/** Whether the log has no room for another entry. */
 export const isFull = (error: unknown): boolean => error instanceof JetStreamApiError && FULL.has(error.code)
 
 /** Whether the same call may succeed in a moment. */

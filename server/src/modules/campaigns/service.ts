@@ -147,7 +147,7 @@ async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields)
   if (found) throw faultsError([found])
 }
 
-/** Archives a campaign, so that no read finds it. An active campaign is aborted first. Throws 403, 404. */
+/** Archives a campaign, so that only the listing of archived campaigns shows it. An active campaign is aborted first. Throws 403, 404. */
 export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<void> {
   await inTx(ctx, async (ctx) => {
     const { state } = await lockEditable(ctx, id)

@@ -16,7 +16,7 @@ import { versionRoutes } from './versions/routes.ts'
 
 const params = { journeyId: pathId<JourneyId>() }
 
-/** References of steps lead to modules that this one does not know, so the check is passed in. */
+/** Steps refer to objects of modules that this one does not import, so the check of references is passed in. */
 export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: FindReferenceFaults }) => [
   route({
     method: 'GET',

@@ -86,7 +86,7 @@ export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
   await lockedList(ctx, id)
 }
 
-/** Archives a locked list. Throws 422 when the rule of another list, or one of these campaigns and journeys, which the caller found, uses it. */
+/** Archives a locked list. Throws 422 if the rule of another list uses it, or if the caller has found campaigns or journeys that use it. */
 export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[], journeyNames: string[]): Promise<void> {
   const lists = (await listsReferringTo(ctx, id)).map((name) => `the list “${shortened(name)}”`)
   const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)

@@ -36,7 +36,7 @@ export const ProjectDeletion = Exact({ name: Type.String({ maxLength: 255, descr
 /** Users are counted up to this number. */
 export const USERS_COUNTED_MAX = 1_000_000
 
-/** What the deletion of a project erases. */
+/** How much of each kind of data a project has, for the reply to its deletion. */
 export const ProjectSize = Exact({
   users: Type.Integer({ description: `The number of users. Counting stops at ${USERS_COUNTED_MAX}.` }),
   messages: Type.Integer({ description: 'The number of messages in any state.' }),

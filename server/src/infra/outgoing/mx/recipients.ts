@@ -115,7 +115,7 @@ const MISSING: Record<'SIZE' | '8BITMIME' | 'SMTPUTF8', [code: number, enhancedC
   SMTPUTF8: [553, '5.6.7', 'The email has addresses in UTF-8, which the host does not accept.'],
 }
 
-/** A mail that is not sent, because the host does not offer what it needs. */
+/** The outcomes of a mail that is not sent, because the host does not offer what it needs. */
 export function lackingOutcomes(to: readonly string[], host: string, peer: Peer, missing: keyof typeof MISSING): Outcomes {
   const outcome = refusedHere(...MISSING[missing])
   const [, , reason] = MISSING[missing]

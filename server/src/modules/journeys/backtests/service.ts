@@ -54,7 +54,7 @@ export async function getBacktest(ctx: ProjectCtx, journeyId: JourneyId, id: Bac
   return present(row)
 }
 
-/** Stops a backtest that runs, and forgets its result. Throws 404. */
+/** Cancels a running backtest, or deletes the result of a finished one. Throws 404. */
 export async function cancelBacktest(ctx: ProjectCtx, journeyId: JourneyId, id: BacktestId): Promise<void> {
   if (!(await queries.cancelBacktest(ctx, journeyId, id))) throw missing('backtest')
 }

@@ -9,7 +9,7 @@ import { findLiveUsers, requireUser } from '../../users/index.ts'
 import { findJourney, findJourneyIds, journeyNames } from '../queries.ts'
 import type { JourneysOfUser, JourneyUser, UsersQuery } from './schema.ts'
 
-/** Users inside by entrance; others by user. Throws 404, 422. */
+/** Lists the users of a journey: those inside once per entrance, and others once. Throws 404, 422. */
 export async function listUsers(
   ctx: ProjectCtx,
   id: JourneyId,

@@ -40,7 +40,8 @@ type Wanted = { from: string; to: string; channel?: string | undefined; campaign
 const state = (states: readonly string[]) => sql`coalesce(sum(messages) filter (where state = any(${states}::text[])), 0)::bigint`
 
 /**
- * The counts from a day to another, both included, four times: by day, by channel, by campaign and by journey. Those of days before `start` are apart.
+ * The counts from a day to another, both included, four times: by day, by channel, by campaign and by journey. Days before `start` are
+ * counted separately.
  */
 export const countsOfDays = (ctx: ProjectCtx, { from, to, channel, campaign_id, journey_id }: Wanted, start: string) => {
   const days = sql`day >= ${from}::date and day <= ${to}::date`

@@ -13,7 +13,7 @@ import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import * as queries from './queries.ts'
 import type { FinishedMessage, ResentMessage } from './schema.ts'
 
-/** Sends a message again, as a new one that knows the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
+/** Sends a message again, as a new one that refers to the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
 export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<ResentMessage> {
   const found = await queries.findFinished(ctx, id)
   if (!found) throw await missingMessage(ctx, id)

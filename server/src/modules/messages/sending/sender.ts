@@ -73,7 +73,8 @@ const viewOf = jointViews()
 const [resultsViewOf, manyResultsViewOf] = [jointViews(1), jointViews(1)]
 
 /**
- * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight. The job runs again when one of them is finished that has more messages.
+ * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight.
+ * When a batch is finished and its queue has more messages, the job runs again.
  */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
   const claimedAt = ctx.clock.now()
