@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Remove one of your own passkeys
-         * @description It can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.
+         * @description The passkey can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.
          */
         post: operations["removeProfilePasskey"];
         delete?: never;
@@ -1958,7 +1958,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a template
-         * @description Its content is saved as the newest version; the version that it replaces is kept.
+         * @description The content of the version is saved as the newest version. The version that it replaces is kept.
          */
         post: operations["restoreCampaignTemplateVersion"];
         delete?: never;
@@ -3709,7 +3709,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description Its pending deliveries are cancelled.
+         * @description The pending deliveries of the endpoint are cancelled.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -4937,7 +4937,7 @@ export interface components {
                 type: string;
                 /** @description The object’s id, as text, because some kinds of object have a name instead of a number. */
                 id: string | null;
-                /** @description Its name at that time. */
+                /** @description The name of the object at that time. */
                 name: string | null;
             };
             /** @description Who changed it. */
@@ -4949,7 +4949,7 @@ export interface components {
                 type: "key" | "member" | "system";
                 /** @description The id of the key or of the member. */
                 id: number | null;
-                /** @description Its name at that time. */
+                /** @description The name of the key or of the member at that time. */
                 name: string | null;
             };
             /**
@@ -6342,7 +6342,7 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was last saved.
+             * @description When the version was last saved.
              */
             saved_at: string;
             /** @description Who saved it; null if unknown. */
@@ -6367,7 +6367,7 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was last saved.
+             * @description When the version was last saved.
              */
             saved_at: string;
             /** @description Who saved it; null if unknown. */
@@ -7016,7 +7016,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -7087,7 +7087,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host?: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7333,7 +7333,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7479,7 +7479,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7556,7 +7556,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -7696,7 +7696,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7773,7 +7773,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7993,7 +7993,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -8064,7 +8064,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -8141,7 +8141,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -8217,7 +8217,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -9726,7 +9726,7 @@ export interface components {
         /** @description The content for the channel `in_app`: In-app. */
         InAppTemplate: {
             /**
-             * @description By default `inbox`.
+             * @description How the app shows the message. Default: `inbox`.
              * @enum {string}
              */
             type?: "banner" | "modal" | "inbox";
@@ -9838,7 +9838,7 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
@@ -9928,7 +9928,7 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
@@ -10018,7 +10018,7 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
@@ -10273,7 +10273,7 @@ export interface components {
                 refused: {
                     [key: string]: number;
                 };
-                /** @description Visits, by step. */
+                /** @description How often users entered and left each step, by the key of the step. */
                 steps: {
                     [key: string]: {
                         /** @description How often users reached the step. */
@@ -11164,7 +11164,7 @@ export interface components {
                  * @enum {string|null}
                  */
                 outcome: "completed" | "exited" | null;
-                /** @description Why it ended. */
+                /** @description Why the entrance ended. */
                 reason?: string;
                 /** @description Where the user is in the journey. */
                 step?: string;
@@ -12535,7 +12535,7 @@ export interface components {
                 type: "key" | "member" | "system";
                 /** @description The id of the key or of the member. */
                 id: number | null;
-                /** @description Its name at that time. */
+                /** @description The name of the key or of the member at that time. */
                 name: string | null;
             };
             /**
@@ -13600,22 +13600,22 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it has not been sent.
+             * @description The time after which the message is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was sent, skipped or failed.
+             * @description When the message was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
              * Format: date-time
-             * @description When it was first opened.
+             * @description When the message was first opened.
              */
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When a link in it was first clicked.
+             * @description When a link in the message was first clicked.
              */
             clicked_at: string | null;
         };
@@ -13722,22 +13722,22 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it has not been sent.
+             * @description The time after which the message is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was sent, skipped or failed.
+             * @description When the message was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
              * Format: date-time
-             * @description When it was first opened.
+             * @description When the message was first opened.
              */
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When a link in it was first clicked.
+             * @description When a link in the message was first clicked.
              */
             clicked_at: string | null;
             /** @description The recipients of an email that the provider `mta` delivers, the user first, with every attempt. */
@@ -13774,11 +13774,11 @@ export interface components {
                     host?: string;
                     /** @description The IP address of the mail host. */
                     ip?: string;
-                    /** @description The code of its reply. */
+                    /** @description The code of the host’s reply. */
                     code?: number;
-                    /** @description The enhanced status code of its reply (RFC 3463). */
+                    /** @description The enhanced status code of the host’s reply (RFC 3463). */
                     enhanced_code?: string;
-                    /** @description Its reply. */
+                    /** @description The text of the host’s reply. */
                     response?: string;
                     /** @description How the connection was encrypted; absent if it was not. */
                     tls?: string;
@@ -13819,7 +13819,7 @@ export interface components {
                 image?: string;
                 /** @description The URL that opens when the message is clicked. */
                 action_url?: string;
-                /** @description When it expires, in ISO 8601. */
+                /** @description When the message expires, in ISO 8601. */
                 expires_at?: string;
             } | {
                 /** @description The title. */
@@ -14049,7 +14049,7 @@ export interface components {
                 kind: "webhook_disabled" | "domain_problem" | "campaign_paused" | "mail_paused" | "items_parked" | "processing_late" | "bounces_high" | "failures_high";
                 /** @description What is wrong and what to do, in a sentence. */
                 message: string;
-                /** @description The object that it concerns; null for the project. */
+                /** @description The object that the problem concerns; null for the project. */
                 object: {
                     /**
                      * @description The kind of object.
@@ -14058,7 +14058,7 @@ export interface components {
                     type: "webhook" | "domain" | "campaign" | "channel";
                     /** @description The id of the object, or the name of the channel. */
                     id: string;
-                    /** @description Its name. */
+                    /** @description The name of the object. */
                     name: string;
                 } | null;
             }[];
@@ -15548,11 +15548,11 @@ export interface components {
                 host?: string;
                 /** @description The IP address of the mail host. */
                 ip?: string;
-                /** @description The code of its reply. */
+                /** @description The code of the host’s reply. */
                 code?: number;
-                /** @description The enhanced status code of its reply (RFC 3463). */
+                /** @description The enhanced status code of the host’s reply (RFC 3463). */
                 enhanced_code?: string;
-                /** @description Its reply. */
+                /** @description The text of the host’s reply. */
                 response?: string;
                 /** @description How the connection was encrypted; absent if it was not. */
                 tls?: string;
@@ -16146,7 +16146,7 @@ export interface components {
                 image?: string;
                 /** @description The URL that opens when the message is clicked. */
                 action_url?: string;
-                /** @description When it expires, in ISO 8601. */
+                /** @description When the message expires, in ISO 8601. */
                 expires_at?: string;
             } | {
                 /** @description The title. */
@@ -16381,7 +16381,7 @@ export interface components {
             type: "user" | "campaign" | "journey" | "list" | "webhook" | "domain";
             /** @description The id to use in the path of the object; for a user, the `external_id`. */
             id: string;
-            /** @description Its name. */
+            /** @description The name of the object. */
             name: string;
             /** @description Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign. */
             detail: string | null;
@@ -16531,7 +16531,7 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
-            /** @description Why it is in this state, such as `suppressed` or `not_subscribed`. */
+            /** @description Why the message is in this state, such as `suppressed` or `not_subscribed`. */
             reason: string | null;
             /** @description More about the reason: for `suppressed`, the kind of suppression. */
             detail: string | null;
@@ -17192,7 +17192,7 @@ export interface components {
             migrations: {
                 /** @description The number of the last migration that was applied. */
                 applied: number;
-                /** @description Its name. */
+                /** @description The name of that migration. */
                 name: string;
                 /**
                  * Format: date-time
@@ -19037,7 +19037,7 @@ export interface components {
         /** @description The content for the channel `webhook`: Webhook. */
         WebhookTemplate: {
             /**
-             * @description By default `POST`.
+             * @description The HTTP method of the request. Default: `POST`.
              * @enum {string}
              */
             method?: "POST" | "PUT" | "PATCH" | "GET" | "DELETE";

@@ -65,7 +65,7 @@ export const LoggedRequest = Exact(
     actor: Exact({
       type: OneOf(ACTORS, { description: 'An API key, or a member of the organisation.' }),
       id: Nullable(Type.Integer({ description: 'The id of the key or of the member.' })),
-      name: Nullable(Type.String({ description: 'Its name at that time.' })),
+      name: Nullable(Type.String({ description: 'The name of the key or of the member at that time.' })),
     }),
     created_at: Timestamp,
   },

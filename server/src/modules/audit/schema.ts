@@ -60,12 +60,12 @@ export const AuditEntry = Exact(
     object: Exact({
       type: Type.String({ description: 'The kind of object.' }),
       id: Nullable(Type.String({ description: 'The object’s id, as text, because some kinds of object have a name instead of a number.' })),
-      name: Nullable(Type.String({ description: 'Its name at that time.' })),
+      name: Nullable(Type.String({ description: 'The name of the object at that time.' })),
     }),
     actor: Exact({
       type: OneOf(ACTORS, { description: 'An API key, a member of the organisation, or the system.' }),
       id: Nullable(Type.Integer({ description: 'The id of the key or of the member.' })),
-      name: Nullable(Type.String({ description: 'Its name at that time.' })),
+      name: Nullable(Type.String({ description: 'The name of the key or of the member at that time.' })),
     }),
     created_at: Timestamp,
   },

@@ -49,7 +49,7 @@ const shared: Translations = {
     'Der Benutzername in der URL des Webhooks. Ohne ihn und das Passwort werden Berichte des Anbieters abgelehnt.',
   'Webhook password': 'Passwort des Webhooks',
   'Webhook secret': 'Geheimnis des Webhooks',
-  Sandbox: 'Sandkasten',
+  Sandbox: 'Sandbox',
   'The key needs the scope `mail.send`.': 'Er braucht die Berechtigung `mail.send`.',
   'Default: `global`.': 'Vorgabe: `global`.',
   'Verification key': 'Prüfschlüssel',

@@ -49,7 +49,7 @@ export const passkeyRoutes = [
     method: 'POST',
     path: '/api/console/profile/passkeys/{passkeyId}/remove',
     summary: 'Remove one of your own passkeys.',
-    description: 'It can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.',
+    description: 'The passkey can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.',
     access: { member: 'member' },
     params: { passkeyId: pathId<PasskeyId>() },
     audit: { none: 'the verb records it, with the name of the passkey' },

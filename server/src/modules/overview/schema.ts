@@ -35,9 +35,9 @@ export const Problem = Exact(
         {
           type: OneOf(['webhook', 'domain', 'campaign', 'channel'], { description: 'The kind of object.' }),
           id: Type.String({ description: 'The id of the object, or the name of the channel.' }),
-          name: Type.String({ description: 'Its name.' }),
+          name: Type.String({ description: 'The name of the object.' }),
         },
-        { description: 'The object that it concerns; null for the project.' },
+        { description: 'The object that the problem concerns; null for the project.' },
       ),
     ),
   },
@@ -102,7 +102,7 @@ export const Found = Exact(
   {
     type: OneOf(['user', 'campaign', 'journey', 'list', 'webhook', 'domain'], { description: 'The kind of object.' }),
     id: Type.String({ description: 'The id to use in the path of the object; for a user, the `external_id`.' }),
-    name: Type.String({ description: 'Its name.' }),
+    name: Type.String({ description: 'The name of the object.' }),
     detail: Nullable(
       Type.String({
         description: 'Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign.',

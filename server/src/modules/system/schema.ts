@@ -54,7 +54,7 @@ export const System = Exact(
     migrations: Exact(
       {
         applied: Type.Integer({ description: 'The number of the last migration that was applied.' }),
-        name: Type.String({ description: 'Its name.' }),
+        name: Type.String({ description: 'The name of that migration.' }),
         applied_at: When('When it was applied.'),
         expected: Type.Integer({ description: 'The number of the last migration of this release.' }),
       },

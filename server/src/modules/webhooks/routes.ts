@@ -104,7 +104,7 @@ export const webhookRoutes = [
     method: 'DELETE',
     path: '/api/client/webhooks/{endpointId}',
     summary: 'Delete a webhook endpoint.',
-    description: 'Its pending deliveries are cancelled.',
+    description: 'The pending deliveries of the endpoint are cancelled.',
     access: { secret: 'admin' },
     audit: webhookAudit('deleted'),
     params,

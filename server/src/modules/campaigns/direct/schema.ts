@@ -105,7 +105,7 @@ export const SentMessage = Exact(
     state: OneOf(MESSAGE_STATES, {
       description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the current state.',
     }),
-    reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
+    reason: Nullable(Type.String({ description: 'Why the message is in this state, such as `suppressed` or `not_subscribed`.' })),
     detail: Nullable(Type.String({ description: 'More about the reason: for `suppressed`, the kind of suppression.' })),
     user: Exact({
       id: IdOf<UserId>(),

@@ -46,7 +46,9 @@ export const BacktestResult = Exact({
   sends: Type.Integer({ description: 'How many messages would have been sent.' }),
   skips: Counts('How many messages would have been skipped, by reason.'),
   refused: Counts('How often users did not enter, by reason.'),
-  steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
+  steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), {
+    description: 'How often users entered and left each step, by the key of the step.',
+  }),
   edges: Type.Array(EdgeCount),
   inside_at_start: Type.Integer({
     description: 'How many users were inside the live journey when the window began. They are not included in the other numbers.',

@@ -118,7 +118,7 @@ const TimelineEntrance = Exact({
   entered_at: Timestamp,
   ended_at: Type.Optional(Timestamp),
   outcome: Nullable(OneOf(['completed', 'exited'], { description: 'How the entrance ended; null while the user is inside.' })),
-  reason: Type.Optional(Type.String({ description: 'Why it ended.' })),
+  reason: Type.Optional(Type.String({ description: 'Why the entrance ended.' })),
   step: Type.Optional(Type.String({ description: 'Where the user is in the journey.' })),
   due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
   held: Type.Optional(Type.Boolean()),

@@ -41,10 +41,10 @@ const columns = {
 const times = <T extends typeof Timestamp>(time: T) => ({
   created_at: time,
   due_at: Type.Unsafe<Date>({ ...time, description: 'When the message is due to be sent or tried again.' }),
-  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which it is skipped if it has not been sent.' })),
-  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was sent, skipped or failed.' })),
-  opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was first opened.' })),
-  clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in it was first clicked.' })),
+  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which the message is skipped if it has not been sent.' })),
+  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When the message was sent, skipped or failed.' })),
+  opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When the message was first opened.' })),
+  clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in the message was first clicked.' })),
 })
 
 /** A row of `messages`, for replies. */

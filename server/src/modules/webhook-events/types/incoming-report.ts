@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { Timestamp } from '../../../lib/shapes.ts'
 import { eventKind } from '../event-kind.ts'
-import { AboutMessage, Ip, sampleMessage } from './members.ts'
+import { AboutMessage, sampleMessage } from './members.ts'
 
 /** A feedback report in the Abuse Reporting Format (RFC 5965), in which only the type of feedback is required. */
 const Report = AboutMessage({
   incidents: Type.Integer({ minimum: 1, description: 'The number of incidents that the report covers.' }),
   reporter: Type.Optional(Type.String({ description: 'The sender of the report.' })),
-  source_ip: Type.Optional(Ip),
+  source_ip: Type.Optional(Type.String({ description: 'The IP address that the reported email was sent from.' })),
   arrival_date: Type.Optional(Timestamp),
   reported_domain: Type.Optional(Type.Array(Type.String())),
   reported_uri: Type.Optional(Type.Array(Type.String())),
