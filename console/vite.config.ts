@@ -16,7 +16,7 @@ const SCREENS_MIN = 3
  * time over HTTP/1.1. In these groups it loads about 25, which together are no larger.
  */
 const CHUNKS = [
-  { name: 'start', tags: ['$initial'], priority: 1 },
+  { name: 'start', tags: ['$initial' as const], priority: 1 },
   { name: 'shared', minShareCount: SCREENS_MIN, entriesAware: true, entriesAwareMergeThreshold: SHARED_BYTES_MIN },
 ]
 
