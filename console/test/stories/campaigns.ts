@@ -30,7 +30,7 @@ export const campaigns = (site: () => Site) =>
       await page.getByRole('button', { name: 'Next: Delivery' }).click()
       await page.getByRole('switch', { name: 'Custom retry times for deferred email' }).click()
       await page.getByLabel('Minutes between attempts').fill('5, 6o')
-      await page.getByText('Enter at most 20 whole numbers of minutes').waitFor()
+      await page.getByText('Enter up to 20 whole numbers of minutes').waitFor()
       await page.getByLabel('Minutes between attempts').fill('5, 60')
       await page.getByRole('button', { name: 'Next: Schedule' }).click()
       // In each user's time zone, it takes a day to reach all of them.

@@ -62,7 +62,7 @@ describe('Customer.io', () => {
     expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
       'Row 3: The value "x" of seats is not a number.',
       'Would save 2 users, 2 subscription states and 2 suppressed addresses.',
-      'Refused 1 rows.',
+      'Refused 1 row.',
     ])
     expect((await w.get('/api/client/users')).body.results).toEqual([])
     expect(await run(w, ...args, ...options)).toContain('Saved 2 users, 2 subscription states and 2 suppressed addresses.')
