@@ -53,7 +53,7 @@ export const templateFields = (site: () => Site) =>
       await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
       const { page } = opened
       const card = page.getByRole('region', { name: 'Length and cost' })
-      await card.getByText(/^Measured for \d+ users? who would get it/).waitFor()
+      await card.getByText(/^Measured for \d+ users? who would get the message/).waitFor()
       await card.getByText('The provider has no price for an SMS segment.').waitFor()
       // What is typed is measured before it is saved.
       await page.getByLabel('Message', { exact: true }).fill(`Hello ${'x'.repeat(400)}`)

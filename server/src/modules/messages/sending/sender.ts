@@ -259,7 +259,7 @@ async function traceAttempts(ctx: ProjectCtx, tracing: Tracing, sent: Attempted[
   }
 }
 
-/** Saves the results of a slice. Deletes its send attempt record only if all are saved: a message without a result must not be sent again. */
+/** Saves the results of a slice. Deletes its send attempt record only if all are saved, because others must not be sent again. */
 async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: number | null, stop: AbortSignal | undefined): Promise<void> {
   const save = (some: Attempted[]) => recordResults(ctx, some, some.length === results.length ? sendAttemptId : null)
   const [unsaved] = await saveTogether(ctx, results, save, stop)
