@@ -9,14 +9,14 @@ const SERVER = 'http://127.0.0.1:3000'
 
 /** Modules that several screens share, by the screens that use them. A group smaller than this joins its nearest. */
 const SHARED_BYTES_MIN = 10_000
-const SCREENS_MIN = 3
+const SCREENS_MIN = 4
 
 /**
  * Left alone, the bundler makes a file of each set of modules that the same screens use: one screen then loads up to 140 files, six at a
  * time over HTTP/1.1. In these groups it loads about 25, which together are no larger.
  */
 const CHUNKS = [
-  { name: 'start', tags: ['$initial'], priority: 1 },
+  { name: 'start', tags: ['$initial' as const], priority: 1 },
   { name: 'shared', minShareCount: SCREENS_MIN, entriesAware: true, entriesAwareMergeThreshold: SHARED_BYTES_MIN },
 ]
 

@@ -41,7 +41,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a project and everything in it
-         * @description Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name of the project, so that a wrong id deletes nothing.
+         * @description Its keys stop working at once (within five seconds on other server processes), and no more messages are sent. Its data is erased in the background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name of the project, so that a wrong id deletes nothing.
          */
         delete: operations["deleteProject"];
         options?: never;
@@ -133,7 +133,7 @@ export interface paths {
         post?: never;
         /**
          * Archive an API key
-         * @description All processes refuse it within five seconds.
+         * @description All server processes refuse the key within five seconds.
          */
         delete: operations["deleteKey"];
         options?: never;
@@ -192,7 +192,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name or the roles of a member
-         * @description The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one.
+         * @description The new roles apply from the member’s next request. Only an owner may change an owner. An organisation always keeps at least one owner.
          */
         patch: operations["updateMember"];
         trace?: never;
@@ -311,7 +311,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm the first one-time code
+         * Turn on one-time codes by confirming the first one
          * @description The reply has ten recovery codes. They are shown once.
          */
         post: operations["confirmProfileTotp"];
@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Remove one of your own passkeys
-         * @description It can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.
+         * @description The passkey can no longer be used to sign in. Removing the last second factor also deletes the recovery codes.
          */
         post: operations["removeProfilePasskey"];
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
         put?: never;
         /**
          * Begin single sign-on
-         * @description Send the browser to `url`, and keep the `binding` in it. Both are valid for ten minutes and can be used once.
+         * @description Send the browser to `url`, and keep `binding` in the browser. Both are valid for ten minutes and can be used once.
          */
         post: operations["beginSignInSingleSignOn"];
         delete?: never;
@@ -534,13 +534,13 @@ export interface paths {
         };
         /**
          * Read the ways to sign in to this server
-         * @description For the page on which members sign in.
+         * @description The console’s sign-in page uses this operation.
          */
         get: operations["getSignIn"];
         put?: never;
         /**
          * Sign in to the console
-         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`. With `passkey_required`, sign in with the passkey, or send a recovery code.
+         * @description The reply sets the session cookie. An unknown address and a wrong password get the same reply. If the reply has the reason `code_required`, repeat the request with a `code`. If the reason is `passkey_required`, sign in with the passkey, or repeat the request with a recovery code.
          */
         post: operations["signIn"];
         delete?: never;
@@ -600,7 +600,7 @@ export interface paths {
         put?: never;
         /**
          * End the session of this browser
-         * @description The reply deletes the session cookie. Other sessions of the member stay. A session that began with single sign-on can be ended at the provider too, at the `url`.
+         * @description The reply deletes the session cookie. Other sessions of the member stay. For a session that began with single sign-on, send the browser to `url` to end the session at the provider too.
          */
         post: operations["signOut"];
         delete?: never;
@@ -617,7 +617,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read who is signed in, with the projects and the role in each
+         * Read the signed-in member, with their projects and the role in each
          * @description Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header, they apply to the organisation.
          */
         get: operations["getSession"];
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Read when the session of this browser ends
-         * @description For a warning before the session ends. This request does not extend the session; `GET /api/console/session` does.
+         * @description Use this to warn the member before the session ends. This request does not extend the session; `GET /api/console/session` does.
          */
         get: operations["getSessionEnd"];
         put?: never;
@@ -782,7 +782,7 @@ export interface paths {
         };
         /**
          * Read a user by external id
-         * @description A user without an external id is found by anonymous id. `suppressions` lists the channels whose messages do not reach the user.
+         * @description A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.
          */
         get: operations["getUser"];
         put?: never;
@@ -806,7 +806,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an erasure
-         * @description It contains only numbers and the id of the user, and is never deleted.
+         * @description The receipt contains only numbers and the id of the user. It is never deleted.
          */
         get: operations["getUserErasure"];
         put?: never;
@@ -826,7 +826,7 @@ export interface paths {
         };
         /**
          * Export everything about a user
-         * @description The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users that were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project can run three exports at a time.
+         * @description The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users who were merged into this one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets in headers of webhook steps are left out. A project can run three exports at a time.
          */
         get: operations["getUserExport"];
         put?: never;
@@ -848,7 +848,7 @@ export interface paths {
         put?: never;
         /**
          * Create a short-lived user token
-         * @description Send it in the header `X-Service-User-Token` with a publishable key.
+         * @description Send the token in the header `X-Service-User-Token`, together with a publishable key.
          */
         post: operations["createUserSession"];
         delete?: never;
@@ -868,7 +868,7 @@ export interface paths {
         put?: never;
         /**
          * Register a push device
-         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves to this user.
+         * @description With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.
          */
         post: operations["createDevice"];
         delete?: never;
@@ -886,7 +886,7 @@ export interface paths {
         };
         /**
          * List the attribute register
-         * @description The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in it.
+         * @description The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in the register.
          */
         get: operations["listAttributes"];
         put?: never;
@@ -906,8 +906,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the label of an attribute of `data`, which roles can read it and whether it is personal data
-         * @description A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.
+         * Set which roles can read an attribute of `data`, its label, and whether it is personal data
+         * @description A member that is left out gets its default: every role can read the attribute, it is not hidden, user tokens cannot read it, it has no label, and it is not personal data. The attribute need not exist yet.
          */
         put: operations["setAttribute"];
         post?: never;
@@ -952,7 +952,7 @@ export interface paths {
         put?: never;
         /**
          * Record up to 100 behavioural events
-         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. It can introduce a limited number of event names, keys of `data` and user attributes a day.
+         * @description The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. The publishable keys of a project can introduce a limited number of new event names, keys of `data` and user attributes each day.
          */
         post: operations["createEvents"];
         delete?: never;
@@ -970,7 +970,7 @@ export interface paths {
         };
         /**
          * Count events by name and day
-         * @description Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Events of users who were erased are included.
+         * @description Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Events of users who were erased are included.
          */
         get: operations["listEventStats"];
         put?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
         };
         /**
          * List the events of a user, latest first
-         * @description Includes the events of users who were merged into this one. `since` is included, `until` is not.
+         * @description Includes the events of users who were merged into this one. The period includes `since` and excludes `until`.
          */
         get: operations["listUserEvents"];
         put?: never;
@@ -1054,7 +1054,7 @@ export interface paths {
         };
         /**
          * Read a subscription type
-         * @description `default_state` is the state of users without a stored one.
+         * @description `default_state` is the state of users who have no stored state.
          */
         get: operations["getSubscription"];
         put?: never;
@@ -1152,7 +1152,7 @@ export interface paths {
         put?: never;
         /**
          * Suppress addresses
-         * @description Suppressed addresses get no messages, whatever the subscription states of their users. Either all items are applied, or none are. A stronger reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
+         * @description Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger reason replaces a weaker one. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current suppressions.
          */
         post: operations["createSuppressions"];
         delete?: never;
@@ -1216,7 +1216,7 @@ export interface paths {
         put?: never;
         /**
          * Preview the preference page with a theme
-         * @description The page is that of a user who has not made any choices, with the subscription types of the project. Without `theme`, the project’s theme is used.
+         * @description The preview shows the page for a user who has not made any choices, with the project’s subscription types. Without `theme`, the project’s theme is used.
          */
         post: operations["previewPageTheme"];
         delete?: never;
@@ -1258,14 +1258,14 @@ export interface paths {
         };
         /**
          * Read a list
-         * @description `progress` shows how far a list that is `building` is.
+         * @description While `state` is `building`, `progress` shows how much of the list has been built.
          */
         get: operations["getList"];
         put?: never;
         post?: never;
         /**
          * Archive a list that is not in use
-         * @description Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
+         * @description The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
          */
         delete: operations["deleteList"];
         options?: never;
@@ -1288,7 +1288,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived list
-         * @description A static list has its former users. A dynamic list is built again and is empty until its `state` is `ready`. Refused if its rule refers to something that no longer exists.
+         * @description A static list gets its former users back. A dynamic list is built again and is empty until its `state` is `ready`. The request is refused if the rule of the list refers to something that no longer exists.
          */
         post: operations["unarchiveList"];
         delete?: never;
@@ -1434,7 +1434,7 @@ export interface paths {
         };
         /**
          * Read the daily sizes of lists in the last 30 days
-         * @description One number for each day, stored early on that day in UTC. New and archived lists have no numbers.
+         * @description One number for each day, stored early on that day in UTC. A new list has no number until the next day. Archived lists are left out.
          */
         get: operations["listListSizes"];
         put?: never;
@@ -1494,7 +1494,7 @@ export interface paths {
         };
         /**
          * List the imports of a list
-         * @description The newest is first.
+         * @description Newest first.
          */
         get: operations["listListImports"];
         put?: never;
@@ -1556,7 +1556,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have since got events, devices, a consent or a static list of their own. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.
+         * @description An import can be undone for 24 hours after it ended. The work is done in the background. Users that the import created are removed with their data. A created user stays if, since the import, their profile has changed, another user was merged into them, or they got events, devices, consent entries or another static list. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.
          */
         post: operations["undoListImport"];
         delete?: never;
@@ -1594,9 +1594,9 @@ export interface paths {
         };
         /**
          * Describe the parts of rules, for editors
-         * @description The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema if it has members or an argument, and an example with a description in words. The reply is the same for all projects and changes only with the version of the server.
+         * @description Lists the groups, kinds of condition, attributes and operators of rules. Each has a label, and an example with a description in words. Those that have members or an argument also have a JSON Schema. The reply is the same for all projects and changes only with the version of the server.
          *
-         *     The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
+         *     The server also checks what the schemas cannot express. See each `description`. A comparison has exactly one operator. The attribute decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.
          */
         get: operations["getRuleMeta"];
         put?: never;
@@ -1730,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a campaign that is `scheduled`, `loading` or `running`
-         * @description Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; every reply has `is_paused` and `paused_at`. Pausing again changes nothing.
+         * @description Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` does not change. While the campaign is paused, replies have `is_paused` and `paused_at`. Pausing again changes nothing.
          */
         post: operations["pauseCampaign"];
         delete?: never;
@@ -1808,7 +1808,7 @@ export interface paths {
         };
         /**
          * Read the template of a locale
-         * @description Only the template of exactly this locale and variant.
+         * @description Returns only the template with exactly this locale and variant, without a fallback.
          */
         get: operations["getCampaignTemplate"];
         /**
@@ -1958,7 +1958,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a version of a template
-         * @description Its content is saved as the newest version; the version that it replaces is kept.
+         * @description The content of the version is saved as the newest version. The version that it replaces is kept.
          */
         post: operations["restoreCampaignTemplateVersion"];
         delete?: never;
@@ -2126,7 +2126,7 @@ export interface paths {
         put?: never;
         /**
          * Measure a text message for a sample of users
-         * @description Renders the message for up to 1,000 users who would get it: the first users in the lists of a blast, or else the newest users with a phone number. Nothing is sent. Uses the stored templates, or `template` for all users, which is not saved. Other channels return 422.
+         * @description Renders the message for up to 1,000 users who would get it: the first users in the campaign’s lists or, for a campaign without lists, the newest users with a phone number. Nothing is sent. If the request has a `template`, it is used for all users and not saved. Otherwise, the stored templates are used. Other channels return 422.
          */
         post: operations["textCampaignSizes"];
         delete?: never;
@@ -2212,7 +2212,7 @@ export interface paths {
         };
         /**
          * Describe the kinds of step, for editors
-         * @description Each kind of step with a label, the JSON Schema of its `data`, and an example that is also given in words. No member of `data` is required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.
+         * @description For each kind of step, the reply has a label, the JSON Schema of its `data`, and an example with a description in words. No member of `data` is required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.
          */
         get: operations["getJourneyMeta"];
         put?: never;
@@ -2246,7 +2246,7 @@ export interface paths {
         head?: never;
         /**
          * Change a journey or its status
-         * @description Members that are left out do not change. `settings` replaces all settings of the draft; users see the changes when it is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
+         * @description Members that are left out do not change. `settings` replaces all settings of the draft. The changes apply to users once the draft is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.
          */
         patch: operations["updateJourney"];
         trace?: never;
@@ -2262,7 +2262,7 @@ export interface paths {
         put?: never;
         /**
          * Restore an archived journey
-         * @description A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.
+         * @description A journey that was live is restored with the status `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.
          */
         post: operations["unarchiveJourney"];
         delete?: never;
@@ -2280,12 +2280,12 @@ export interface paths {
         };
         /**
          * Read the steps of a journey
-         * @description An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.
+         * @description The reply is an object with one member for each step, under the key of the step. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.
          */
         get: operations["listJourneySteps"];
         /**
          * Replace all steps of the draft of a journey
-         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. Users see the steps when the journey is published. A live journey that was never published goes live with them at once; if they have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.
+         * @description Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. The steps apply to users once the journey is published. In a live journey that was never published, the steps go live at once; if the steps have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.
          */
         put: operations["setJourneySteps"];
         post?: never;
@@ -2326,7 +2326,7 @@ export interface paths {
         put?: never;
         /**
          * Show what a publication would do
-         * @description The same reply as publishJourney, with all faults in `faults`. Nothing changes.
+         * @description Returns the same reply as publishJourney, with all faults in `faults`. Nothing is saved.
          */
         post: operations["previewJourneyPublish"];
         delete?: never;
@@ -2384,7 +2384,7 @@ export interface paths {
         };
         /**
          * Compare two versions of a journey
-         * @description Positions on the screen are not compared.
+         * @description The positions of steps in the editor are not compared.
          */
         get: operations["getJourneyDiff"];
         put?: never;
@@ -2406,7 +2406,7 @@ export interface paths {
         put?: never;
         /**
          * Switch a journey off and let its users finish
-         * @description No further user enters. With `within`, users who are still inside after that time exit with the reason `drained`.
+         * @description No more users enter. With `within`, users who are still inside after that time exit with the reason `drained`.
          */
         post: operations["drainJourney"];
         delete?: never;
@@ -2546,7 +2546,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the decision about a user at the current step
-         * @description For users whose decision failed. Replies about such a user have `parked`.
+         * @description Use this when the decision about a user has failed. Replies about such a user have the member `parked`.
          */
         post: operations["retryJourneyUser"];
         delete?: never;
@@ -2564,7 +2564,7 @@ export interface paths {
         };
         /**
          * Show what happened to a user in a journey
-         * @description Every decision with its reason, as a code and as a sentence. Empty for a user who never entered.
+         * @description The reply has every decision with its reason, as a code and as a sentence. For a user who never entered, there are none.
          */
         get: operations["getJourneyUser"];
         put?: never;
@@ -2648,7 +2648,7 @@ export interface paths {
         };
         /**
          * Explain why a user did or did not enter a journey
-         * @description The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is the reason why the user did not enter.
+         * @description The reply has the last 20 events and list changes that could have made the user enter the live version. Each has its checks, in order. The first check that failed is the reason why the user did not enter.
          */
         get: operations["getJourneyUserExplain"];
         put?: never;
@@ -2690,7 +2690,7 @@ export interface paths {
         put?: never;
         /**
          * Start a backtest of a journey
-         * @description Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.
+         * @description Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. A project runs one backtest at a time; a request while another backtest is running gets 422. A project can start 10 backtests in 24 hours; further requests get 429.
          */
         post: operations["backtestJourney"];
         delete?: never;
@@ -2708,7 +2708,7 @@ export interface paths {
         };
         /**
          * Read a backtest of a journey
-         * @description The progress, and the result once it is finished.
+         * @description The reply has the progress and, once the backtest has finished, the result.
          */
         get: operations["getJourneyBacktest"];
         put?: never;
@@ -2732,7 +2732,7 @@ export interface paths {
         };
         /**
          * Poll the activity of users: opens, clicks, opt-ins, opt-outs, replies and list changes
-         * @description The feed of a project begins with its first request, and is kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.
+         * @description The feed of a project begins with the first request for it. Items are kept for 30 days. Send the `cursor` of each reply with the next request: each item is returned once, oldest first. An item that was reported late is returned last, with its original `created_at`.
          */
         get: operations["getActivity"];
         put?: never;
@@ -2752,7 +2752,7 @@ export interface paths {
         };
         /**
          * List the audit log, newest first
-         * @description There is an entry for each configuration change: projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. It is committed together with the change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
+         * @description There is an entry for each configuration change. This includes changes to projects, keys, members, campaigns, templates, lists, journeys, providers, domains, webhook endpoints, subscription types, manual suppressions, attributes, settings, imports, replays and pauses. Each entry is committed together with its change, so neither exists without the other. `before` and `after` have the members that changed; secrets are masked. Data of users and events is not configuration. An organisation key lists the entries of the organisation and of all its projects.
          */
         get: operations["getAudit"];
         put?: never;
@@ -2772,7 +2772,7 @@ export interface paths {
         };
         /**
          * Check that no entry of the audit log was changed or removed
-         * @description Each entry has the hash of the one before it. This computes all hashes of the project again, or of the organisation for an organisation key, and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.
+         * @description Each entry has the hash of the one before it. The check computes all hashes of the project again (with an organisation key, those of the organisation) and compares them. Entries that were removed because of `AUDIT_RETENTION_DAYS` are not reported as missing.
          */
         get: operations["getAuditCheck"];
         put?: never;
@@ -2792,9 +2792,9 @@ export interface paths {
         };
         /**
          * List the last requests of the project, newest first
-         * @description The API log keeps the latest `API_LOG_MAX` requests of each project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests that succeed and the first 20 that fail; `left_out` counts the others. Reads by the console and requests without a valid key of the project are not logged.
+         * @description The API log keeps the latest `API_LOG_MAX` requests of each project for `API_LOG_RETENTION_DAYS` days. A request appears about a second after its reply. Each second, a server process keeps the first 20 requests of a project that succeed and the first 20 that fail; `left_out` counts the others. Reads by the console and requests without a valid key of the project are not logged.
          *
-         *     Headers, replies and error messages are not kept. A value in the path, query or body is kept only if this description limits it to a fixed set of values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as text, addresses, attributes and event data, only the type and size are kept: `[text, 12 characters]`.
+         *     Headers, replies and error messages are not kept. A value in the path, query or body is kept only if this API description limits it to a fixed set of values, a boolean, a number, a time, an id of this server, or the name of an event. For everything else, such as text, addresses, attributes and event data, only the type and size are kept: `[text, 12 characters]`.
          */
         get: operations["listRequests"];
         put?: never;
@@ -2814,7 +2814,7 @@ export interface paths {
         };
         /**
          * Read the state of the project at a glance
-         * @description Problems first, with what to do; then the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
+         * @description The reply has the current problems and what to do about them, the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.
          */
         get: operations["getOverview"];
         put?: never;
@@ -2834,7 +2834,7 @@ export interface paths {
         };
         /**
          * Report message results by day, channel, campaign and journey
-         * @description A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so that rates compare the same messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.
+         * @description A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so each rate refers to one set of messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Numbers are exact, and include messages that were deleted because of their age.
          */
         get: operations["listReportMessages"];
         put?: never;
@@ -2854,7 +2854,7 @@ export interface paths {
         };
         /**
          * Stream changes in the project
-         * @description Server-sent events for each topic of `topics`: its state at the start and after each change, checked every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign returns it, and its counts in `delivery`, as getCampaignDelivery returns them but without the winner. `import:<id>`: An import in `import`, as getListImport returns it but without its first rows. `messages`: The id of the newest message, in `latest_id`; null before the first. `requests`: The id of the newest request in the API log, in `latest_id`; null when it is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null when it is empty. The last event is `expired` when the key or the session is no longer permitted. A key or a member may have 20 streams open.
+         * @description Sends the state of each topic in `topics` as a server-sent event, at the start and after each change. The server checks for changes every second. `campaign:<id>`: A campaign in `campaign`, as getCampaign returns it. Its counts are in `delivery`, as getCampaignDelivery returns them, but without the winner. `import:<id>`: An import in `import`, as getListImport returns it, but without its first rows. `messages`: The id of the newest message, in `latest_id`; null if there are no messages. `requests`: The id of the newest request in the API log, in `latest_id`; null if the log is empty. `sandbox`: The id of the newest message in the sandbox, in `latest_id`; null if the sandbox is empty. If the key or the session is no longer permitted, the stream ends with the event `expired`. A key or a member may have at most 20 streams open.
          */
         get: operations["getStream"];
         put?: never;
@@ -2874,7 +2874,7 @@ export interface paths {
         };
         /**
          * Find users, campaigns, journeys, lists, webhook endpoints and domains by name
-         * @description At most five of each kind, matched in the same way as `q` in their lists. Users are found by their ids and addresses.
+         * @description Returns at most five matches of each kind. The text is matched in the same way as `q` in the list of that kind. Users are found by their ids and addresses.
          */
         get: operations["getSearch"];
         put?: never;
@@ -2934,7 +2934,7 @@ export interface paths {
         };
         /**
          * Read a message: its state, content and timeline
-         * @description The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has none.
+         * @description The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has no id.
          */
         get: operations["getMessage"];
         put?: never;
@@ -3018,7 +3018,7 @@ export interface paths {
         };
         /**
          * Check a sandbox message for problems
-         * @description Runs the template lints, and classifies each link. No link is requested.
+         * @description Runs the template lints, and classifies each link. The links are not opened.
          */
         get: operations["getSandboxMessageCheck"];
         put?: never;
@@ -3040,7 +3040,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sandbox email to a member of the team
-         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices are recorded for that user.
+         * @description A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links are those of the original recipient: opens, clicks and choices are recorded for that user.
          */
         post: operations["releaseSandboxMessage"];
         delete?: never;
@@ -3063,7 +3063,7 @@ export interface paths {
         get: operations["getSendingPolicy"];
         /**
          * Set frequency caps and quiet hours
-         * @description A message that is over a cap, or due in quiet hours, waits. If the wait would outlast its deadline, it is skipped at once: with `frequency_cap` for a cap, with `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.
+         * @description A message that is over a cap, or due in quiet hours, waits. If the wait would outlast the message’s deadline, the message is skipped at once, with the reason `frequency_cap` for a cap or `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.
          */
         put: operations["setSendingPolicy"];
         post?: never;
@@ -3082,7 +3082,7 @@ export interface paths {
         };
         /**
          * List the recipients in the mail queue, newest first
-         * @description The email that the provider `mta` delivers, one item per recipient, with its site, its attempts and the time of the next one. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
+         * @description Lists the email that the provider `mta` delivers. There is one item per recipient, with the mail site, the attempts and the time of the next attempt. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.
          */
         get: operations["getMailQueue"];
         put?: never;
@@ -3124,7 +3124,7 @@ export interface paths {
         put?: never;
         /**
          * Pause email delivery
-         * @description Holds the queued email of a campaign or to a site or, with an empty body, all queued email of the project. Email that is already being delivered is not held.
+         * @description Holds the queued email of one campaign or to one mail site. With an empty body, holds all queued email of the project. Email that is already being delivered is not held.
          */
         post: operations["pauseMailQueue"];
         delete?: never;
@@ -3164,7 +3164,7 @@ export interface paths {
         put?: never;
         /**
          * Retry queued email now
-         * @description Applies to recipients that are waiting for their next attempt and meet all conditions.
+         * @description Applies to recipients that are waiting for their next attempt and meet all conditions in the request.
          */
         post: operations["retryMailQueue"];
         delete?: never;
@@ -3184,7 +3184,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel queued email
-         * @description Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions are affected.
+         * @description Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions in the request are affected.
          */
         post: operations["cancelMailQueue"];
         delete?: never;
@@ -3202,12 +3202,12 @@ export interface paths {
         };
         /**
          * Read the faults of the sandbox
-         * @description Each is 0 unless it was set.
+         * @description Each value is 0 unless it was set.
          */
         get: operations["getSandboxFaultPolicy"];
         /**
          * Set the faults of the sandbox
-         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.
+         * @description Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all values to 0 to switch the faults off. Messages of other providers are not affected.
          */
         put: operations["setSandboxFaultPolicy"];
         post?: never;
@@ -3226,7 +3226,7 @@ export interface paths {
         };
         /**
          * List the kinds of provider, with the JSON Schema of their settings
-         * @description For forms: `settings` is the JSON Schema of the settings of a kind.
+         * @description Use this to build forms: `settings` is the JSON Schema of the settings of a kind of provider.
          */
         get: operations["getProviderMeta"];
         put?: never;
@@ -3284,7 +3284,7 @@ export interface paths {
         head?: never;
         /**
          * Change a provider
-         * @description Settings that the request does not contain, such as secrets, stay unchanged. `is_default` replaces the previous default of the channel.
+         * @description Settings that the request does not contain, such as secrets, stay unchanged. With `is_default`, the provider replaces the previous default of the channel.
          */
         patch: operations["updateProvider"];
         trace?: never;
@@ -3318,13 +3318,13 @@ export interface paths {
         };
         /**
          * List the custom domains of the project
-         * @description `records` has the records that a domain needs, with what the last check found.
+         * @description `records` has the records that a domain needs, with the results of the last check.
          */
         get: operations["listDomains"];
         put?: never;
         /**
          * Add a custom domain
-         * @description The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, it gets keys that sign emails (DKIM), an RSA key of 2,048 bits and an Ed25519 key; both are published. Carillon checks the records again every hour, and every day once they are found.
+         * @description The domain is used once it is verified: publish its `records`, and then verify it. With `sending_domain`, the domain gets two keys that sign emails (DKIM): an RSA key of 2,048 bits and an Ed25519 key. Publish the records of both. Carillon checks the records again every hour, and every day once they are found.
          */
         post: operations["createDomain"];
         delete?: never;
@@ -3356,7 +3356,7 @@ export interface paths {
         head?: never;
         /**
          * Change whether a custom domain is the default of the project
-         * @description Campaigns without a domain use the default. Setting it replaces the previous default.
+         * @description Campaigns without a domain use the default. A new default replaces the previous one.
          */
         patch: operations["updateDomain"];
         trace?: never;
@@ -3372,7 +3372,7 @@ export interface paths {
         put?: never;
         /**
          * Check the DNS records of a custom domain
-         * @description The reply contains the result and, if it failed, the problem. A verified domain whose records are missing is no longer used. The background checks stop using it only after three failures in a row.
+         * @description The reply contains the result and, if it failed, the problem. If records of a verified domain are missing, this request stops its use at once. Background checks do so only after three failures in a row.
          */
         post: operations["verifyDomain"];
         delete?: never;
@@ -3435,7 +3435,7 @@ export interface paths {
         get: operations["getDomainWarmUp"];
         /**
          * Set the warm-up plan of a sending domain
-         * @description While a plan is active, each mail site gets no more emails from the domain in a day than its ceiling, which grows while few of them bounce or are deferred. Further emails wait until the next day. It applies to email that this server delivers itself (provider `mta`).
+         * @description While a plan is active, each mail site gets no more emails from the domain in a day than its ceiling, which grows while few of them bounce or are deferred. Further emails wait until the next day. The plan applies to email that this server delivers itself (provider `mta`).
          */
         put: operations["setDomainWarmUp"];
         post?: never;
@@ -3454,7 +3454,7 @@ export interface paths {
         };
         /**
          * Count deliveries with and without TLS, by day and domain
-         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host requires TLS through DANE, and `sts` if the domain requires it through MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null for the total of successes without a policy and of domains beyond 1,000 a day. Counts are kept for 30 days.
+         * @description For emails that Carillon delivers itself. `policy` is `tlsa` if the host requires TLS through DANE, and `sts` if the domain requires it through MTA-STS. A failure is counted for each host, and does not mean that the email was not delivered: without a policy, it is then sent without TLS. `domain` is null in rows that are totals: of successes without a policy, and of domains beyond the first 1,000 of a day. Counts are kept for 30 days.
          */
         get: operations["listTlsResults"];
         put?: never;
@@ -3514,7 +3514,7 @@ export interface paths {
         };
         /**
          * Stream the inbox changes of the signed-in user
-         * @description Server-sent events, from now on or after the event in `Last-Event-ID`. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.
+         * @description Sends server-sent events from now on or, with `Last-Event-ID`, from after that event. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.
          */
         get: operations["getOwnUserMessageStream"];
         put?: never;
@@ -3594,7 +3594,7 @@ export interface paths {
         };
         /**
          * List bounces and complaints by mail site and day
-         * @description Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.
+         * @description Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email. They are counted on the day of the report.
          */
         get: operations["listMailSiteDays"];
         put?: never;
@@ -3614,7 +3614,7 @@ export interface paths {
         };
         /**
          * List the mail sites that the project delivers to
-         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. The reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.
+         * @description A site is a mailbox provider, or a set of mail hosts that several domains can share. For each site, the reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.
          */
         get: operations["listMailSites"];
         put?: never;
@@ -3634,7 +3634,7 @@ export interface paths {
         };
         /**
          * Read a mail site
-         * @description Its limits, its state and the results of the attempts of the last 24 hours.
+         * @description The reply has the site’s limits and state, and the results of the attempts of the last 24 hours.
          */
         get: operations["getMailSite"];
         /**
@@ -3682,7 +3682,7 @@ export interface paths {
         };
         /**
          * Count the attempts of each endpoint in the last 24 hours
-         * @description By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.
+         * @description Attempts are counted by hour, in UTC, from `first_hour` to the current hour. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.
          */
         get: operations["listWebhookAttempts"];
         put?: never;
@@ -3709,7 +3709,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description Its pending deliveries are cancelled.
+         * @description The pending deliveries of the endpoint are cancelled.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -3936,7 +3936,7 @@ export interface paths {
         put?: never;
         /**
          * Score the sentiment of an English text
-         * @description The score adds up the values of the words that express a sentiment. `comparative` is the score divided by the number of words.
+         * @description The score is the sum of the values of the words that express a sentiment. `comparative` is the score divided by the number of words.
          */
         post: operations["sentimentScore"];
         delete?: never;
@@ -4177,7 +4177,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Delivery to this recipient is delayed. It will be tried again
+         * Delivery to this recipient is delayed and will be tried again
          * @description Sent to each endpoint that subscribes to `delivery.dsn-temp-fail`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryDsnTempFailEvent"];
@@ -4217,7 +4217,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered
+         * A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered
          * @description Sent to each endpoint that subscribes to `delivery.failed`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onDeliveryFailedEvent"];
@@ -4457,7 +4457,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A recipient reported a message as spam, and was unsubscribed from its subscription type
+         * A recipient reported a message as spam. The event shows whether the address was suppressed and the user unsubscribed
          * @description Sent to each endpoint that subscribes to `incoming-report.abuse-report`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onIncomingReportAbuseReportEvent"];
@@ -4537,7 +4537,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A message was refused because a queue or sending quota is exceeded
+         * A message was refused because a sending quota was exceeded
          * @description Sent to each endpoint that subscribes to `queue.quota-exceeded`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueQuotaExceededEvent"];
@@ -4557,7 +4557,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled
+         * Delivery to at least one recipient failed temporarily, or must wait because of a warm-up plan. The next attempt is scheduled
          * @description Sent to each endpoint that subscribes to `queue.rescheduled`. If the reply is not 2xx, the delivery is retried.
          */
         post: operations["onQueueRescheduledEvent"];
@@ -4720,7 +4720,7 @@ export interface components {
                  */
                 host?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -4730,7 +4730,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `apns`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `apns`; null removes a setting. */
         ApnsSettingsChanges: {
             /** @description Team ID */
             team_id?: string | null;
@@ -4839,9 +4839,9 @@ export interface components {
              * @enum {string|null}
              */
             min_role?: "support" | "smtpproxy" | "editor" | "publisher" | "admin" | null;
-            /** @description No key can read it. */
+            /** @description If true, no key can read the attribute. */
             hidden?: boolean;
-            /** @description A user token can read it. */
+            /** @description If true, a user token can read the attribute. */
             end_user?: boolean;
             /** @description The name that your team uses. The console shows it beside the attribute. */
             label?: string | null;
@@ -4927,7 +4927,7 @@ export interface components {
             details: {
                 [key: string]: unknown;
             } | null;
-            /** @description The `hash` of the entry before; empty for the first. */
+            /** @description The `hash` of the previous entry; empty for the first entry. */
             previous_hash: string;
             /** @description SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members. */
             hash: string;
@@ -4935,9 +4935,9 @@ export interface components {
             object: {
                 /** @description The kind of object. */
                 type: string;
-                /** @description Its id, as text, because some kinds have a name instead of a number. */
+                /** @description The object’s id, as text, because some kinds of object have a name instead of a number. */
                 id: string | null;
-                /** @description Its name at that time. */
+                /** @description The name of the object at that time. */
                 name: string | null;
             };
             /** @description Who changed it. */
@@ -4949,7 +4949,7 @@ export interface components {
                 type: "key" | "member" | "system";
                 /** @description The id of the key or of the member. */
                 id: number | null;
-                /** @description Its name at that time. */
+                /** @description The name of the key or of the member at that time. */
                 name: string | null;
             };
             /**
@@ -5059,7 +5059,7 @@ export interface components {
             /** @description The number of items that failed. */
             failed: number;
         };
-        /** @description A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same. */
+        /** @description A random sample of users. For each seed, every user has a fixed number from 0 to 99. The numbers are evenly distributed. */
         BucketCondition: {
             /** @description The seed: any text. Another seed gives another sample. */
             bucket: string;
@@ -5140,7 +5140,7 @@ export interface components {
              * @enum {string}
              */
             state: "draft" | "scheduled" | "loading" | "running" | "finished" | "aborting" | "aborted";
-            /** @description The lists that it is sent to. */
+            /** @description The lists that the campaign is sent to. */
             list_ids: number[];
             /** @description The lists whose users are skipped. */
             exclusion_list_ids: number[];
@@ -5227,7 +5227,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5277,7 +5277,7 @@ export interface components {
             delivery: {
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description All messages, one for each user of the audience or for each event that matched. Skipped messages are included. */
+                /** @description All messages, including skipped ones. A blast has one for each user of its audience. A trigger campaign has one for each time that an event, a request or a journey sends it. */
                 total: number;
                 /** @description Messages that were opened. */
                 opens: number;
@@ -5394,7 +5394,7 @@ export interface components {
                  */
                 content?: string;
             } | null;
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5637,7 +5637,7 @@ export interface components {
                  */
                 content?: string;
             };
-            /** @description How email that a mail host or a relay defers is retried. Without it, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
+            /** @description How email is retried after a mail host or a relay defers it. Without this setting, bulk email is retried for 24 hours and transactional email for 48. Applies only to email, and only to messages sent after the change. */
             mail_retries?: {
                 /** @description Minutes between attempts, in order. The last value repeats. */
                 after_minutes: number[];
@@ -5841,7 +5841,7 @@ export interface components {
                  */
                 variant: "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | "J" | "K" | "L" | "M" | "N" | "O" | "P" | "Q" | "R" | "S" | "T" | "U" | "V" | "W" | "X" | "Y" | "Z";
                 /**
-                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); with other providers it is a warning.
+                 * @description `unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses the email (`failed`). With other providers, this problem is only a warning.
                  * @enum {string}
                  */
                 kind: "render_failed" | "empty_variable" | "no_template" | "unverified_domain";
@@ -5864,7 +5864,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -6036,7 +6036,7 @@ export interface components {
             due_at: string;
             /**
              * Format: date-time
-             * @description When the message was given to a provider or ended without being sent; null before.
+             * @description When the message was given to a provider or ended without being sent; null until then.
              */
             settled_at: string | null;
             /**
@@ -6184,7 +6184,7 @@ export interface components {
                 due_at: string;
                 /**
                  * Format: date-time
-                 * @description When the message was given to a provider or ended without being sent; null before.
+                 * @description When the message was given to a provider or ended without being sent; null until then.
                  */
                 settled_at: string | null;
                 /**
@@ -6342,7 +6342,7 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was last saved.
+             * @description When the version was last saved.
              */
             saved_at: string;
             /** @description Who saved it; null if unknown. */
@@ -6367,7 +6367,7 @@ export interface components {
             number: number;
             /**
              * Format: date-time
-             * @description When it was last saved.
+             * @description When the version was last saved.
              */
             saved_at: string;
             /** @description Who saved it; null if unknown. */
@@ -6492,7 +6492,7 @@ export interface components {
              * @description The id that an app gave the user before the user was identified.
              */
             anonymous_id?: string;
-            /** @description The template reads it as `event.data`. At most 32 KiB as JSON. */
+            /** @description Data for the template, which reads it as `event.data`. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -6539,19 +6539,19 @@ export interface components {
             user_agent?: string;
             /** @description The id of the request. */
             request_id: string;
-            /** @description The id of the message that was answered. */
+            /** @description The id of the message that the user reacted to. */
             message_id?: number;
             /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
         } | {
-            /** @description The id of the message that was answered. */
+            /** @description The id of the message that the user reacted to. */
             message_id: number;
             /** @description The id of the user who got the message. Present in the entries of other users with the same address. */
             same_address_as?: number;
         } | {
-            /** @description The word of the text message. */
+            /** @description The keyword in the text message. */
             keyword: string;
             /** @description Whether the user unsubscribed from everything. */
             everything?: boolean;
@@ -6563,7 +6563,7 @@ export interface components {
             /** @description The id of the entrance. */
             entrance_id: number;
         } | {
-            /** @description The ids of the users that were merged. */
+            /** @description The ids of the users who were merged. */
             merged_user_ids: number[];
         } | {
             /**
@@ -6588,7 +6588,7 @@ export interface components {
             /** @description The organisation of the member. */
             organisation: components["schemas"]["Organisation"];
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
@@ -6617,7 +6617,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When the session ends if it is not used. Each request extends it, up to a limit.
+             * @description When the session ends unless it is used before then. Each request extends it, up to a limit.
              */
             expires_at: string;
         };
@@ -6647,7 +6647,7 @@ export interface components {
                 hours?: number;
                 /** @description The minutes of a duration or an offset, in addition to days and hours. */
                 minutes?: number;
-                /** @description A time of day in the user’s time zone, or else the project’s. */
+                /** @description A time of day in the user’s time zone or, if the user has none, the project’s. */
                 time?: string;
                 /** @description For a time of day, the permitted weekdays: `mo` to `su`. */
                 weekdays?: ("mo" | "tu" | "we" | "th" | "fr" | "sa" | "su")[];
@@ -6692,7 +6692,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6720,7 +6720,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6764,7 +6764,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6792,7 +6792,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6831,7 +6831,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6859,7 +6859,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6902,7 +6902,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -6930,7 +6930,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -6978,7 +6978,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7006,7 +7006,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7016,7 +7016,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -7049,7 +7049,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7077,7 +7077,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7087,7 +7087,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host?: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7137,7 +7137,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7165,7 +7165,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7183,7 +7183,7 @@ export interface components {
                 enhanced_code?: string;
                 /** @description The classification of the diagnostic. */
                 classification?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
                 /** @description The report arrived after the message had been accepted. */
                 asynchronous?: boolean;
@@ -7216,7 +7216,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7244,7 +7244,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7295,7 +7295,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7323,7 +7323,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7333,7 +7333,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7372,7 +7372,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7400,7 +7400,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7441,7 +7441,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7469,7 +7469,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7479,7 +7479,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7518,7 +7518,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7546,7 +7546,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7556,7 +7556,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -7589,7 +7589,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7617,7 +7617,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7658,7 +7658,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7686,7 +7686,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7696,7 +7696,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7735,7 +7735,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7763,7 +7763,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7773,7 +7773,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -7814,7 +7814,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7842,7 +7842,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7888,7 +7888,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7916,7 +7916,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7955,7 +7955,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -7983,7 +7983,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -7993,7 +7993,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -8026,7 +8026,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8054,7 +8054,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8064,7 +8064,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description SMTP reply code. */
                 smtp_code?: number;
@@ -8103,7 +8103,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8131,7 +8131,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8141,7 +8141,7 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
@@ -8179,7 +8179,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -8207,7 +8207,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -8217,11 +8217,11 @@ export interface components {
                 rfc_message_id?: string;
                 /** @description The mail host or relay. */
                 host: string;
-                /** @description Its IP address. */
+                /** @description The IP address of the mail host or relay. */
                 ip?: string;
                 /** @description The reason for the failure. */
                 reason: string;
-                /** @description Delivery to this host requires it. */
+                /** @description Delivery to this host requires TLS. */
                 required?: boolean;
             };
         } & {
@@ -8267,7 +8267,7 @@ export interface components {
              * @description The id of the device, which the app chooses.
              */
             device_id: string;
-            /** @description Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null removes it. */
+            /** @description The push token of APNs or FCM, or a browser’s `PushSubscription` as JSON. Null removes the token. */
             token?: string | null;
             /** @description The operating system, such as `iOS` or `Android`. */
             os?: string | null;
@@ -8345,7 +8345,7 @@ export interface components {
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -8362,7 +8362,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `discard`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `discard`; null removes a setting. */
         DiscardSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -8438,13 +8438,13 @@ export interface components {
             project_id: number;
             /** @description The host name. */
             host: string;
-            /** @description Whether links use the host. Until it is verified, links use the host name of this server. */
+            /** @description Whether links use the host. Until the host is verified, links use the project’s default domain or, without a verified one, the host name of this server. */
             is_verified: boolean;
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default: boolean;
             /** @description The problem that the last check found. */
             problem: string | null;
-            /** @description How emails from the sending domain are sent; null for a domain that is only used in links. */
+            /** @description How emails from the sending domain are sent; null for a domain that is only used for links. */
             sending: {
                 /** @description The domain of From addresses. */
                 domain: string;
@@ -8454,7 +8454,7 @@ export interface components {
                 problem: string | null;
                 /**
                  * Format: date-time
-                 * @description When the domain was verified; null before.
+                 * @description When the domain was verified; null until then.
                  */
                 verified_at: string | null;
                 /** @description The domain that bounces are returned to; the project’s own domain once its record is found. */
@@ -8496,7 +8496,7 @@ export interface components {
                 /** @description The value of the record. */
                 value: string;
             }[];
-            /** @description All records to publish, each with what the last check found. */
+            /** @description All records to publish, each with the result of the last check. */
             records: {
                 /**
                  * @description `tracking` and `ownership` are for links; either is enough. `dkim` is a key that signs emails, `dmarc` the policy for emails that are not signed, `return_path` directs bounces to this server, and `spf` lets this server send.
@@ -8515,7 +8515,7 @@ export interface components {
                 /** @description Whether the domain needs this record to be verified. */
                 is_required: boolean;
                 /**
-                 * @description What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: not checked yet.
+                 * @description What the last check found. `missing`: no such record; `wrong`: a different record; `unknown`: the DNS did not respond; `unchecked`: not checked yet.
                  * @enum {string}
                  */
                 status: "ok" | "missing" | "wrong" | "unknown" | "unchecked";
@@ -8526,12 +8526,12 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When the records were last checked; null before.
+             * @description When the records were last checked; null if they never were.
              */
             checked_at: string | null;
             /**
              * Format: date-time
-             * @description When the domain was verified; null before.
+             * @description When the domain was verified; null until then.
              */
             verified_at: string | null;
             /**
@@ -8551,7 +8551,7 @@ export interface components {
          *     }
          */
         DomainChanges: {
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default?: boolean;
         };
         /**
@@ -8563,7 +8563,7 @@ export interface components {
         DomainInput: {
             /**
              * Format: spf-domain
-             * @description The host name for tracked links, such as `links.example.com`. Default: `links.` and the sending domain.
+             * @description The host name for tracked links, such as `links.example.com`. Default: `links.` followed by the sending domain.
              */
             host?: string;
             /**
@@ -8571,7 +8571,7 @@ export interface components {
              * @description The domain of the From addresses of emails, such as `example.com`. Emails of its subdomains are signed with its keys too.
              */
             sending_domain?: string;
-            /** @description Whether campaigns without a domain use it. A project has one default. */
+            /** @description Whether campaigns without a domain use this one. A project has at most one default. */
             is_default?: boolean;
         };
         DomainPage: {
@@ -8602,7 +8602,7 @@ export interface components {
             steps?: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max?: number;
-            /** @description The same for emails that the mail site deferred. */
+            /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max?: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address?: boolean;
@@ -8614,15 +8614,15 @@ export interface components {
             steps: number[];
             /** @description If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day. */
             bounce_percent_max: number;
-            /** @description The same for emails that the mail site deferred. */
+            /** @description If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day. */
             deferral_percent_max: number;
             /** @description Whether each address that email is sent from is warmed up separately. */
             is_per_address: boolean;
-            /** @description The mail sites, those with the most email first; at most 100. */
+            /** @description At most 100 mail sites, those with the most emails today first. */
             sites: {
                 /** @description The mail site: a mailbox provider, or the mail hosts that several domains share. */
                 site: string;
-                /** @description The address that email is sent from; empty if all of them are warmed up together. */
+                /** @description The IP address that the emails are sent from; empty if all IP addresses are warmed up together. */
                 source_address: string;
                 /** @description The step, counted from 1. */
                 step: number;
@@ -8677,9 +8677,9 @@ export interface components {
             preheader?: string;
             /** @description The body in HTML. */
             html?: string;
-            /** @description MJML 5 without `mj-include`, instead of `html`. */
+            /** @description The body in MJML 5, instead of `html`. `mj-include` is not allowed. */
             mjml?: string;
-            /** @description By default generated from the HTML. */
+            /** @description The plain text part. By default, it is generated from the HTML. */
             text?: string;
             /** @description Variables that must not be empty, such as `user.data.first_name`. If one of them is empty, the message fails. Other missing variables render as nothing. */
             required?: string[];
@@ -8708,17 +8708,17 @@ export interface components {
                 event_name?: string;
                 /** @description Tests of the event’s data or the request’s data. All of them must pass, as in the `where` of a rule. */
                 where?: components["schemas"]["EventTest"][];
-                /** @description The list whose new users enter, or whose users enter on schedule. */
+                /** @description With the trigger `list`, users enter the journey when they enter or leave this list. With `schedule`, the users in this list enter. */
                 list_id?: number;
                 /**
-                 * @description Whether users enter when they enter the list, or when they leave it. Default `entered`.
+                 * @description Whether users enter the journey when they enter the list or when they leave it. Default `entered`.
                  * @enum {string}
                  */
                 change?: "entered" | "left";
-                /** @description A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time zone may be on a line before it; otherwise the publication is the start. */
+                /** @description A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. The line before it may be a `DTSTART` without a time zone. Without a `DTSTART`, the schedule starts at publication. */
                 schedule?: string;
                 /**
-                 * @description Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.
+                 * @description The time zone of the schedule: that of the `project` (default), or that of each `user`.
                  * @enum {string}
                  */
                 zone?: "project" | "user";
@@ -8728,7 +8728,7 @@ export interface components {
                 multiple?: boolean;
                 /** @description Whether a user may enter again while still in the journey. */
                 concurrent?: boolean;
-                /** @description A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
+                /** @description A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new. */
                 entry_key?: string;
                 /**
                  * @description What happens if the user enters again while in the journey: nothing (`ignore`, default), the user starts again (`restart`), or the entry event is replaced (`update`).
@@ -8737,7 +8737,7 @@ export interface components {
                 on_repeat?: "ignore" | "restart" | "update";
                 /** @description How long after an entry the user must wait before entering again. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 3650 days. */
                 reenter_after?: string;
-                /** @description Whether users that an import creates enter through `user_created`. Default false. */
+                /** @description Whether users created by an import enter through the event `user_created`. Default false. */
                 imports?: boolean;
                 /** @description Whether users who are in the list when the journey is published enter too. Default false. */
                 existing?: boolean;
@@ -8750,7 +8750,7 @@ export interface components {
                 path?: string;
             }[];
         };
-        /** @description Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
+        /** @description Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event. */
         EventCondition: {
             /** @description The name of the event. */
             event: string;
@@ -8792,7 +8792,7 @@ export interface components {
                 /** @description Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
                 within_next?: string;
             } & (unknown | unknown | unknown | unknown | unknown);
-            /** @description Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of them must name the list: `data.list_id` with `is`. */
+            /** @description Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of the tests must name the list: `data.list_id` with `is`. */
             where?: components["schemas"]["EventTest"][];
         };
         /**
@@ -8827,7 +8827,7 @@ export interface components {
             user?: {
                 /**
                  * Format: email
-                 * @description An address as in RFC 5322. Stored unchanged.
+                 * @description An email address as in RFC 5322. It is stored unchanged.
                  */
                 email?: string | null;
                 /**
@@ -8854,7 +8854,7 @@ export interface components {
             };
             /** @description The time of the event, ISO 8601. Default: now. */
             created_at?: string;
-            /** @description An event with the same id within 30 days is accepted and ignored. */
+            /** @description An id that identifies the event. Another event with the same id within 30 days is accepted but ignored. */
             event_id?: string;
         };
         /**
@@ -8994,7 +8994,7 @@ export interface components {
             /** @description Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within_next?: string;
         } & (unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown | unknown);
-        /** @description Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are. */
+        /** @description Ends the journey for the user. With `when`, it ends the journey for every user who meets a criterion, whichever step they are at. */
         ExitStep: {
             /**
              * @description The kind of step.
@@ -9014,9 +9014,9 @@ export interface components {
                  * @enum {string}
                  */
                 as?: "completed" | "exited";
-                /** @description The reason that the timeline of the user shows. */
+                /** @description The reason shown in the user’s timeline. */
                 reason?: string;
-                /** @description Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of `event_name`, `list_id` and `rule`. */
+                /** @description Makes the step an exit criterion. It is checked for every user in the journey, and no other step leads to it. Each item has exactly one of `event_name`, `list_id` and `rule`. */
                 when?: {
                     /** @description The name of the event. Users who have this event exit the journey. */
                     event_name?: string;
@@ -9088,10 +9088,10 @@ export interface components {
             channel: "push";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: {
-                /** @description The content of its key file, which is JSON. */
+                /** @description The content of the service account’s key file, as JSON. */
                 service_account: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9101,12 +9101,12 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `fcm`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `fcm`; null removes a setting. */
         FcmSettingsChanges: {
-            /** @description The content of its key file, which is JSON. */
+            /** @description The content of the service account’s key file, as JSON. */
             service_account?: string | null;
         };
-        /** @description Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, among several paths. */
+        /** @description Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, it divides users among several paths. */
         GateStep: {
             /**
              * @description The kind of step.
@@ -9123,7 +9123,7 @@ export interface components {
             data?: {
                 /** @description Users who match this rule take the path `yes`, others take `no`. */
                 rule?: components["schemas"]["Rule"];
-                /** @description Instead of `rule`: users take the first branch that they match; those who match none take `else`. */
+                /** @description Used instead of `rule`. Users take the first branch that they match. Users who match none take the path `else`. */
                 branches?: {
                     /** @description The path of users who match. */
                     path: string;
@@ -9155,7 +9155,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9194,7 +9194,7 @@ export interface components {
              */
             isbnVariant?: "10" | "13";
             /**
-             * @description Separator of the groups of the ISBN. May be empty. Used by `isbn` and `profile`.
+             * @description Separator between the groups of the ISBN. May be empty. Used by `isbn` and `profile`.
              * @default -
              */
             isbnSeparator?: string;
@@ -9243,11 +9243,11 @@ export interface components {
                     method: "profile" | "department" | "isbn" | "price" | "product" | "productAdjective" | "productDescription" | "productMaterial" | "productName";
                     /** @description The generated text. It is also in the member with the name of the method; for `profile`, in `productName`. */
                     value: string;
-                    /** @description Name of a product, of several words. */
+                    /** @description Name of a product, in several words. */
                     productName?: string;
                     /** @description Kind of product. */
                     product?: string;
-                    /** @description Adjective of a product. */
+                    /** @description An adjective for a product. */
                     productAdjective?: string;
                     /** @description Material of a product. */
                     productMaterial?: string;
@@ -9269,14 +9269,14 @@ export interface components {
                     isbn?: string;
                     /** @description Number of digits of the ISBN: 10 or 13. */
                     isbnVariant?: number;
-                    /** @description The separator of the groups of the ISBN. */
+                    /** @description The separator between the groups of the ISBN. */
                     isbnSeparator?: string;
                 }[];
                 /** @description Number of records. */
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9307,7 +9307,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9385,7 +9385,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9461,7 +9461,7 @@ export interface components {
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9493,7 +9493,7 @@ export interface components {
              */
             count?: string;
             /**
-             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Data that a locale does not have is in English.
+             * @description Language of the records, in upper or lower case, with `-` or `_`: af_ZA, ar, az, bn_BD, cs_CZ, cy, da, de, de_AT, de_CH, dv, el, en, en_AU, en_AU_ocker, en_BORK, en_CA, en_GB, en_GH, en_HK, en_IE, en_IN, en_NG, en_NP, en_US, en_ZA, eo, es, es_MX, fa, fi, fr, fr_BE, fr_CA, fr_CH, fr_LU, fr_SN, he, hr, hu, hy, id_ID, it, ja, ka_GE, ko, ku_ckb, ku_kmr_latin, lv, mk, mn_MN_cyrl, nb_NO, ne, nl, nl_BE, pl, pt_BR, pt_PT, ro, ro_MD, ru, sk, sl_SI, sr_RS_latin, sv, ta_IN, th, tr, uk, ur, uz_UZ_latin, vi, yo_NG, zh_CN, zh_TW, zu_ZA. Values that the locale lacks are in English.
              * @default en
              */
             locale?: string;
@@ -9553,11 +9553,11 @@ export interface components {
              * @default 10
              */
             wordCountMax?: string;
-            /** @description Exact number of characters of a word: 1 to 14, used by `word` and `profile`. Overrides the Min and Max parameters. */
+            /** @description Exact number of characters in a word: 1 to 14, used by `word` and `profile`. Overrides the Min and Max parameters. */
             wordLength?: string;
-            /** @description Minimum number of characters of a word: 1 to 14, used by `word` and `profile`. */
+            /** @description Minimum number of characters in a word: 1 to 14, used by `word` and `profile`. */
             wordLengthMin?: string;
-            /** @description Maximum number of characters of a word: 1 to 14, used by `word` and `profile`. */
+            /** @description Maximum number of characters in a word: 1 to 14, used by `word` and `profile`. */
             wordLengthMax?: string;
             /**
              * @description What to do if the locale has no word of the requested length: refuse the request, or use a word of the closest, the shortest, the longest or any length. Used by `word` and `profile`.
@@ -9653,25 +9653,25 @@ export interface components {
                     wordCountMin?: number;
                     /** @description Maximum number of words. */
                     wordCountMax?: number;
-                    /** @description Number of characters of a word of this record. */
+                    /** @description Number of characters in a word of this record. */
                     wordLength?: number;
-                    /** @description Minimum number of characters of a word. */
+                    /** @description Minimum number of characters in a word. */
                     wordLengthMin?: number;
-                    /** @description Maximum number of characters of a word. */
+                    /** @description Maximum number of characters in a word. */
                     wordLengthMax?: number;
                     /**
                      * @description The strategy used for the word.
                      * @enum {string}
                      */
                     strategy?: "fail" | "closest" | "shortest" | "longest" | "any-length";
-                    /** @description The separator of the sentences, or of the paragraphs with the method `paragraphs`. */
+                    /** @description The separator between the sentences or, with the method `paragraphs`, between the paragraphs. */
                     separator?: string;
                 }[];
                 /** @description Number of records. */
                 generated: number;
                 /** @description Canonical code of the locale used. */
                 locale: string;
-                /** @description The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text. */
+                /** @description The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise. */
                 seed: number | string;
                 /**
                  * @description The method used.
@@ -9705,10 +9705,10 @@ export interface components {
             channel: "webhook";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: {
-                /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
+                /** @description If a secret is set, every request has a `Service-Signature` header, as webhook requests do. */
                 secret?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9718,15 +9718,15 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `http`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `http`; null removes a setting. */
         HttpSettingsChanges: {
-            /** @description If it is set, every request has a `Service-Signature`, like those of webhooks. */
+            /** @description If a secret is set, every request has a `Service-Signature` header, as webhook requests do. */
             secret?: string | null;
         };
         /** @description The content for the channel `in_app`: In-app. */
         InAppTemplate: {
             /**
-             * @description By default `inbox`.
+             * @description How the app shows the message. Default: `inbox`.
              * @enum {string}
              */
             type?: "banner" | "modal" | "inbox";
@@ -9761,7 +9761,7 @@ export interface components {
             channel: "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -9771,7 +9771,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `inbox`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `inbox`; null removes a setting. */
         InboxSettingsChanges: Record<string, never>;
         IncomingReportAbuseReportEvent: {
             /** @description Id of the event. The same event may arrive more than once, always with this id. */
@@ -9798,7 +9798,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -9826,7 +9826,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -9838,11 +9838,11 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -9855,9 +9855,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -9888,7 +9888,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -9916,7 +9916,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -9928,11 +9928,11 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -9945,9 +9945,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -9978,7 +9978,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -10006,7 +10006,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -10018,11 +10018,11 @@ export interface components {
                 incidents: number;
                 /** @description The sender of the report. */
                 reporter?: string;
-                /** @description Its IP address. */
+                /** @description The IP address that the reported email was sent from. */
                 source_ip?: string;
                 /**
                  * Format: date-time
-                 * @description When the message arrived, as the report says.
+                 * @description When the message arrived, according to the report.
                  */
                 arrival_date?: string;
                 /** @description The domains that the report is about. */
@@ -10035,9 +10035,9 @@ export interface components {
                 original_rcpt_to?: string[];
                 /** @description The software that generated the report. */
                 user_agent?: string;
-                /** @description The address was suppressed and gets no further messages. */
+                /** @description Whether the address was suppressed, so that it gets no further messages. */
                 suppressed?: boolean;
-                /** @description The recipient was unsubscribed from the subscription type of the message. */
+                /** @description Whether the recipient was unsubscribed from the subscription type of the message. */
                 unsubscribed?: boolean;
             };
         } & {
@@ -10074,11 +10074,11 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -10092,7 +10092,7 @@ export interface components {
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /**
              * Format: date-time
@@ -10101,7 +10101,7 @@ export interface components {
             joined_at: string | null;
             /**
              * Format: date-time
-             * @description When the console was last used, to the minute.
+             * @description When the member last used the console, to within a minute.
              */
             active_at: string | null;
             /**
@@ -10111,7 +10111,7 @@ export interface components {
             created_at: string;
             /** @description The invitation link. It is shown once, and can be used once, within seven days. */
             invitation_url: string;
-            /** @description Whether the link is sent to the address too. */
+            /** @description Whether the link is also emailed to the member. */
             is_mailed: boolean;
         };
         /**
@@ -10149,9 +10149,9 @@ export interface components {
             tags: string[];
             /** @description A note for your team. */
             description?: string;
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings?: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -10163,7 +10163,7 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
@@ -10180,13 +10180,13 @@ export interface components {
             drain_until?: string;
             /** @description Empty until users have entered. Users who were held out are not included. */
             stats: {
-                /** @description How often users entered: the sum of the other three. */
+                /** @description How often users entered: the sum of `active`, `completed` and `exited`. */
                 entered?: number;
-                /** @description How many are in the journey now. */
+                /** @description How many entrances have not ended. */
                 active?: number;
-                /** @description How many completed the journey. */
+                /** @description How many entrances were completed. */
                 completed?: number;
-                /** @description How many exited before completing it. */
+                /** @description How many entrances ended before completion. */
                 exited?: number;
             };
             /**
@@ -10221,14 +10221,14 @@ export interface components {
             since: string;
             /** @description The end of the window. Default: now. ISO 8601. */
             until?: string;
-            /** @description The highest number of users. By default all candidates. */
+            /** @description The maximum number of users to simulate. By default, all users who may have entered. */
             limit?: number;
         };
         JourneyBacktestReply: {
             /** @description The id. */
             id: number;
             /**
-             * @description Whether it is running, or how it ended.
+             * @description Whether the backtest is running, or how it ended.
              * @enum {string}
              */
             state: "running" | "finished" | "cancelled" | "failed";
@@ -10242,13 +10242,13 @@ export interface components {
              * @description The end of the window.
              */
             until: string;
-            /** @description The version that is tested; absent for steps from the request. */
+            /** @description The version that is tested; absent if the steps came with the request. */
             version?: number;
             /** @description The progress. */
             progress: {
                 /** @description How many users were simulated. */
                 users_done: number;
-                /** @description Null until the users are known. */
+                /** @description How many users will be simulated; null until this is known. */
                 users_total: number | null;
             };
             /** @description What the backtest found; absent until it has finished. */
@@ -10259,13 +10259,13 @@ export interface components {
                 entrants: number;
                 /** @description How many entrances were completed. */
                 completed: number;
-                /** @description How many entrances exited before completion. */
+                /** @description How many entrances ended before completion. */
                 exited: number;
-                /** @description How many were inside at the end of the window. */
+                /** @description How many entrances had not ended by the end of the window. */
                 active: number;
                 /** @description How many messages would have been sent. */
                 sends: number;
-                /** @description Messages that would have been skipped, by reason. */
+                /** @description How many messages would have been skipped, by reason. */
                 skips: {
                     [key: string]: number;
                 };
@@ -10273,12 +10273,12 @@ export interface components {
                 refused: {
                     [key: string]: number;
                 };
-                /** @description Visits, by step. */
+                /** @description How often users entered and left each step, by the key of the step. */
                 steps: {
                     [key: string]: {
                         /** @description How often users reached the step. */
                         entered: number;
-                        /** @description How often users left it. */
+                        /** @description How often users left the step. */
                         left: number;
                     };
                 };
@@ -10286,16 +10286,16 @@ export interface components {
                 edges: {
                     /** @description The key of the step that users left. */
                     from: string;
-                    /** @description The path by which they left. */
+                    /** @description The path that the users took. */
                     path: string;
-                    /** @description The key of the step that they reached. */
+                    /** @description The key of the step that the users reached. */
                     to: string;
-                    /** @description How many users took it. */
+                    /** @description How many users took the path. */
                     users: number;
                 }[];
-                /** @description How many users were inside the live journey when the window began. They are not part of the numbers. */
+                /** @description How many users were inside the live journey when the window began. They are not included in the other numbers. */
                 inside_at_start: number;
-                /** @description Users who are left out, by reason: `merged` or `erased` in the window. */
+                /** @description How many users were left out, by reason: `merged` or `erased` in the window. */
                 excluded: {
                     [key: string]: number;
                 };
@@ -10304,13 +10304,13 @@ export interface components {
                     [key: string]: {
                         /** @description How often users reached the step in the live journey. */
                         live: number;
-                        /** @description How often users reached it in the backtest. */
+                        /** @description How often users reached the step in the backtest. */
                         backtest: number;
                     };
                 };
-                /** @description Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right overall but not for each user; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered. */
+                /** @description Parts of the result that are not exact. `attributes`: some former values were too long to keep, so today’s values were used. `balancer`: the times at which users pass are right overall, but not for each user. `visits` or `time`: a user was stopped at this limit. Devices are always today’s, and suppressions that have since been lifted are not considered. */
                 approximate: string[];
-                /** @description Some users with their visits. */
+                /** @description Up to ten users who entered, each with up to 20 visits. */
                 examples: {
                     /** @description The id of the user. */
                     user_id: number;
@@ -10320,9 +10320,9 @@ export interface components {
                         step: string;
                         /** @description When the user reached the step. */
                         arrived_at: string;
-                        /** @description When the user left it; null while the user is there. */
+                        /** @description When the user left the step; null if the user is still at the step. */
                         left_at: string | null;
-                        /** @description The path by which the user left; null for none. */
+                        /** @description The path that the user took; null if the user took none. */
                         path: string | null;
                         /** @description Why the user left, as a stable code. */
                         reason: string | null;
@@ -10336,7 +10336,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at?: string;
         };
@@ -10356,13 +10356,13 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
-            /** @description An empty description is removed. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string | null;
             /** @description Tags to find it by. */
             tags?: string[];
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings?: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -10374,25 +10374,25 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
                 max_entries_per_day?: number;
             };
         };
-        /** @description Users who are inside a journey, who never entered it, whose last entrance completed or exited, or who were held out of it. `step` restricts `inside` to a step. `within` counts from the entry, from the arrival at the `step`, from the end of the last entrance, or from when the user was held out; `never_entered` with it matches users who did not enter in that time. */
+        /** @description Users who are inside a journey, who never entered it, who completed it or exited from it, or who were held out of it. `step` restricts `inside` to a step. With `within`, users match if, within that period, they entered or, with `step`, reached the step (`inside`), their last entrance ended this way (`completed`, `exited`), or they were held out (`held_out`). With `never_entered`, users match if they did not enter within that period. */
         JourneyCondition: {
             /** @description The id of the journey. */
             journey: number;
             /**
-             * @description Where the user is.
+             * @description Where the user is in the journey.
              * @enum {string}
              */
             is: "inside" | "never_entered" | "completed" | "exited" | "held_out";
-            /** @description The key of a step, with `inside` only. */
+            /** @description The key of a step. Allowed only with `inside`. */
             step?: string;
-            /** @description Counts only entrances, arrivals and exits in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
+            /** @description Restricts the condition to what happened in this period up to now. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 200 years. */
             within?: string;
         };
         /**
@@ -10417,7 +10417,7 @@ export interface components {
             added: string[];
             /** @description The keys of steps that only the earlier version has. */
             removed: string[];
-            /** @description Other differences. Positions on the screen are left out. */
+            /** @description Differences in the settings and in steps that both versions have. Positions on the screen are left out. */
             changed: {
                 /** @description The key of the step; absent for the settings of the journey. */
                 step?: string;
@@ -10445,7 +10445,7 @@ export interface components {
          *     }
          */
         JourneyEntrance: {
-            /** @description The id that the entrance has if the user enters. */
+            /** @description The id that the entrance will have if the user enters. */
             entrance_id: number;
         };
         /**
@@ -10471,7 +10471,7 @@ export interface components {
             anonymous_id?: string;
             /** @description The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`. */
             entrance?: string;
-            /** @description Steps read it as the data of the entry event. At most 32 KiB as JSON. */
+            /** @description Data that steps can read as the data of the entry event. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
@@ -10490,7 +10490,7 @@ export interface components {
          *     }
          */
         JourneyEntrances: {
-            /** @description The entrances that the request concerns. */
+            /** @description The ids of the entrances that the request applies to. */
             entrance_ids: number[];
         };
         /**
@@ -10546,11 +10546,11 @@ export interface components {
                 at: string;
                 /** @description The key of the entrance. */
                 entrance: string;
-                /** @description In the order in which they are made. Rules, lists and earlier entrances are read as of now. */
+                /** @description The checks, in the order in which they are made. Rules, lists and earlier entrances are checked against current data. */
                 checks: {
-                    /** @description The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
                     check: string;
-                    /** @description Whether the check let the user in. */
+                    /** @description Whether the user passed the check. */
                     passed: boolean;
                     /** @description The values that the check read. */
                     seen?: unknown;
@@ -10558,11 +10558,11 @@ export interface components {
             }[];
             /** @description The checks that do not depend on an event or a list change, as of now. */
             now: {
-                /** @description The checks, in their order. */
+                /** @description The checks, in the order in which they are made. */
                 checks: {
-                    /** @description The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
                     check: string;
-                    /** @description Whether the check let the user in. */
+                    /** @description Whether the user passed the check. */
                     passed: boolean;
                     /** @description The values that the check read. */
                     seen?: unknown;
@@ -10583,7 +10583,7 @@ export interface components {
              * @enum {string}
              */
             status?: "draft" | "live" | "off";
-            /** @description An empty description is removed. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string;
             /** @description Tags to find it by. */
             tags?: string[];
@@ -10643,7 +10643,7 @@ export interface components {
                     example: {
                         [key: string]: unknown;
                     };
-                    /** @description The step with the example in words. */
+                    /** @description The step with the settings of the example, in words. */
                     sentence: string;
                     /** @description The paths out of the example step. A child without `path` is on the path `default`. */
                     paths: string[];
@@ -10653,7 +10653,7 @@ export interface components {
                         member: string;
                         /** @description The paths that the step always has, in addition to the named ones. */
                         others: string[];
-                        /** @description The paths while the settings name none. */
+                        /** @description The paths that the step has while its settings name none. */
                         none: string[];
                     };
                     /** @description Whether users wait at the example step. A loop of steps must contain such a step. */
@@ -10703,10 +10703,10 @@ export interface components {
             version: number;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
-            /** @description How many users move or exit, in the background. */
+            /** @description How many users move to another step or exit. This happens in the background. */
             moving: number;
             /** @description Faults that prevent publication. Empty after a publication. */
             faults: {
@@ -10724,7 +10724,7 @@ export interface components {
             }[];
             /** @description The steps that users on earlier versions are at. */
             steps: {
-                /** @description The key of the step in the version of the users. */
+                /** @description The key of the step in the version that the users are on. */
                 external_id: string;
                 /** @description The version that the users are on. */
                 version: number;
@@ -10735,9 +10735,9 @@ export interface components {
                     /** @description The key of a step of the new version. */
                     move: string;
                 };
-                /** @description Whether their wait continues, because the step has the same key and type. */
+                /** @description Whether the wait of these users continues, because the new version has a step with the same key and type. */
                 in_place: boolean;
-                /** @description How many of these users continue past the new step at once. */
+                /** @description How many of these users leave the step at once, because its new settings end their wait. Only the first 10,000 users at the step are considered. */
                 due_now: number;
             }[];
         };
@@ -10762,7 +10762,7 @@ export interface components {
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For all other steps. Default: `stay`.
+                 * @description The plan for the users at all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -10793,7 +10793,7 @@ export interface components {
                 profile?: {
                     /**
                      * Format: email
-                     * @description An address as in RFC 5322. Stored unchanged.
+                     * @description An email address as in RFC 5322. It is stored unchanged.
                      */
                     email?: string | null;
                     /**
@@ -10817,7 +10817,7 @@ export interface components {
                     };
                 };
             };
-            /** @description The step at which the user enters at `at`. By default the user enters through an input. Without inputs, or in a journey that users enter only through requests, the default is the first entrance. */
+            /** @description The key of the entrance through which the user enters at the time `at`. By default the user enters through an input. Without inputs, or if users enter the journey only through requests or links, the default is the first entrance. */
             entrance?: string;
             /** @description When the simulation begins. Default: now. ISO 8601. */
             at?: string;
@@ -10834,11 +10834,11 @@ export interface components {
                         [key: string]: unknown;
                     };
                 };
-                /** @description Changes attributes. Null removes one. */
+                /** @description Attributes to change. Null removes an attribute. */
                 profile?: {
                     /**
                      * Format: email
-                     * @description An address as in RFC 5322. Stored unchanged.
+                     * @description An email address as in RFC 5322. It is stored unchanged.
                      */
                     email?: string | null;
                     /**
@@ -10866,7 +10866,7 @@ export interface components {
                 /** @description The user leaves the list with this id. */
                 list_left?: number;
             }[];
-            /** @description The simulated replies to webhook steps, by the key of the step. By default 200 and `{}`. */
+            /** @description The simulated replies to webhook steps, by the key of the step. By default, the status is 200 and the body is `{}`. */
             answers?: {
                 [key: string]: {
                     /** @description The status of the answer. */
@@ -10885,7 +10885,7 @@ export interface components {
         JourneySimulateReply: {
             /** @description Visits to steps, in order; at most 500. */
             visits: {
-                /** @description The number of the entrance in the simulation that the visit belongs to, from 1. */
+                /** @description The number of the entrance that the visit belongs to, counted from 1. */
                 entrance: number;
                 /** @description The number of the visit in the entrance. */
                 visit: number;
@@ -10898,10 +10898,10 @@ export interface components {
                 arrived_at: string;
                 /**
                  * Format: date-time
-                 * @description When the user left it; null while the user is there.
+                 * @description When the user left the step; null if the user is still at the step.
                  */
                 left_at: string | null;
-                /** @description The path by which the user left. */
+                /** @description The path that the user took. */
                 path: string | null;
                 /** @description The reason, as a stable code. */
                 reason: string | null;
@@ -10922,18 +10922,18 @@ export interface components {
                 campaign_id: number;
                 /**
                  * Format: date-time
-                 * @description When the user reaches the step that sends it.
+                 * @description When the user reaches the step that sends the message.
                  */
                 at: string;
-                /** @description Whether the user would get it. Caps and quiet hours are ignored. */
+                /** @description Whether the user would get the message. Frequency caps and quiet hours are ignored. */
                 eligible: boolean;
                 /** @description Why the user would get nothing: a skip reason, or `campaign_stopped`. */
                 reason: string | null;
-                /** @description The content for this user, of the first 50 messages. */
+                /** @description The content for this user. Only the first 50 messages have it. */
                 rendered?: {
                     [key: string]: unknown;
                 };
-                /** @description Why it cannot be rendered. */
+                /** @description Why the message cannot be rendered. */
                 problem?: string;
             }[];
             /** @description When the user did not enter, and why. */
@@ -11018,13 +11018,13 @@ export interface components {
          *     }
          */
         JourneyStatistics: {
-            /** @description How often users entered: the sum of the next three. */
+            /** @description How often users entered: the sum of `active`, `completed` and `exited`. */
             entered: number;
-            /** @description How many are in the journey now. */
+            /** @description How many entrances have not ended. */
             active: number;
-            /** @description How many completed the journey. */
+            /** @description How many entrances were completed. */
             completed: number;
-            /** @description How many exited before completing it. */
+            /** @description How many entrances ended before completion. */
             exited: number;
             /**
              * Format: date-time
@@ -11033,15 +11033,15 @@ export interface components {
             stats_at?: string;
             /** @description How many users were held out. They are not in `entered`. */
             held_out: number;
-            /** @description How often users did not enter, by the reason. */
+            /** @description How often users did not enter, by reason. */
             refused: {
                 [key: string]: number;
             };
-            /** @description How many entrances ended, by the reason. */
+            /** @description How many entrances ended, by reason. */
             reasons: {
                 [key: string]: number;
             };
-            /** @description The statistics of each step, by its key, over all versions. */
+            /** @description The statistics of each step by key, across all versions. */
             steps: {
                 [key: string]: {
                     /** @description How often users reached the step. */
@@ -11060,28 +11060,28 @@ export interface components {
             edges: {
                 /** @description The key of the step that users left. */
                 from: string;
-                /** @description The path by which they left. */
+                /** @description The path that the users took. */
                 path: string;
-                /** @description The key of the step that they reached. */
+                /** @description The key of the step that the users reached. */
                 to: string;
-                /** @description How many users took it. */
+                /** @description How many users took the path. */
                 users: number;
             }[];
             /** @description The goals of the live version, by arm. */
             goals: {
                 /** @description The name. */
                 name: string;
-                /** @description The path of the last experiment of the users; null for users without one. */
+                /** @description The path that the users took at their last experiment; null for users who took part in none. */
                 arm: string | null;
-                /** @description How many reached the goal. */
+                /** @description How many users reached the goal. */
                 users: number;
-                /** @description `users` as a share of the users who entered with this arm. */
+                /** @description `users` as a share of the users with this `arm`. */
                 rate: number;
                 /** @description The share of held-out users who reached the goal. */
                 holdout_rate?: number;
             }[];
         };
-        /** @description A step of the kind that `type` names. */
+        /** @description A step of the kind given in `type`. */
         JourneyStepInput: components["schemas"]["ActionStep"] | components["schemas"]["BalancerStep"] | components["schemas"]["DelayStep"] | components["schemas"]["EntranceStep"] | components["schemas"]["EventStep"] | components["schemas"]["ExitStep"] | components["schemas"]["ExperimentStep"] | components["schemas"]["GateStep"] | components["schemas"]["LinkStep"] | components["schemas"]["ListStep"] | components["schemas"]["SubscriptionStep"] | components["schemas"]["UpdateStep"] | components["schemas"]["WaitUntilStep"] | components["schemas"]["WebhookStep"];
         /**
          * JourneyTimeline
@@ -11119,11 +11119,11 @@ export interface components {
          *     }
          */
         JourneyTimeline: {
-            /** @description How often the user entered: the sum of the next three. */
+            /** @description How often the user entered: the sum of `active`, `completed` and `exited`. */
             entered: number;
             /** @description How many entrances were completed. */
             completed: number;
-            /** @description How many entrances exited before completion. */
+            /** @description How many entrances ended before completion. */
             exited: number;
             /** @description How many entrances have not ended. */
             active: number;
@@ -11132,9 +11132,9 @@ export interface components {
              * @description When the user was held out; absent if never.
              */
             held_out_at?: string;
-            /** @description The path of the last experiment. */
+            /** @description The path that the user took at the last experiment. */
             arm?: string;
-            /** @description Newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`. */
+            /** @description The entrances that have not ended, followed by the latest 50 that have, each group newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`. */
             entrances: {
                 /** @description The id of the entrance. */
                 entrance_id: number;
@@ -11144,7 +11144,7 @@ export interface components {
                 cause: {
                     /** @description `event`, `list`, `schedule`, `api` or `link`. */
                     is: string;
-                    /** @description The event, the list, the step of the schedule, the key, or the entrance that linked to this journey. */
+                    /** @description More about the cause: the name of the event, the id of the list, the key of the entrance with the schedule, the key of the request, or the id of the entrance that linked to this journey. */
                     name?: string;
                 };
                 /** @description The entry key. */
@@ -11160,13 +11160,13 @@ export interface components {
                  */
                 ended_at?: string;
                 /**
-                 * @description Null while the user is inside.
+                 * @description How the entrance ended; null while the user is inside.
                  * @enum {string|null}
                  */
                 outcome: "completed" | "exited" | null;
-                /** @description Why it ended. */
+                /** @description Why the entrance ended. */
                 reason?: string;
-                /** @description Where the user is. */
+                /** @description Where the user is in the journey. */
                 step?: string;
                 /**
                  * Format: date-time
@@ -11190,10 +11190,10 @@ export interface components {
                     arrived_at: string;
                     /**
                      * Format: date-time
-                     * @description When the user left it; null while the user is there.
+                     * @description When the user left the step; null if the user is still at the step.
                      */
                     left_at: string | null;
-                    /** @description The path by which the user left; null for none. */
+                    /** @description The path that the user took; null if the user took none. */
                     path: string | null;
                     /** @description The reason as a stable code, such as `rule` or `elapsed`. */
                     reason: string | null;
@@ -11232,7 +11232,7 @@ export interface components {
                 external_id: string | null;
             };
             /**
-             * @description Where the user is.
+             * @description Where the user is in the journey.
              * @enum {string}
              */
             state: "inside" | "completed" | "exited" | "held_out";
@@ -11279,7 +11279,7 @@ export interface components {
         JourneyUserMoveInput: {
             /** @description The key of the step, in the version that the user is on. */
             to: string;
-            /** @description The entrance. Default: all entrances of the user. */
+            /** @description The id of the entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         JourneyUserPage: {
@@ -11294,7 +11294,7 @@ export interface components {
         };
         /** @example {} */
         JourneyUserSkipInput: {
-            /** @description The entrance. Default: all entrances of the user. */
+            /** @description The id of the entrance. Default: all entrances of the user. */
             entrance_id?: number;
         };
         /**
@@ -11319,7 +11319,7 @@ export interface components {
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them still have to move to the live version, or to exit. */
+            /** @description How many of these users still have to move to the live version or exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11330,7 +11330,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
             /** @description The id of the API key. */
@@ -11426,7 +11426,7 @@ export interface components {
             status: "draft" | "live" | "past";
             /** @description How many users are inside on this version. */
             users: number;
-            /** @description How many of them still have to move to the live version, or to exit. */
+            /** @description How many of these users still have to move to the live version or exit. */
             moving: number;
             /** @description The note given when the version was published. */
             note?: string;
@@ -11437,14 +11437,14 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was published; absent for a draft.
+             * @description When the version was published; absent if it has not been published.
              */
             published_at?: string;
             /** @description The id of the API key. */
             published_by?: number;
-            /** @description Settings of the journey, which are published with its steps. Writing them replaces all of them. */
+            /** @description The settings of the journey. They are published with its steps. A write replaces all settings. */
             settings: {
-                /** @description The share of users who are held out: they do not enter, and their goals are counted for comparison. */
+                /** @description The percentage of users who are held out: they do not enter, but their goals are counted for comparison. */
                 holdout_percent?: number;
                 /** @description Users in any of these lists do not enter. */
                 exclusion_list_ids?: number[];
@@ -11456,7 +11456,7 @@ export interface components {
                     event_name: string;
                     /** @description Tests of the data of the event, as in the `where` of a rule. All of them must pass. */
                     where?: components["schemas"]["EventTest"][];
-                    /** @description How many days after the entry, or after the user was held out, the event counts. */
+                    /** @description The event counts for this many days after the user entered or was held out. */
                     within_days: number;
                 }[];
                 /** @description The maximum number of entries per user within 24 hours. Default: 50. */
@@ -11465,7 +11465,7 @@ export interface components {
             /** @description The plan for the users who are inside on earlier versions. */
             plan?: {
                 /**
-                 * @description For all other steps. Default: `stay`.
+                 * @description The plan for the users at all other steps. Default: `stay`.
                  * @enum {string}
                  */
                 default?: "stay" | "exit" | "move";
@@ -11504,7 +11504,7 @@ export interface components {
                         /** @description The path that leads to this step, such as `yes`. */
                         path?: string;
                     }[];
-                    /** @description Empty until users have entered the journey. The sum over all versions. */
+                    /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                     stats: {
                         /** @description How often users reached the step. */
                         entered?: number;
@@ -11548,7 +11548,7 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope: "public" | "secret";
@@ -11557,7 +11557,7 @@ export interface components {
              * @enum {string}
              */
             role: "support" | "smtpproxy" | "editor" | "publisher" | "admin";
-            /** @description The full key in the reply that creates it, and masked everywhere else. */
+            /** @description The key. It is complete in the reply to its creation, and masked everywhere else. */
             value: string;
             /** @description A note for your team; null if there is none. */
             description: string | null;
@@ -11588,7 +11588,7 @@ export interface components {
             /** @description A note for your team. */
             description?: string | null;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope?: "public" | "secret";
@@ -11613,7 +11613,7 @@ export interface components {
             /** @description A note for your team. */
             description?: string | null;
             /**
-             * @description `public`: for browsers and apps, only for some operations. `secret`: for servers.
+             * @description `public`: for browsers and apps; it permits only some operations. `secret`: for servers.
              * @enum {string}
              */
             scope?: "public" | "secret";
@@ -11652,7 +11652,7 @@ export interface components {
             data?: {
                 /** @description The journey to enter. */
                 journey_id?: number;
-                /** @description The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order. */
+                /** @description The key of the entrance in that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order. */
                 entrance?: string;
             };
             /** @description The steps that follow. */
@@ -11812,15 +11812,15 @@ export interface components {
             dry_run: boolean;
             /** @description Whether existing users are changed. */
             update_existing: boolean;
-            /** @description Where the users consented; null if it was not given. */
+            /** @description Where the users gave their consent; null if the request did not say. */
             consent_source: string | null;
             /** @description The subscription types to which users are subscribed. */
             subscription_ids: number[];
             /** @description The name of the file; null if it was not given. */
             filename: string | null;
-            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases. */
+            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports made with earlier releases. */
             file_sha256: string | null;
-            /** @description Rows of the file, counted while it was received; null for imports of earlier releases. */
+            /** @description Rows of the file, counted while it was received; null for imports made with earlier releases. */
             rows_total: number | null;
             /** @description Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`. */
             rows: number;
@@ -11830,7 +11830,7 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
+            /** @description Rows for existing users that were skipped because `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
@@ -11840,7 +11840,7 @@ export interface components {
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
-            /** @description The length of the file after decompression, in UTF-8. */
+            /** @description The size of the file in bytes, after decompression and conversion to UTF-8. */
             bytes: number;
             /** @description The delimiter of the cells, given or detected. */
             delimiter: string;
@@ -11848,7 +11848,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
+            /** @description For a dry run: the fields that fit each column of numbers or dates for which no format was given. `mapping` uses the first field. If there are several, check which one is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -11863,17 +11863,17 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it started; null before.
+             * @description When it started; null until then.
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description When it was undone; null before.
+             * @description When it was undone; null until then.
              */
             undone_at: string | null;
         };
@@ -11957,15 +11957,15 @@ export interface components {
             dry_run: boolean;
             /** @description Whether existing users are changed. */
             update_existing: boolean;
-            /** @description Where the users consented; null if it was not given. */
+            /** @description Where the users gave their consent; null if the request did not say. */
             consent_source: string | null;
             /** @description The subscription types to which users are subscribed. */
             subscription_ids: number[];
             /** @description The name of the file; null if it was not given. */
             filename: string | null;
-            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases. */
+            /** @description The SHA-256 of the file as it was sent, without compression, in hex; null for imports made with earlier releases. */
             file_sha256: string | null;
-            /** @description Rows of the file, counted while it was received; null for imports of earlier releases. */
+            /** @description Rows of the file, counted while it was received; null for imports made with earlier releases. */
             rows_total: number | null;
             /** @description Rows read so far, without empty ones. Each is counted in exactly one of `created`, `updated`, `unchanged`, `skipped` and `failed`. */
             rows: number;
@@ -11975,7 +11975,7 @@ export interface components {
             updated: number;
             /** @description Rows with no changes. */
             unchanged: number;
-            /** @description Rows for existing users, which are not changed if `update_existing` is `false`. */
+            /** @description Rows for existing users that were skipped because `update_existing` is `false`. */
             skipped: number;
             /** @description Refused rows. `GET …/errors` lists them with their reasons. */
             failed: number;
@@ -11985,7 +11985,7 @@ export interface components {
             removed: number;
             /** @description Users whose former values were restored when the import was undone. */
             restored: number;
-            /** @description The length of the file after decompression, in UTF-8. */
+            /** @description The size of the file in bytes, after decompression and conversion to UTF-8. */
             bytes: number;
             /** @description The delimiter of the cells, given or detected. */
             delimiter: string;
@@ -11993,7 +11993,7 @@ export interface components {
             mapping: {
                 [key: string]: string | null;
             };
-            /** @description For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right. */
+            /** @description For a dry run: the fields that fit each column of numbers or dates for which no format was given. `mapping` uses the first field. If there are several, check which one is right. */
             guesses: {
                 [key: string]: string[];
             };
@@ -12008,17 +12008,17 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it started; null before.
+             * @description When it started; null until then.
              */
             started_at: string | null;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description When it was undone; null before.
+             * @description When it was undone; null until then.
              */
             undone_at: string | null;
             /** @description For a dry run: the first ten accepted rows as they would be stored, with only the values in the row. Kept for 24 hours; erasing a user removes their row. */
@@ -12180,7 +12180,7 @@ export interface components {
                  * @enum {string}
                  */
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
-                /** @description Number of these users. */
+                /** @description How many of these users have what the channel needs. */
                 count: number;
             }[];
             /** @description The ten newest of these users. */
@@ -12194,13 +12194,13 @@ export interface components {
                 /** @description Number of users who match this condition on its own. */
                 count: number;
             }[];
-            /** @description Whether the counts are estimates. With `false`, they are exact. */
+            /** @description Whether the counts are estimates. Always `false`: the counts are exact. */
             sampled: boolean;
         };
         ListSize: {
             /** @description The id of the list. */
             list_id: number;
-            /** @description Earliest first. Days on which no server ran are left out. */
+            /** @description The sizes, earliest day first. Days on which no server ran are left out. */
             days: {
                 /** @description A day in UTC, such as `2026-11-20`. */
                 day: string;
@@ -12345,7 +12345,7 @@ export interface components {
                 condition?: {
                     [key: string]: unknown;
                 };
-                /** @description The evidence for the result. Conditions only. It is the value of an attribute or null; the `count` and `times` of the matching events, as many as the condition needs; the `time` of the first or last event; the membership; the `state` of the subscription; the value of each device; or the number of the bucket. */
+                /** @description The evidence for the result. Conditions only. It depends on the kind of condition: the value of the attribute or null; the `count` and `times` of the matching events, as many as the condition needs; the `time` of the first or last event; whether the user is in the list; the `state` of the subscription; the user’s entrances into the journey; the value of each device; or the number of the bucket. */
                 seen?: unknown;
                 /** @description The explanations of the rules in the group. Groups only. */
                 of?: {
@@ -12379,7 +12379,7 @@ export interface components {
         ListUserReply: {
             /** @description The number of users that were added. */
             added: number;
-            /** @description Number of users who did not change. */
+            /** @description Number of users for whom nothing changed. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
@@ -12396,7 +12396,7 @@ export interface components {
         ListUserReply2: {
             /** @description The number of users that were removed. */
             removed: number;
-            /** @description Number of users who did not change. */
+            /** @description Number of users for whom nothing changed. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
@@ -12499,7 +12499,7 @@ export interface components {
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
             /** @description The path as in the API reference, such as `/api/client/lists/{listId}`. */
             route: string;
-            /** @description The path parameters that are ids of this server. */
+            /** @description The path parameters that are ids assigned by this server. */
             params: {
                 [key: string]: unknown;
             };
@@ -12507,7 +12507,7 @@ export interface components {
             query: {
                 [key: string]: unknown;
             };
-            /** @description The body, redacted; null without one. */
+            /** @description The redacted body; null if there was none. */
             body: unknown;
             /** @description The status of the reply. */
             status: number;
@@ -12535,7 +12535,7 @@ export interface components {
                 type: "key" | "member" | "system";
                 /** @description The id of the key or of the member. */
                 id: number | null;
-                /** @description Its name at that time. */
+                /** @description The name of the key or of the member at that time. */
                 name: string | null;
             };
             /**
@@ -12818,7 +12818,7 @@ export interface components {
             settings: {
                 /**
                  * Format: no-control
-                 * @description A sending key of the domain is sufficient.
+                 * @description A sending key for the domain is sufficient.
                  */
                 api_key: string;
                 /**
@@ -12833,7 +12833,7 @@ export interface components {
                 region: "us" | "eu";
                 /**
                  * Format: no-control
-                 * @description Without it, reports of the provider are refused.
+                 * @description Without it, reports from the provider are refused.
                  */
                 signing_key?: string;
                 /**
@@ -12842,7 +12842,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -12852,11 +12852,11 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `mailgun`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `mailgun`; null removes a setting. */
         MailgunSettingsChanges: {
             /**
              * Format: no-control
-             * @description A sending key of the domain is sufficient.
+             * @description A sending key for the domain is sufficient.
              */
             api_key?: string | null;
             /**
@@ -12871,7 +12871,7 @@ export interface components {
             region?: "us" | "eu" | null;
             /**
              * Format: no-control
-             * @description Without it, reports of the provider are refused.
+             * @description Without it, reports from the provider are refused.
              */
             signing_key?: string | null;
             /**
@@ -12909,11 +12909,11 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12927,7 +12927,7 @@ export interface components {
             is_invited: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /**
              * Format: date-time
@@ -12936,7 +12936,7 @@ export interface components {
             joined_at: string | null;
             /**
              * Format: date-time
-             * @description When the console was last used, to the minute.
+             * @description When the member last used the console, to within a minute.
              */
             active_at: string | null;
             /**
@@ -12949,11 +12949,11 @@ export interface components {
             /** @description The name. */
             name?: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role?: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects?: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12973,11 +12973,11 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description The roles of a `member` in projects. `admin` and `owner` need none. */
+            /** @description The project roles of a `member`. An `admin` or `owner` needs none. */
             projects?: {
                 /** @description The id of the project. */
                 project_id: number;
@@ -12997,11 +12997,11 @@ export interface components {
         MemberSession: {
             /** @description The id. */
             id: number;
-            /** @description Whether it is the session of this request. */
+            /** @description Whether this request was made with the session. */
             is_current: boolean;
             /** @description The IP address of the sign-in. */
             address: string;
-            /** @description The browser, as it named itself. */
+            /** @description The browser, as named in its `User-Agent` header. */
             user_agent: string;
             /**
              * Format: date-time
@@ -13010,7 +13010,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute.
+             * @description When the session was last used, to within a minute.
              */
             used_at: string;
             /**
@@ -13083,7 +13083,7 @@ export interface components {
                 external_id?: string | null;
                 /**
                  * Format: email
-                 * @description An address as in RFC 5322. Stored unchanged.
+                 * @description An email address as in RFC 5322. It is stored unchanged.
                  */
                 email?: string | null;
                 /**
@@ -13108,27 +13108,27 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
-            /** @description The template reads it as `event.data`. At most 32 KiB as JSON. */
+            /** @description Data for the template, which reads it as `event.data`. At most 32 KiB as JSON. */
             data?: {
                 [key: string]: unknown;
             };
             /**
              * Format: identifier
-             * @description Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.
+             * @description Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.
              */
             key?: string;
-            /** @description When to send it. Default: immediately. ISO 8601. */
+            /** @description When to send the message. Default: immediately. ISO 8601. */
             send_at?: string;
             /** @description A message that was not sent this many minutes after `send_at` is skipped. By default the deadline of the campaign applies; with `content`, an hour for transactional subscription types and 72 hours for others. */
             expires_after_minutes?: number;
             /**
              * Format: locale
-             * @description The locale of the template, a BCP 47 tag. By default that of the user.
+             * @description The locale of the template, as a BCP 47 tag. Default: the user’s locale.
              */
             locale?: string;
-            /** @description Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked. */
+            /** @description Paths of values that only the provider gets, such as `data.link`. Everywhere else, these values are shown as `[redacted]`. Links in the message are not tracked. */
             redact?: string[];
-            /** @description Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent. */
+            /** @description Files to attach to an email, at most 10 MB in total. Together with the template’s files, they must not exceed the size that the provider accepts. They are deleted once the email has been sent. */
             attachments?: {
                 /**
                  * Format: no-control
@@ -13306,7 +13306,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13327,7 +13327,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13350,7 +13350,7 @@ export interface components {
                 messages: number;
                 /** @description Messages that a provider accepted. */
                 sent: number;
-                /** @description Messages that were reported as delivered or, after that, as spam. */
+                /** @description Messages that were reported as delivered, including those later reported as spam. */
                 delivered: number;
                 /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                 opened: number;
@@ -13378,7 +13378,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13399,7 +13399,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13434,7 +13434,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13455,7 +13455,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13485,7 +13485,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13506,7 +13506,7 @@ export interface components {
                     messages: number;
                     /** @description Messages that a provider accepted. */
                     sent: number;
-                    /** @description Messages that were reported as delivered or, after that, as spam. */
+                    /** @description Messages that were reported as delivered, including those later reported as spam. */
                     delivered: number;
                     /** @description Messages that were opened. An estimate, because mail programs load images automatically. */
                     opened: number;
@@ -13595,27 +13595,27 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it is sent, or tried again.
+             * @description When the message is due to be sent or tried again.
              */
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it has not been sent.
+             * @description The time after which the message is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was sent, skipped or failed.
+             * @description When the message was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
              * Format: date-time
-             * @description When it was first opened.
+             * @description When the message was first opened.
              */
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When a link in it was first clicked.
+             * @description When a link in the message was first clicked.
              */
             clicked_at: string | null;
         };
@@ -13717,34 +13717,34 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it is sent, or tried again.
+             * @description When the message is due to be sent or tried again.
              */
             due_at: string;
             /**
              * Format: date-time
-             * @description The time after which it is skipped if it has not been sent.
+             * @description The time after which the message is skipped if it has not been sent.
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When it was sent, skipped or failed.
+             * @description When the message was sent, skipped or failed.
              */
             settled_at: string | null;
             /**
              * Format: date-time
-             * @description When it was first opened.
+             * @description When the message was first opened.
              */
             opened_at: string | null;
             /**
              * Format: date-time
-             * @description When a link in it was first clicked.
+             * @description When a link in the message was first clicked.
              */
             clicked_at: string | null;
             /** @description The recipients of an email that the provider `mta` delivers, the user first, with every attempt. */
             deliveries?: {
                 /** @description Empty if the user was erased. */
                 recipient: string;
-                /** @description The group of mail hosts, once it is known. */
+                /** @description The key of the mail site; null until it is known. */
                 site: string | null;
                 /**
                  * @description The state of the recipient. `claimed`: it is being delivered.
@@ -13772,13 +13772,13 @@ export interface components {
                     outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
                     /** @description The mail host. */
                     host?: string;
-                    /** @description The address of the mail host. */
+                    /** @description The IP address of the mail host. */
                     ip?: string;
-                    /** @description The code of its reply. */
+                    /** @description The code of the host’s reply. */
                     code?: number;
-                    /** @description The enhanced status code of its reply (RFC 3463). */
+                    /** @description The enhanced status code of the host’s reply (RFC 3463). */
                     enhanced_code?: string;
-                    /** @description Its reply. */
+                    /** @description The text of the host’s reply. */
                     response?: string;
                     /** @description How the connection was encrypted; absent if it was not. */
                     tls?: string;
@@ -13786,7 +13786,7 @@ export interface components {
                     detail?: string;
                 }[];
             }[];
-            /** @description The rendered message; its members depend on the channel. For sandbox and inbox messages, it is what was stored. Any other message is rendered again with the user’s current data, without tracking. Null before an attempt, for a message that was never attempted, and once the user, the campaign or the template is deleted. */
+            /** @description The rendered message; its members depend on the channel. Sandbox and inbox messages are returned as they were stored. Any other message is rendered again with the user’s current data, without tracking. Null until all attempts have ended, for a message that was never attempted, and once the user, the campaign or the template has been deleted. */
             content: {
                 /** @description The sender. */
                 from?: string;
@@ -13819,16 +13819,16 @@ export interface components {
                 image?: string;
                 /** @description The URL that opens when the message is clicked. */
                 action_url?: string;
-                /** @description When it expires, in ISO 8601. */
+                /** @description When the message expires, in ISO 8601. */
                 expires_at?: string;
             } | {
                 /** @description The title. */
                 title: string;
                 /** @description The text, or the body of the request. */
                 body: string;
-                /** @description URL that opens when it is tapped. */
+                /** @description The URL that opens when the message is tapped. */
                 url?: string;
-                /** @description The topic, by which apps group push messages. */
+                /** @description The topic that apps use to group push messages. */
                 topic?: string;
                 /** @description Additional data for the app. */
                 custom?: {
@@ -13851,7 +13851,7 @@ export interface components {
                 /** @description The text, or the body of the request. */
                 body?: string;
             } | null;
-            /** @description The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed. */
+            /** @description The states and events of the message, oldest first. Waits for a rate limit, for the winner of an A/B test or for a paused campaign are not listed. */
             timeline: {
                 /**
                  * Format: date-time
@@ -13892,7 +13892,7 @@ export interface components {
                 /** @description A number or an alphanumeric sender id. */
                 from: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -13909,7 +13909,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `messagebird`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `messagebird`; null removes a setting. */
         MessagebirdSettingsChanges: {
             /** @description Access key */
             access_key?: string | null;
@@ -13945,7 +13945,7 @@ export interface components {
                  */
                 return_domain?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -13955,7 +13955,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `mta`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `mta`; null removes a setting. */
         MtaSettingsChanges: {
             /**
              * Format: no-control
@@ -14049,20 +14049,20 @@ export interface components {
                 kind: "webhook_disabled" | "domain_problem" | "campaign_paused" | "mail_paused" | "items_parked" | "processing_late" | "bounces_high" | "failures_high";
                 /** @description What is wrong and what to do, in a sentence. */
                 message: string;
-                /** @description The object that it concerns; null for the project. */
+                /** @description The object that the problem concerns; null for the project. */
                 object: {
                     /**
                      * @description The kind of object.
                      * @enum {string}
                      */
                     type: "webhook" | "domain" | "campaign" | "channel";
-                    /** @description Its id, or the name of the channel. */
+                    /** @description The id of the object, or the name of the channel. */
                     id: string;
-                    /** @description Its name. */
+                    /** @description The name of the object. */
                     name: string;
                 } | null;
             }[];
-            /** @description The latest 20 blasts that are loading or running, and campaigns that are paused. */
+            /** @description Blasts that are loading or running, and paused campaigns. At most 20, the most recently changed first. */
             sending: {
                 /** @description The id of the campaign. */
                 campaign_id: number;
@@ -14075,7 +14075,7 @@ export interface components {
                 channel: "email" | "text" | "push" | "webhook" | "in_app";
                 /** @description The state of the campaign. */
                 state: string;
-                /** @description Whether it is paused. */
+                /** @description Whether the campaign is paused. */
                 is_paused: boolean;
                 /** @description How many of its messages were sent. */
                 sent: number;
@@ -14083,7 +14083,7 @@ export interface components {
                 total: number;
                 /**
                  * Format: date-time
-                 * @description When it started; null before.
+                 * @description When it started; null until then.
                  */
                 started_at: string | null;
             }[];
@@ -14094,10 +14094,10 @@ export interface components {
                  * @description When the oldest waiting item began to wait; null if nothing is waiting.
                  */
                 waiting_since: string | null;
-                /** @description Accepted items that could not be applied, at most 1,000. */
+                /** @description The number of accepted items that could not be applied. Counting stops at 1,000. */
                 parked: number;
             };
-            /** @description Channels that were used within 14 days. The numbers count events, by the day on which they occurred. */
+            /** @description Channels that were used in the last 14 days. Each event is counted on the day on which it occurred. */
             channels: {
                 /**
                  * @description The channel of the messages.
@@ -14121,7 +14121,7 @@ export interface components {
                     /** @description Messages that failed. */
                     failed: number;
                 };
-                /** @description The seven days before those. */
+                /** @description The seven days before `last_7_days`. */
                 previous_7_days: {
                     /** @description Messages that a provider accepted. */
                     sent: number;
@@ -14192,7 +14192,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When the user first saw it; null before.
+             * @description When the user first saw the message; null until then.
              */
             seen_at: string | null;
             /**
@@ -14222,7 +14222,7 @@ export interface components {
              * @enum {boolean}
              */
             seen?: true;
-            /** @description True marks it as seen too. False makes it unread again. */
+            /** @description True marks the message as read and seen. False makes it unread again. */
             read?: boolean;
             /**
              * @description The action of the message was used. Marks it as read too, unless `read` is false.
@@ -14312,7 +14312,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -14371,7 +14371,7 @@ export interface components {
             brand_name?: string | null;
             /**
              * Format: https-url
-             * @description An image above the page, 40 pixels high.
+             * @description The URL of an image, shown 40 pixels high at the top of the page.
              */
             logo_url?: string | null;
             /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14405,7 +14405,7 @@ export interface components {
                 brand_name?: string | null;
                 /**
                  * Format: https-url
-                 * @description An image above the page, 40 pixels high.
+                 * @description The URL of an image, shown 40 pixels high at the top of the page.
                  */
                 logo_url?: string | null;
                 /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14432,7 +14432,7 @@ export interface components {
             brand_name: string | null;
             /**
              * Format: https-url
-             * @description An image above the page, 40 pixels high.
+             * @description The URL of an image, shown 40 pixels high at the top of the page.
              */
             logo_url: string | null;
             /** @description The colour of buttons. Their text is black or white, whichever has the higher contrast. */
@@ -14453,7 +14453,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used to sign in.
+             * @description When the passkey was last used to sign in.
              */
             used_at: string | null;
         };
@@ -14523,7 +14523,7 @@ export interface components {
                 /** @description Powerpack UUID */
                 powerpack_uuid?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -14540,7 +14540,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `plivo`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `plivo`; null removes a setting. */
         PlivoSettingsChanges: {
             /** @description Auth ID */
             auth_id?: string | null;
@@ -14576,7 +14576,7 @@ export interface components {
                 message_stream?: string;
                 /**
                  * Format: no-control
-                 * @description User name of the webhook’s URL. Without it and the password, reports of the provider are refused.
+                 * @description User name in the webhook’s URL. Without it and the password, reports from the provider are refused.
                  */
                 webhook_username?: string;
                 /**
@@ -14590,7 +14590,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -14600,7 +14600,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `postmark`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `postmark`; null removes a setting. */
         PostmarkSettingsChanges: {
             /**
              * Format: no-control
@@ -14611,7 +14611,7 @@ export interface components {
             message_stream?: string | null;
             /**
              * Format: no-control
-             * @description User name of the webhook’s URL. Without it and the password, reports of the provider are refused.
+             * @description User name in the webhook’s URL. Without it and the password, reports from the provider are refused.
              */
             webhook_username?: string | null;
             /**
@@ -14635,13 +14635,13 @@ export interface components {
             object: "campaign" | "journey" | "list";
             /** @description The id of the object. */
             object_id: number;
-            /** @description With `false`, the member has left the editor. By default `true`. */
+            /** @description False if the member has left the editor. Default: true. */
             is_here?: boolean;
-            /** @description With `true`, the member opens it only if no other member has it open. By default `false`. */
+            /** @description If true, the member opens the object only if no other member has it open. Default: false. */
             only_if_alone?: boolean;
         };
         PresenceReply: {
-            /** @description Whether the member has it open now. */
+            /** @description Whether the member has the object open now. */
             is_here: boolean;
             /** @description The other members who have the object open, in the order in which they opened it. */
             others: {
@@ -14651,7 +14651,7 @@ export interface components {
                 name: string;
                 /**
                  * Format: date-time
-                 * @description When the member opened it.
+                 * @description When the member opened the object.
                  */
                 since: string;
             }[];
@@ -14677,15 +14677,15 @@ export interface components {
             /** @description The name. */
             name: string;
             /**
-             * @description The role in the organisation. `admin` and `owner` are `admin` in every project.
+             * @description The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.
              * @enum {string}
              */
             role: "member" | "admin" | "owner";
-            /** @description Whether there is a password to sign in with. */
+            /** @description Whether the member has a password. */
             has_password: boolean;
             /** @description Whether one-time codes are set up. */
             has_totp: boolean;
-            /** @description Whether there is a passkey. */
+            /** @description Whether the member has a passkey. */
             has_passkey: boolean;
             /** @description How many recovery codes have not been used. */
             recovery_codes_left: number;
@@ -14728,10 +14728,10 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it was last used to sign in.
+             * @description When the passkey was last used to sign in.
              */
             used_at: string | null;
-            /** @description Each can be used once when the passkey is lost. They are shown once, and only with the first second factor. */
+            /** @description Recovery codes. Each can be used once if the passkey is lost. They are shown only once, with the member’s first second factor; otherwise the array is empty. */
             recovery_codes: string[];
         };
         ProfilePasswordInput: {
@@ -14751,11 +14751,11 @@ export interface components {
             url: string;
         };
         ProfileTotpConfirmInput: {
-            /** @description A code of the authenticator app. */
+            /** @description A code from the authenticator app. */
             code: string;
         };
         ProfileTotpConfirmReply: {
-            /** @description Each can be used once instead of a code. They are shown once. */
+            /** @description Recovery codes. Each can be used once instead of a one-time code. They are shown only once. */
             recovery_codes: string[];
         };
         /**
@@ -14805,9 +14805,9 @@ export interface components {
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
             /**
              * Format: date-time
@@ -14858,10 +14858,10 @@ export interface components {
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients?: string[];
         };
         /**
@@ -14913,10 +14913,10 @@ export interface components {
             track_opens_email?: boolean | null;
             /**
              * Format: deeplink-url
-             * @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none.
+             * @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none.
              */
             deeplink_mirror_url?: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients?: string[];
         };
         ProjectPage: {
@@ -14978,9 +14978,9 @@ export interface components {
             link_wrap_push: boolean;
             /** @description Whether emails have a pixel that records opens; null is the same as false. */
             track_opens_email: boolean | null;
-            /** @description The origin of the website with the files that let apps open links of the custom domains; empty if there is none. */
+            /** @description The origin of the website that hosts the files that let apps open links on the custom domains; empty if there is none. */
             deeplink_mirror_url: string;
-            /** @description The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
+            /** @description The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted. */
             test_recipients: string[];
             /**
              * Format: date-time
@@ -15014,7 +15014,7 @@ export interface components {
         ProjectSizeReply: {
             /** @description The number of users. Counting stops at 1000000. */
             users: number;
-            /** @description The number of messages, of every state. */
+            /** @description The number of messages in any state. */
             messages: number;
             /** @description Messages that are still to be sent. */
             waiting_messages: number;
@@ -15076,7 +15076,7 @@ export interface components {
             settings: {
                 [key: string]: unknown;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default: boolean;
             /** @description What the provider charges for an SMS segment, for the channel `text`. Used for cost estimates only. */
             segment_price: {
@@ -15120,7 +15120,7 @@ export interface components {
             name?: string;
             /** @description The settings to change. Others stay unchanged, so secrets need not be sent again. Null removes a setting. */
             settings?: components["schemas"]["ProviderSettingsChanges"];
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -15138,7 +15138,7 @@ export interface components {
             } | null;
         };
         /**
-         * @description A provider of the kind that `kind` names.
+         * @description A provider of the kind given in `kind`.
          * @example {
          *       "name": "Mail relay",
          *       "kind": "smtp",
@@ -15178,7 +15178,7 @@ export interface components {
          *             "maxLength": 8192,
          *             "title": "Service account",
          *             "writeOnly": true,
-         *             "description": "The content of its key file, which is JSON."
+         *             "description": "The content of the service account’s key file, as JSON."
          *           }
          *         },
          *         "additionalProperties": false
@@ -15227,7 +15227,7 @@ export interface components {
         ProviderTestReply: {
             /** @description Whether the provider accepted the connection and the credentials. */
             works: boolean;
-            /** @description The reason if it does not work. */
+            /** @description Why the provider does not work; absent if it works. */
             message?: string;
         };
         /** @description The content for the channel `push`: Push. */
@@ -15238,7 +15238,7 @@ export interface components {
             body: string;
             /** @description The URL to open when the message is tapped. */
             url?: string;
-            /** @description The topic, by which apps group push messages. */
+            /** @description The topic that apps use to group push messages. */
             topic?: string;
             /** @description Custom data for the app. At most 4 KiB as JSON. */
             custom?: {
@@ -15272,7 +15272,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15300,7 +15300,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15339,7 +15339,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15367,7 +15367,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15417,7 +15417,7 @@ export interface components {
              * @constant
              */
             test?: true;
-            /** @description What happened. Members that are not required are present if they are known. */
+            /** @description What happened. Optional members are present only if their values are known. */
             data: {
                 /** @description Id of the message. */
                 message_id?: number;
@@ -15445,7 +15445,7 @@ export interface components {
                 recipient_domain?: string;
                 /** @description Number of the attempt. */
                 attempt?: number;
-                /** @description Id of the attempt, the same for all of its events. */
+                /** @description Id of the attempt. All events of an attempt have the same id. */
                 attempt_id?: string;
                 /** @description The queue id from the reply of the SMTP server. */
                 queue_id?: string;
@@ -15501,7 +15501,7 @@ export interface components {
          *     }
          */
         QueuedRecipient: {
-            /** @description The message, or the email that was submitted over SMTP. */
+            /** @description The id of the message, or of the email that was submitted over SMTP. */
             message_id: number;
             /** @description The id of the campaign. */
             campaign_id: number | null;
@@ -15516,7 +15516,7 @@ export interface components {
             recipient: string;
             /** @description The domain of the recipient. */
             domain: string;
-            /** @description The group of mail hosts, once it is known. */
+            /** @description The key of the mail site; null until it is known. */
             site: string | null;
             /**
              * @description The result for the recipient. `expired`: the email’s lifetime ended.
@@ -15546,13 +15546,13 @@ export interface components {
                 outcome: "delivered" | "failed" | "deferred" | "uncertain" | "expired" | "cancelled";
                 /** @description The mail host. */
                 host?: string;
-                /** @description The address of the mail host. */
+                /** @description The IP address of the mail host. */
                 ip?: string;
-                /** @description The code of its reply. */
+                /** @description The code of the host’s reply. */
                 code?: number;
-                /** @description The enhanced status code of its reply (RFC 3463). */
+                /** @description The enhanced status code of the host’s reply (RFC 3463). */
                 enhanced_code?: string;
-                /** @description Its reply. */
+                /** @description The text of the host’s reply. */
                 response?: string;
                 /** @description How the connection was encrypted; absent if it was not. */
                 tls?: string;
@@ -15571,7 +15571,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -15618,9 +15618,9 @@ export interface components {
              * @enum {string|null}
              */
             reason: "no_address" | "no_push_device" | "suppressed" | "not_subscribed" | null;
-            /** @description The reason of the suppression. */
+            /** @description The reason for the suppression. */
             detail: string | null;
-            /** @description How many subscription types of the channel the user gets. */
+            /** @description How many of the channel’s subscription types the user gets. */
             subscribed: number;
             /** @description How many subscription types the channel has. */
             subscriptions: number;
@@ -15658,7 +15658,7 @@ export interface components {
                 api_key: string;
                 /**
                  * Format: no-control
-                 * @description Without it, reports of the provider are refused.
+                 * @description Without it, reports from the provider are refused.
                  */
                 webhook_secret?: string;
                 /**
@@ -15667,7 +15667,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -15677,7 +15677,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `resend`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `resend`; null removes a setting. */
         ResendSettingsChanges: {
             /**
              * Format: no-control
@@ -15686,7 +15686,7 @@ export interface components {
             api_key?: string | null;
             /**
              * Format: no-control
-             * @description Without it, reports of the provider are refused.
+             * @description Without it, reports from the provider are refused.
              */
             webhook_secret?: string | null;
             /**
@@ -15708,14 +15708,14 @@ export interface components {
         ResentMessage: {
             /** @description The id of the new message. */
             id: number;
-            /** @description The id of the message that it sends again. */
+            /** @description The id of the original message. */
             resent_from: number;
             /**
-             * @description `skipped`: the user does not get it.
+             * @description `skipped`: the user does not get the message.
              * @enum {string}
              */
             state: "queued" | "skipped";
-            /** @description Why it is skipped, as a stable code. */
+            /** @description Why the message is skipped, as a stable code. */
             reason: string | null;
             /** @description More about the reason, such as the kind of a suppression. */
             detail: string | null;
@@ -15762,7 +15762,7 @@ export interface components {
          *       "groups": {
          *         "not": {
          *           "label": "Not",
-         *           "description": "Users who do not match the rule in it.",
+         *           "description": "Users who do not match the rule in the group.",
          *           "schema": {
          *             "type": "object",
          *             "required": [
@@ -15840,7 +15840,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description Which users it matches, in Markdown. */
+                    /** @description Which users match, in Markdown. */
                     description: string;
                     /** @description JSON Schema of the group. */
                     schema: {
@@ -15857,7 +15857,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description Which users it matches, in Markdown. */
+                    /** @description Which users match, in Markdown. */
                     description: string;
                     /** @description JSON Schema of the condition. */
                     schema: {
@@ -15886,7 +15886,7 @@ export interface components {
                 [key: string]: {
                     /** @description The name for display. */
                     label: string;
-                    /** @description The types of attributes that accept it. */
+                    /** @description The types of attributes that accept the operator. */
                     types: ("string" | "number" | "boolean" | "date" | "array")[];
                     /** @description JSON Schema of the argument. */
                     argument: {
@@ -15894,7 +15894,7 @@ export interface components {
                     };
                     /** @description An example of the argument. */
                     example: unknown;
-                    /** @description The operator and the example in words, to put after the name of an attribute. */
+                    /** @description The operator and its example in words, to be placed after the name of an attribute. */
                     sentence: string;
                 };
             };
@@ -15929,7 +15929,7 @@ export interface components {
             complaint_percent: number;
             /** @description Percentage of messages of any channel whose first attempt is deferred. The next attempt is accepted. */
             soft_fail_percent: number;
-            /** @description The duration of each attempt. */
+            /** @description How long each attempt takes, in seconds. */
             delay_seconds: number;
         };
         /**
@@ -16000,7 +16000,7 @@ export interface components {
         SandboxMessageCheckReply: {
             /** @description The size of the HTML; null if the message has none. */
             size_bytes: number | null;
-            /** @description Problems, the most severe first. `param` is the member of the content. */
+            /** @description Problems, the most severe first. `param` is the member of the content that has the problem. */
             findings: {
                 /**
                  * @description The kind of problem. `render_failed` means that this user would get no message.
@@ -16019,7 +16019,7 @@ export interface components {
                 /** @description An explanation for developers. It may change. */
                 message: string;
             }[];
-            /** @description The links of the HTML in order, 500 at most. */
+            /** @description The links in the HTML, in order. At most 500. */
             links: {
                 /** @description The URL as it is in the message. */
                 url: string;
@@ -16027,7 +16027,7 @@ export interface components {
                 target: string | null;
                 /** @description The text of the link. */
                 text: string;
-                /** @description The line of the HTML. */
+                /** @description The line in the HTML. */
                 line: number;
                 /**
                  * @description What the link is. `tracked`, `unsubscribe`, `preferences` and `view` are links of this server; `app` has a scheme of its own, `anchor` is a place in the message, and `none` leads nowhere.
@@ -16035,7 +16035,7 @@ export interface components {
                  */
                 kind: "tracked" | "unsubscribe" | "preferences" | "view" | "web" | "app" | "email" | "phone" | "anchor" | "none";
                 /**
-                 * @description Why the link, or the target of a tracked link, may not work for the recipient: `empty`, `relative` to a page that an email does not have, a `script`, wrong `syntax`, a host that is the `loopback` of the recipient’s own machine, or `insecure` without TLS.
+                 * @description Why the link, or the target of a tracked link, may not work for the recipient. `empty`: it has no URL. `relative`: it is a relative URL, which does not work in an email. `script`: it would run a script. `syntax`: the URL is malformed. `loopback`: the host is the recipient’s own machine. `insecure`: it does not use TLS.
                  * @enum {string|null}
                  */
                 problem: "empty" | "relative" | "script" | "syntax" | "loopback" | "insecure" | null;
@@ -16059,7 +16059,7 @@ export interface components {
         SandboxMessageReleaseInput: {
             /**
              * Format: email
-             * @description The address of a member of the team who has a role in the project.
+             * @description The email address of a member who has a role in the project.
              */
             to: string;
         };
@@ -16146,16 +16146,16 @@ export interface components {
                 image?: string;
                 /** @description The URL that opens when the message is clicked. */
                 action_url?: string;
-                /** @description When it expires, in ISO 8601. */
+                /** @description When the message expires, in ISO 8601. */
                 expires_at?: string;
             } | {
                 /** @description The title. */
                 title: string;
                 /** @description The text, or the body of the request. */
                 body: string;
-                /** @description URL that opens when it is tapped. */
+                /** @description The URL that opens when the message is tapped. */
                 url?: string;
-                /** @description The topic, by which apps group push messages. */
+                /** @description The topic that apps use to group push messages. */
                 topic?: string;
                 /** @description Additional data for the app. */
                 custom?: {
@@ -16182,9 +16182,9 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description For an email to a user, the page that shows it in the browser, as of now. Opening the page is not counted. */
+            /** @description For an email to a user: the URL of a page that shows the email in the browser, rendered with current data. Opening the page is not counted. */
             view_url?: string;
-            /** @description For a message to a user, the preference page as the user would see it. The page saves nothing. */
+            /** @description For a message to a user: the URL of the preference page as the user would see it. The page saves nothing. */
             preferences_url?: string;
             /** @description For an email, the source as an SMTP relay would have received it. */
             source?: string;
@@ -16210,7 +16210,7 @@ export interface components {
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /** @description The settings. Secrets are encrypted and never shown. */
             settings: Record<string, never>;
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16227,7 +16227,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `sandbox`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `sandbox`; null removes a setting. */
         SandboxSettingsChanges: Record<string, never>;
         /**
          * @example {
@@ -16245,13 +16245,13 @@ export interface components {
          *     }
          */
         SchemaAttribute: {
-            /** @description Its name in rules: `email`, or `data.plan`. A dot in a key of `data` is written `\.`, a backslash `\\`. */
+            /** @description The name of the attribute in rules, such as `email` or `data.plan`. A dot in a key of `data` is written `\.`, a backslash `\\`. */
             key: string;
             /** @description The types of its values: `string`, `number`, `boolean`, `date`, `array`, `object`. */
             types: string[];
             /** @description The number of users who have the attribute. */
             people: number;
-            /** @description The share of users with the attribute, from 0 to 1. */
+            /** @description The share of the users or events that have the attribute, from 0 to 1. */
             coverage: number;
             /** @description Up to five different values. Text is shortened to 64 characters. */
             samples: (string | number | boolean)[];
@@ -16260,9 +16260,9 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
-            /** @description The name that your team uses; absent without a label. */
+            /** @description The name that your team gave the attribute; absent if there is none. */
             label?: string;
-            /** @description True if it is personal data; otherwise absent. */
+            /** @description True if the attribute is personal data; otherwise absent. */
             personal_data?: boolean;
         };
         /**
@@ -16342,13 +16342,13 @@ export interface components {
              * @description When it was last seen.
              */
             last_seen: string;
-            /** @description The attributes of the latest 50 events, the most frequent first. At most 100. */
+            /** @description The attributes of up to 50 of the latest events, the most frequent attributes first. At most 100. */
             attributes: {
-                /** @description Its name in rules: `data.total`. A dot in a key is written `\.`, a backslash `\\`. */
+                /** @description The name of the attribute in rules, such as `data.total`. A dot in a key is written `\.`, a backslash `\\`. */
                 key: string;
                 /** @description The types of its values: `string`, `number`, `boolean`, `array`, `object`. */
                 types: string[];
-                /** @description The share of users with the attribute, from 0 to 1. */
+                /** @description The share of the users or events that have the attribute, from 0 to 1. */
                 coverage: number;
                 /** @description Up to five different values. Text is shortened to 64 characters. */
                 samples: (string | number | boolean)[];
@@ -16381,9 +16381,9 @@ export interface components {
             type: "user" | "campaign" | "journey" | "list" | "webhook" | "domain";
             /** @description The id to use in the path of the object; for a user, the `external_id`. */
             id: string;
-            /** @description Its name. */
+            /** @description The name of the object. */
             name: string;
-            /** @description Distinguishes objects with the same name: the address of a user, the state of a campaign. */
+            /** @description Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign. */
             detail: string | null;
         };
         /**
@@ -16421,7 +16421,7 @@ export interface components {
             settings: {
                 /**
                  * Format: no-control
-                 * @description It needs the scope `mail.send`.
+                 * @description The key needs the scope `mail.send`.
                  */
                 api_key: string;
                 /**
@@ -16429,7 +16429,7 @@ export interface components {
                  * @enum {string}
                  */
                 region?: "global" | "eu";
-                /** @description The key of the signed event webhook. Without it, reports of the provider are refused. */
+                /** @description The key of the signed event webhook. Without it, reports from the provider are refused. */
                 verification_key?: string;
                 /**
                  * Format: no-control
@@ -16437,7 +16437,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16447,11 +16447,11 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `sendgrid`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `sendgrid`; null removes a setting. */
         SendgridSettingsChanges: {
             /**
              * Format: no-control
-             * @description It needs the scope `mail.send`.
+             * @description The key needs the scope `mail.send`.
              */
             api_key?: string | null;
             /**
@@ -16459,7 +16459,7 @@ export interface components {
              * @enum {string|null}
              */
             region?: "global" | "eu" | null;
-            /** @description The key of the signed event webhook. Without it, reports of the provider are refused. */
+            /** @description The key of the signed event webhook. Without it, reports from the provider are refused. */
             verification_key?: string | null;
             /**
              * Format: no-control
@@ -16489,9 +16489,9 @@ export interface components {
          *     }
          */
         SendingPolicyReply: {
-            /** @description A message over a cap waits until it fits, or is skipped with `frequency_cap` if that would be after its deadline. */
+            /** @description A message that would exceed a cap waits until the cap allows it. It is skipped with `frequency_cap` if that would be after its deadline. */
             caps: {
-                /** @description The channels that it applies to. */
+                /** @description The channels to which the cap or the quiet hours apply. */
                 channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
                 /** @description The highest number of messages to a user in the window. */
                 max: number;
@@ -16500,7 +16500,7 @@ export interface components {
             }[];
             /** @description The hours in which no messages are sent, in the user’s time zone; null if there are none. */
             quiet_hours: {
-                /** @description The channels that it applies to. */
+                /** @description The channels to which the cap or the quiet hours apply. */
                 channels: ("email" | "text" | "push" | "webhook" | "in_app")[];
                 /** @description The start of the quiet hours, in the user’s time zone, such as `21:00`. */
                 from: string;
@@ -16531,7 +16531,7 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "claimed" | "sent" | "delivered" | "deferred" | "failed" | "bounced" | "complained" | "skipped" | "aborted" | "unknown";
-            /** @description Why it is in this state, such as `suppressed` or `not_subscribed`. */
+            /** @description Why the message is in this state, such as `suppressed` or `not_subscribed`. */
             reason: string | null;
             /** @description More about the reason: for `suppressed`, the kind of suppression. */
             detail: string | null;
@@ -16592,7 +16592,7 @@ export interface components {
          *     }
          */
         SentimentScoreInput: {
-            /** @description English text to analyse, up to 100 000 characters. */
+            /** @description English text to analyse, up to 100,000 characters. */
             text: string;
         };
         /**
@@ -16681,7 +16681,7 @@ export interface components {
                 secret_access_key: string;
                 /** @description Configuration set */
                 configuration_set?: string;
-                /** @description The topic to which the configuration set publishes events. Without it, reports of the provider are refused. */
+                /** @description The topic to which the configuration set publishes events. Without it, reports from the provider are refused. */
                 topic_arn?: string;
                 /**
                  * Format: no-control
@@ -16689,7 +16689,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16699,7 +16699,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `ses`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `ses`; null removes a setting. */
         SesSettingsChanges: {
             /** @description Region */
             region?: string | null;
@@ -16712,7 +16712,7 @@ export interface components {
             secret_access_key?: string | null;
             /** @description Configuration set */
             configuration_set?: string | null;
-            /** @description The topic to which the configuration set publishes events. Without it, reports of the provider are refused. */
+            /** @description The topic to which the configuration set publishes events. Without it, reports from the provider are refused. */
             topic_arn?: string | null;
             /**
              * Format: no-control
@@ -16724,12 +16724,12 @@ export interface components {
         SessionEnd: {
             /**
              * Format: date-time
-             * @description When the session ends if it is not used.
+             * @description When the session ends unless it is used before then.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description The latest time at which the session ends. Use never moves `expires_at` past it.
+             * @description The latest time at which the session ends. Using the session never moves `expires_at` past this time.
              */
             latest_expires_at: string;
             /** @description The time until `expires_at`, for a browser whose clock is wrong. */
@@ -16765,27 +16765,27 @@ export interface components {
         SignInReply: {
             /** @description Whether members sign in with the passwords and passkeys of this server. */
             local: boolean;
-            /** @description The name of the provider of single sign-on, for its button. */
+            /** @description The name of the single sign-on provider, for its button; null if there is none. */
             single_sign_on: string | null;
             /** @description Whether the server can email a password link to a member. */
             can_mail: boolean;
-            /** @description The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost. */
+            /** @description The origin of the pages on which passkeys work; null if they do not work. Passkeys need a `BASE_URL` with HTTPS and a host name, or with localhost. */
             passkey_origin: string | null;
         };
         SignInSingleSignOnBeginReply: {
-            /** @description The address of the provider. */
+            /** @description The URL of the provider’s sign-in page. */
             url: string;
-            /** @description The browser keeps it and sends it with the reply of the provider, so that no other browser can complete this sign-in. */
+            /** @description A value that the browser keeps and sends with the provider’s reply, so that no other browser can complete this sign-in. */
             binding: string;
         };
         SignInSingleSignOnInput: {
             /** @description The query of the URL to which the provider redirected, without the question mark. */
             parameters: string;
-            /** @description The `binding` of the reply that began the sign-in. */
+            /** @description The `binding` from the reply that began the sign-in. */
             binding: string;
         };
         SignOutReply: {
-            /** @description The URL at which the provider’s session can be ended too. Null for other sessions. */
+            /** @description The URL at which the member can also sign out of the single sign-on provider. Null for other sessions. */
             url: string | null;
         };
         /** @description SMTP */
@@ -16834,7 +16834,7 @@ export interface components {
                  */
                 default_from?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -16844,7 +16844,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `smtp`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `smtp`; null removes a setting. */
         SmtpSettingsChanges: {
             /**
              * Format: hostname-or-ip
@@ -17069,7 +17069,7 @@ export interface components {
                 /** @description The subscription type. */
                 subscription_id?: number;
                 /**
-                 * @description Unsubscribe with 0, subscribe with 1. A user who unsubscribed is not subscribed again, and a confirmed one stays confirmed.
+                 * @description 0 unsubscribes the user, and 1 subscribes the user. A user who has unsubscribed is not subscribed again, and a confirmed user stays confirmed.
                  * @enum {integer}
                  */
                 state?: 0 | 1;
@@ -17114,7 +17114,7 @@ export interface components {
             source: {
                 [key: string]: unknown;
             };
-            /** @description False if transactional messages are still sent, because the user unsubscribed from everything on a hosted page and did not stop those as well. Absent otherwise. */
+            /** @description False if transactional messages are still sent, which only suppressions with the reason `unsubscribed_all` allow. Absent otherwise. */
             stops_transactional?: boolean;
             /**
              * Format: date-time
@@ -17143,7 +17143,7 @@ export interface components {
             reason?: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint";
         };
         SuppressionList: {
-            /** @description In the order of the request, each address once. */
+            /** @description The suppressions in the order of the request, each address once. */
             results: components["schemas"]["Suppression"][];
         };
         SuppressionPage: {
@@ -17179,9 +17179,9 @@ export interface components {
                 size_bytes: number;
                 /** @description The eight largest tables. */
                 tables: {
-                    /** @description The table. Partitions are counted with it. */
+                    /** @description The name of the table. A partitioned table is listed with all of its partitions. */
                     name: string;
-                    /** @description Its size with its indexes. */
+                    /** @description The size of the table with its indexes. */
                     size_bytes: number;
                 }[];
             };
@@ -17192,7 +17192,7 @@ export interface components {
             migrations: {
                 /** @description The number of the last migration that was applied. */
                 applied: number;
-                /** @description Its name. */
+                /** @description The name of that migration. */
                 name: string;
                 /**
                  * Format: date-time
@@ -17204,23 +17204,23 @@ export interface components {
             };
             /** @description The work that is waiting for the workers. */
             queues: {
-                /** @description The name, as in the metrics. */
+                /** @description The name of the queue, as in the metrics. */
                 name: string;
                 /** @description The number of waiting requests, messages, emails or deliveries. For requests it is an estimate. */
                 waiting: number;
                 /**
                  * Format: date-time
-                 * @description When the oldest became due; null if none is due.
+                 * @description When the oldest item became due; null if none is due.
                  */
                 oldest_at: string | null;
             }[];
-            /** @description Accepted items that could not be applied, in all projects, at most 100,000. */
+            /** @description The number of accepted items that could not be applied, in all projects. Counting stops at 100,000. */
             parked: number;
             /** @description The processes of Carillon on this database. */
             processes: {
                 /**
                  * Format: date-time
-                 * @description When it connected to the database.
+                 * @description When the process connected to the database.
                  */
                 connected_at: string;
             }[];
@@ -17310,7 +17310,7 @@ export interface components {
                 /** @description Required for alphanumeric senders and number pools. */
                 messaging_profile_id?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -17327,7 +17327,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `telnyx`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `telnyx`; null removes a setting. */
         TelnyxSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
@@ -17463,20 +17463,20 @@ export interface components {
          *     }
          */
         TextSizes: {
-            /** @description The users of the sample whose message was measured. */
+            /** @description The number of users in the sample whose message was measured. */
             users: number;
-            /** @description The users of the sample whose message cannot be rendered, or takes too long to render. */
+            /** @description The number of users in the sample whose message cannot be rendered, or takes too long to render. */
             failed: number;
-            /** @description The users whose message needs UCS-2, which has 70 characters in a segment instead of 160. */
+            /** @description The number of users whose message needs UCS-2, which fits 70 characters in a segment instead of 160. */
             unicode: number;
-            /** @description Characters: half of the users have `p50` or less. */
+            /** @description Characters: `p50` is the median of the users, and `max` is the maximum. */
             characters: {
                 /** @description The median. */
                 p50: number;
                 /** @description The maximum. */
                 max: number;
             } | null;
-            /** @description SMS segments: half of the users have `p50` or less. */
+            /** @description SMS segments: `p50` is the median of the users, and `max` is the maximum. */
             segments: {
                 /** @description The median. */
                 p50: number;
@@ -17501,7 +17501,7 @@ export interface components {
                 /** @description The segments of the longest message. */
                 segments: number;
             } | null;
-            /** @description An estimate of how many users in the lists of a blast get it, from their share in the sample. */
+            /** @description An estimate of how many users in the lists of a blast will get the message, based on the sample. */
             recipients: number | null;
             /** @description An estimate based on the `segment_price` of the provider; null if it has none. */
             cost: {
@@ -17582,7 +17582,7 @@ export interface components {
             settings: {
                 /** @description Account SID */
                 account_sid: string;
-                /** @description Reports are signed with it, even if messages are sent with an API key. */
+                /** @description Reports are signed with this token, even if messages are sent with an API key. */
                 auth_token: string;
                 /** @description API key SID */
                 api_key_sid?: string;
@@ -17593,7 +17593,7 @@ export interface components {
                 /** @description Messaging service SID */
                 messaging_service_sid?: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -17610,11 +17610,11 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `twilio`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `twilio`; null removes a setting. */
         TwilioSettingsChanges: {
             /** @description Account SID */
             account_sid?: string | null;
-            /** @description Reports are signed with it, even if messages are sent with an API key. */
+            /** @description Reports are signed with this token, even if messages are sent with an API key. */
             auth_token?: string | null;
             /** @description API key SID */
             api_key_sid?: string | null;
@@ -17689,7 +17689,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -17781,7 +17781,7 @@ export interface components {
              */
             state: 0 | 1 | 2;
             /**
-             * @description The state before; null if there was none.
+             * @description The previous state; null if there was none.
              * @enum {integer|null}
              */
             previous_state: 0 | 1 | 2 | null;
@@ -17830,7 +17830,7 @@ export interface components {
             /** @description The id that the user had. */
             user_id: number;
             /**
-             * @description `requested` until the data was removed.
+             * @description `requested` until the data has been removed.
              * @enum {string}
              */
             state: "requested" | "finished";
@@ -17845,7 +17845,7 @@ export interface components {
             requested_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -17878,10 +17878,10 @@ export interface components {
              * @description When the server received it.
              */
             received_at: string;
-            /** @description The journey that wrote the event or caused it; absent for others. */
+            /** @description The journey that wrote or caused the event; absent for other events. */
             journey_id?: number;
             /**
-             * @description `api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set it.
+             * @description `api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set the source.
              * @enum {string}
              */
             source: "api" | "system";
@@ -18018,15 +18018,15 @@ export interface components {
             link_clicks: {
                 [key: string]: unknown;
             }[];
-            /** @description How often the user was in journeys. */
+            /** @description For each journey, how often the user entered, completed and exited it. */
             journeys: {
                 [key: string]: unknown;
             }[];
-            /** @description Where the user is in journeys. */
+            /** @description The user’s entrances that have not ended. */
             journey_entrances: {
                 [key: string]: unknown;
             }[];
-            /** @description Where the user was in journeys. */
+            /** @description The user’s entrances that have ended. */
             past_journey_entrances: {
                 [key: string]: unknown;
             }[];
@@ -18034,7 +18034,7 @@ export interface components {
             journey_calls: {
                 [key: string]: unknown;
             }[];
-            /** @description Changes made by imports, for 24 hours. */
+            /** @description Changes that imports made to the user, kept for 24 hours. */
             imports: {
                 [key: string]: unknown;
             }[];
@@ -18054,7 +18054,7 @@ export interface components {
             journey_name: string;
             /** @description The id of the entrance. */
             entrance_id: number;
-            /** @description The version that the user is in. */
+            /** @description The version that the user is on. */
             version: number;
             /** @description The key of the step at which the user is. */
             step: string;
@@ -18176,7 +18176,7 @@ export interface components {
             timezone: string | null;
             /** @description The language, as a BCP-47 tag. */
             locale: string | null;
-            /** @description Custom attributes, without those that the register hides from the caller. */
+            /** @description Custom attributes, without those that the attribute register hides from the caller. */
             data: {
                 [key: string]: unknown;
             };
@@ -18194,7 +18194,7 @@ export interface components {
             updated_at: string;
             /** @description The push devices of the user. */
             devices: components["schemas"]["DeviceReply"][];
-            /** @description The channels whose messages do not reach the user, because their address is suppressed. */
+            /** @description The channels whose messages do not reach the user, because the user’s address is suppressed. */
             suppressions: {
                 /**
                  * @description The channel of the messages.
@@ -18285,7 +18285,7 @@ export interface components {
              */
             channel: "email" | "text" | "push" | "webhook" | "in_app";
             /**
-             * @description Why the user gets no messages of this type in any state: the address is suppressed. Absent if it is not. Users do not see it.
+             * @description Why the user’s address is suppressed, so that the user gets no messages of this type in any state. Absent if the address is not suppressed, and in replies to users.
              * @enum {string}
              */
             suppression?: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
@@ -18330,11 +18330,11 @@ export interface components {
          */
         UserTimelineItem: {
             /**
-             * @description `event`: what the user did. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.
+             * @description `event`: an event of the user. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: a change to the user’s subscriptions, lists or journeys.
              * @enum {string}
              */
             kind: "event" | "message" | "subscription" | "list" | "journey";
-            /** @description The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`. */
+            /** @description The name of the event, such as `email_delivered`. For journeys: `journey_entered`, `journey_ended` or `journey_held_out`. */
             name: string;
             /** @description Further data, by name. */
             data: {
@@ -18385,7 +18385,7 @@ export interface components {
             external_id?: string | null;
             /**
              * Format: email
-             * @description An address as in RFC 5322. Stored unchanged.
+             * @description An email address as in RFC 5322. It is stored unchanged.
              */
             email?: string | null;
             /**
@@ -18435,7 +18435,7 @@ export interface components {
                 /** @description A number or an alphanumeric sender id. */
                 from: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -18452,7 +18452,7 @@ export interface components {
                 currency: string;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `vonage`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `vonage`; null removes a setting. */
         VonageSettingsChanges: {
             /** @description API key */
             api_key?: string | null;
@@ -18478,7 +18478,7 @@ export interface components {
             y: number;
             /** @description The settings. A draft may be incomplete. */
             data?: {
-                /** @description Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies. */
+                /** @description Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies. */
                 conditions?: {
                     /** @description The path that users take when this condition is met first. */
                     path: string;
@@ -18501,7 +18501,7 @@ export interface components {
                     /** @description The rule that the user has to match. */
                     rule?: components["schemas"]["Rule"];
                 }[];
-                /** @description The longest wait, at least 1 minute; then users take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 400 days. */
+                /** @description The longest wait, at least 1 minute. Users who are still waiting after that time take the path `timeout`. Minutes, hours, days, weeks or years of 365.25 days, such as `90m`, `12h`, `30d`, `2w` or `18y`. At most 400 days. */
                 timeout?: string;
             };
             /** @description The steps that follow. */
@@ -18535,7 +18535,7 @@ export interface components {
                 /** @description Private VAPID key */
                 private_key: string;
             };
-            /** @description Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default. */
+            /** @description Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default. */
             is_default?: boolean;
             /** @description The highest number of attempts per interval, across all processes. */
             rate?: {
@@ -18545,7 +18545,7 @@ export interface components {
                 interval_seconds: number;
             } | null;
         };
-        /** @description Settings to change in a provider of the kind `web_push`; null removes a setting. */
+        /** @description Settings to change for a provider of the kind `web_push`; null removes a setting. */
         WebPushSettingsChanges: {
             /** @description A `mailto:` or `https://` address for push services. */
             subject?: string | null;
@@ -18659,7 +18659,7 @@ export interface components {
             url?: string;
             /** @description The event types that the endpoint subscribes to. */
             event_types?: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
-            /** @description Free text. An empty text clears it. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string | null;
             /**
              * @description `inactive` pauses the endpoint. `active` resumes it, even after a suspension.
@@ -18784,11 +18784,11 @@ export interface components {
              * @description When it was created.
              */
             created_at: string;
-            /** @description Where the next attempt goes: the URL of the endpoint. */
+            /** @description The URL of the endpoint, to which the next attempt is sent. */
             url: string;
             /** @description The body of the request, which is the same in every attempt; null if the event was deleted. */
             body: string | null;
-            /** @description The newest 50 attempts, newest first. */
+            /** @description The latest 50 attempts, newest first. */
             attempt_log: {
                 /** @description How long the request took, in milliseconds. */
                 elapsed_ms: number;
@@ -18829,7 +18829,7 @@ export interface components {
             url: string;
             /** @description The event types that the endpoint subscribes to. */
             event_types: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
-            /** @description Free text. An empty text clears it. */
+            /** @description A note for your team. An empty text removes it. */
             description?: string;
             /**
              * Format: no-control
@@ -18875,7 +18875,7 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "finished" | "cancelled";
-            /** @description How many deliveries were queued so far. */
+            /** @description How many deliveries have been queued so far. */
             deliveries: number;
             /**
              * Format: date-time
@@ -18894,7 +18894,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null before.
+             * @description When it ended; null until then.
              */
             finished_at: string | null;
         };
@@ -18905,11 +18905,11 @@ export interface components {
          *     }
          */
         WebhookReplayInput: {
-            /** @description Events that occurred from this time on, at most 30 days ago. ISO 8601. */
+            /** @description The start of the period: events that occurred at or after this time are delivered again. At most 30 days ago. ISO 8601. */
             since: string;
-            /** @description Events that occurred up to this time. Default: now. ISO 8601. */
+            /** @description The end of the period: events that occurred at or before this time are delivered again. Default: now. ISO 8601. */
             until?: string;
-            /** @description Events of these types. Default: those that the endpoint subscribes to. */
+            /** @description The event types to deliver again. Default: those that the endpoint subscribes to. */
             event_types?: ("delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled")[];
             /** @description Leaves out the events that the endpoint has accepted already. Default: false. */
             unaccepted_only?: boolean;
@@ -18987,7 +18987,7 @@ export interface components {
              * @description Key of the HMAC that signs payloads. Generated by default. It is only shown in the reply to this request.
              */
             signing_secret?: string;
-            /** @description How long events are also signed with the old secret. Default: 86400. */
+            /** @description Seconds for which events are also signed with the old secret. Default: 86400. */
             grace_period_seconds?: number;
         };
         /** @description Calls a URL and waits for the answer, which later steps can read. */
@@ -19021,7 +19021,7 @@ export interface components {
                 };
                 /** @description The body, which may contain Liquid. */
                 body?: string;
-                /** @description How long to wait for an answer. Default 15. */
+                /** @description How long to wait for an answer, in seconds. Default 15. */
                 timeout_seconds?: number;
                 /** @description How many times to retry the call if there is no answer, or if the answer is 408, 409, 429 or 5xx. Default 3. */
                 retries?: number;
@@ -19037,7 +19037,7 @@ export interface components {
         /** @description The content for the channel `webhook`: Webhook. */
         WebhookTemplate: {
             /**
-             * @description By default `POST`.
+             * @description The HTTP method of the request. Default: `POST`.
              * @enum {string}
              */
             method?: "POST" | "PUT" | "PATCH" | "GET" | "DELETE";
@@ -19062,7 +19062,7 @@ export interface components {
          */
         WebhookTestInput: {
             /**
-             * @description Default: the first subscribed type.
+             * @description The event type to send. Default: the first one that the endpoint subscribes to.
              * @enum {string}
              */
             event_type?: "delivery.attempt-end" | "delivery.attempt-start" | "delivery.completed" | "delivery.concurrency-limit-exceeded" | "delivery.connect-error" | "delivery.delivered" | "delivery.dsn-perm-fail" | "delivery.dsn-temp-fail" | "delivery.ehlo-rejected" | "delivery.failed" | "delivery.greeting-failed" | "delivery.implicit-tls-error" | "delivery.ip-lookup-failed" | "delivery.mail-from-rejected" | "delivery.message-rejected" | "delivery.mx-lookup-failed" | "delivery.null-mx" | "delivery.rcpt-to-failed" | "delivery.rcpt-to-rejected" | "delivery.start-tls-error" | "delivery.start-tls-unavailable" | "incoming-report.abuse-report" | "incoming-report.fraud-report" | "incoming-report.virus-report" | "queue.queue-message-authenticated" | "queue.quota-exceeded" | "queue.rescheduled";
@@ -19113,7 +19113,7 @@ export interface components {
                     message: string;
                 }[];
                 /**
-                 * @description A more precise reason for programs.
+                 * @description A more precise reason, for use by programs.
                  * @enum {string}
                  */
                 reason?: "route" | "method" | "key_missing" | "key_malformed" | "key_invalid" | "user_token_missing" | "user_token_invalid" | "user_token_expired" | "session_missing" | "session_invalid" | "sign_in_failed" | "code_required" | "code_invalid" | "passkey_required" | "passkey_invalid" | "single_sign_on" | "link_invalid" | "key_kind" | "not_publishable" | "role" | "project" | "system_key" | "other_user" | "changed" | "in_progress" | "different_request" | "body_too_large" | "body_too_slow" | "media_type" | "overloaded" | "origin" | "new_event_names" | "new_event_data_keys" | "new_attributes" | "policy";
@@ -19228,7 +19228,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The resource exists already, or the `Idempotency-Key` belongs to another request. */
+        /** @description The resource already exists, the `Idempotency-Key` belongs to another request, or the first request with it is still running. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19277,7 +19277,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `If-Match` names another version of the object. */
+        /** @description The object is not the version that `If-Match` names, or it exists although the request has `If-None-Match: *`. */
         Changed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -19469,9 +19469,9 @@ export interface components {
         IfNoneMatch: string;
         /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
         Cursor: string;
-        /** @description The page after or before the cursor. */
+        /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
         Page: "next" | "prev";
-        /** @description Number of items per page; -1 for all, 0 for none. */
+        /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
         Limit: number;
     };
     requestBodies: never;
@@ -19504,11 +19504,11 @@ export interface operations {
                 sort?: "id" | "name" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -19892,11 +19892,11 @@ export interface operations {
                 sort?: "id" | "name" | "scope" | "role" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22029,11 +22029,11 @@ export interface operations {
                 sort?: "id" | "external_id" | "anonymous_id" | "email" | "phone" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22902,11 +22902,11 @@ export interface operations {
                 sort?: "name" | "count" | "last_seen";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -22989,11 +22989,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23059,11 +23059,11 @@ export interface operations {
                 sort?: "id" | "name" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23313,11 +23313,11 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23437,11 +23437,11 @@ export interface operations {
                 sort?: "subscription_id" | "name" | "channel" | "state";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23575,11 +23575,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23642,17 +23642,17 @@ export interface operations {
     listSuppressions: {
         parameters: {
             query?: {
-                /** @description The complete `address` to find, in any notation. */
+                /** @description The complete `address` to find, in any format. */
                 q?: string;
                 /** @description The field to sort by. Rows without a value come last. */
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -23964,7 +23964,7 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Only lists with this tag. */
                 tag?: string;
@@ -23974,11 +23974,11 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24182,7 +24182,7 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
-                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
+                /** @description Whether to archive the object even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -24390,11 +24390,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24662,11 +24662,11 @@ export interface operations {
                 sort?: "since" | "name";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `since`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -24835,11 +24835,11 @@ export interface operations {
                 sort?: "id" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -25099,7 +25099,7 @@ export interface operations {
                 consent_source?: string;
                 /** @description Ids of subscription types, separated by commas. Users without a stored state are subscribed. Users who opted out stay unsubscribed. */
                 subscription_ids?: string;
-                /** @description The name of the file. It is shown with the import, and part of the proof of consent. */
+                /** @description The name of the file. It is shown with the import and is part of the proof of consent. */
                 filename?: string;
             };
             header?: {
@@ -25206,11 +25206,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -25656,7 +25656,7 @@ export interface operations {
                      *       "groups": {
                      *         "not": {
                      *           "label": "Not",
-                     *           "description": "Users who do not match the rule in it.",
+                     *           "description": "Users who do not match the rule in the group.",
                      *           "schema": {
                      *             "type": "object",
                      *             "required": [
@@ -25742,9 +25742,9 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
-                /** @description Only campaigns that name this provider. Those that use the default provider of their channel name none. */
+                /** @description Only campaigns that name this provider. Campaigns that use the default provider of their channel do not name a provider, so they are not listed. */
                 provider_id?: string;
                 /** @description Text to find in `name`, `slug` or `tags`, ignoring case. */
                 q?: string;
@@ -25752,11 +25752,11 @@ export interface operations {
                 sort?: "id" | "name" | "type" | "channel" | "state" | "send_at" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -25987,7 +25987,7 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: {
-                /** @description Whether to archive it even if live journeys use it. Default: `false`. */
+                /** @description Whether to archive the object even if live journeys use it. Default: `false`. */
                 force?: "true" | "false";
             };
             header?: {
@@ -27023,11 +27023,11 @@ export interface operations {
                 sort?: "id" | "campaign_name" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `updated_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -27550,11 +27550,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -28033,11 +28033,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -28265,7 +28265,7 @@ export interface operations {
     listJourneys: {
         parameters: {
             query?: {
-                /** @description With `true`, only archived ones are listed. Default: `false`. */
+                /** @description With `true`, only archived objects are listed. Default: `false`. */
                 archived?: "true" | "false";
                 /** @description Text to find in `name`, `description` or `tags`, ignoring case. */
                 q?: string;
@@ -28273,11 +28273,11 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -28807,7 +28807,7 @@ export interface operations {
                                 /** @description The path that leads to this step, such as `yes`. */
                                 path?: string;
                             }[];
-                            /** @description Empty until users have entered the journey. The sum over all versions. */
+                            /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                             stats: {
                                 /** @description How often users reached the step. */
                                 entered?: number;
@@ -28989,7 +28989,7 @@ export interface operations {
                                 /** @description The path that leads to this step, such as `yes`. */
                                 path?: string;
                             }[];
-                            /** @description Empty until users have entered the journey. The sum over all versions. */
+                            /** @description Empty until users have entered the journey. The numbers are sums over all versions. */
                             stats: {
                                 /** @description How often users reached the step. */
                                 entered?: number;
@@ -29211,11 +29211,11 @@ export interface operations {
                 sort?: "version";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `version`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30042,7 +30042,7 @@ export interface operations {
     deleteJourneyUser: {
         parameters: {
             query?: {
-                /** @description The entrance. Default: all entrances of the user. */
+                /** @description The id of the entrance. Default: all entrances of the user. */
                 entrance_id?: string;
             };
             header?: {
@@ -30190,11 +30190,11 @@ export interface operations {
                 sort?: "user_id";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30838,11 +30838,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -30968,11 +30968,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -31440,11 +31440,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -31665,11 +31665,11 @@ export interface operations {
                 sort?: "id" | "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32075,7 +32075,7 @@ export interface operations {
     getMailQueue: {
         parameters: {
             query?: {
-                /** @description Default: `waiting`, which includes email that is being delivered. */
+                /** @description Default: `waiting`, which includes paused email and email that is being delivered. */
                 state?: "waiting" | "delivered" | "failed" | "expired" | "cancelled";
                 /** @description The id of a campaign. */
                 campaign_id?: string;
@@ -32089,11 +32089,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32534,7 +32534,7 @@ export interface operations {
                      *                 "maxLength": 8192,
                      *                 "title": "Service account",
                      *                 "writeOnly": true,
-                     *                 "description": "The content of its key file, which is JSON."
+                     *                 "description": "The content of the service account’s key file, as JSON."
                      *               }
                      *             },
                      *             "additionalProperties": false
@@ -32564,11 +32564,11 @@ export interface operations {
                 sort?: "id" | "name" | "kind" | "channel" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -32974,11 +32974,11 @@ export interface operations {
                 sort?: "id" | "host" | "created_at";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -33891,11 +33891,11 @@ export interface operations {
                 sort?: "day" | "domain" | "count";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `day`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -33954,11 +33954,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34219,11 +34219,11 @@ export interface operations {
                 sort?: "created_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `created_at`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34345,11 +34345,11 @@ export interface operations {
                 sort?: "site" | "label";
                 /** @description Ascending or descending. Default: `asc`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -34570,11 +34570,11 @@ export interface operations {
                 sort?: "id" | "name" | "status" | "created_at" | "updated_at";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -35047,11 +35047,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -35254,11 +35254,11 @@ export interface operations {
                 sort?: "id";
                 /** @description Ascending or descending. Default: `asc`, but `desc` for `id`. */
                 direction?: "asc" | "desc";
-                /** @description Number of items per page; -1 for all, 0 for none. */
+                /** @description The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`. */
                 limit?: components["parameters"]["Limit"];
                 /** @description Where the page starts: a `nextCursor` or `prevCursor` of this list. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description The page after or before the cursor. */
+                /** @description Whether to return the page after the cursor (`next`) or before it (`prev`). */
                 page?: components["parameters"]["Page"];
             };
             header?: {
@@ -36036,7 +36036,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36091,7 +36091,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36149,7 +36149,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36206,7 +36206,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36262,7 +36262,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36326,7 +36326,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36385,7 +36385,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36441,7 +36441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36497,7 +36497,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36552,7 +36552,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36608,7 +36608,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36663,7 +36663,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36718,7 +36718,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36775,7 +36775,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36832,7 +36832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36888,7 +36888,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36942,7 +36942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -36997,7 +36997,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37054,7 +37054,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37110,7 +37110,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37166,7 +37166,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37226,7 +37226,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37288,7 +37288,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37347,7 +37347,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37401,7 +37401,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37452,7 +37452,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -37511,7 +37511,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event was received. Any other reply is retried. */
+            /** @description The event was received. After any other reply, the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

@@ -93,7 +93,10 @@ function search(query: object): string {
 
 const etags = new WeakMap<object, string>()
 
-/** The version of the object in a reply, for the header `If-Match` of a change. Only the reply itself has it, and no copy of it. */
+/**
+ * The version of the object in a reply, for the header `If-Match` of a change. Only the reply object itself has it; a copy of the object
+ * does not.
+ */
 export const etagOf = (reply: object): string | undefined => etags.get(reply)
 
 async function send(options: ClientOptions, method: Method, url: string, given: AnyOptions): Promise<unknown> {

@@ -133,7 +133,7 @@ export function storedOwnerUrl(dataDir: string) {
   }
 }
 
-/** Throws if files cannot be created in `DATA_DIR`. Creates it. */
+/** Creates `DATA_DIR` if it does not exist. Throws if files cannot be created in it. */
 export async function requireWritable(dataDir: string): Promise<void> {
   try {
     await createFolder(resolve(dataDir))

@@ -99,7 +99,7 @@ export async function applyWave(
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }
 
-/** Records what users did, and creates the messages of trigger campaigns and of journeys, when everything that forbids them is known. */
+/** Records what users did, and creates the messages of trigger campaigns and of journeys, once everything that may forbid them is known. */
 export async function finishWave(
   ctx: InTx,
   events: StoredEvent[],

@@ -46,7 +46,7 @@ export const KEPT_TABLES: Readonly<Record<string, string>> = {
 
 const ROWS_AT_ONCE = 5000
 
-/** What the deletion of a project erases. */
+/** How much of each kind of data a project has, for the reply to its deletion. */
 export async function sizeOf(ctx: ProjectCtx): Promise<ProjectSize> {
   const { messages, waiting } = await messageTotal(ctx)
   return {
@@ -77,7 +77,9 @@ export const deleteProject = (ctx: OrganisationCtx, id: ProjectId, name: string)
     return size
   })
 
-/** Erases a batch of a project that was deleted. Returns how many rows, or looks, that were. */
+/**
+ * Erases a batch of a project that was deleted. Returns the number of rows, 1 if the project had none left, or 0 when no project is due.
+ */
 export const eraseProjects = (ctx: Ctx, rowsMax = ROWS_AT_ONCE): Promise<number> =>
   eraseNextProject(
     ctx,

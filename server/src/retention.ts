@@ -53,7 +53,7 @@ export const AGED: readonly AgedRows[] = [
   { name: 'usage_counters', column: 'period', days: () => COUNTERS_KEPT_DAYS, remove: deleteCounters },
 ]
 
-/** Does one turn of each project that has something old. Returns how many rows it looked at. */
+/** Deletes one batch of old rows in each project that has some. Returns the number of rows that were checked. */
 export async function removeOld(ctx: Ctx): Promise<number> {
   let looked = 0
   for (const store of STORES) {

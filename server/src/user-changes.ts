@@ -11,7 +11,7 @@ export async function onUsersChanged(ctx: InTx, changes: UserChanges): Promise<v
   await appendSavedChanges(ctx, changes)
 }
 
-/** Follows up changes of users that requests saved: who signs up with the address of an erased user can be reached again. */
+/** Follows up changes of users that requests saved: users who sign up with the address of an erased user can be reached again. */
 export async function onUsersSaved(ctx: InTx, changes: UserChanges): Promise<void> {
   await mergeUserData(ctx, changes.merges)
   // Asked for together, so that they share a round trip.

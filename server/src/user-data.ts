@@ -46,13 +46,9 @@ export async function exportUser(ctx: ProjectCtx, name: string): Promise<Downloa
   const user = await requireUser(ctx, name)
   const under = running.get(ctx.projectId) ?? 0
   if (under >= EXPORTS_AT_ONCE) {
-    throw new ApiError(
-      'rate_limited',
-      `A project may have ${EXPORTS_AT_ONCE} user exports running at a time. Try again in a few seconds.`,
-      {
-        headers: { 'retry-after': String(RETRY_AFTER_S) },
-      },
-    )
+    throw new ApiError('rate_limited', `A project may run at most ${EXPORTS_AT_ONCE} user exports at a time. Try again in a few seconds.`, {
+      headers: { 'retry-after': String(RETRY_AFTER_S) },
+    })
   }
   return { filename: `user-${user.id}.json`, parts: counted(ctx.projectId, partsOf(ctx, user)) }
 }

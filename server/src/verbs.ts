@@ -130,7 +130,7 @@ async function dynamicFaults(ctx: ProjectCtx, changed: { id: number; param: stri
   const isStatic = new Set(idsOf(found))
   return changed
     .filter(({ id }) => !isStatic.has(id))
-    .map(({ param }) => ({ code: 'validation_failed', param, message: `The list of \`${param}\` must be \`static\`.` }))
+    .map(({ param }) => ({ code: 'validation_failed', param, message: `The list in \`${param}\` must be of the type \`static\`.` }))
 }
 
 /** The campaigns and journeys with a tag: what the sandbox shows by tag. */

@@ -8,5 +8,5 @@ export const archivedSearchOf = (search: Record<string, unknown>): ArchivedSearc
   ...(search.show === 'archived' && { show: 'archived' }),
 })
 
-/** The query of the API for an address. */
+/** The query of the API for the search parameters of a page. */
 export const archivedQueryOf = ({ show, ...search }: ArchivedSearch) => ({ ...search, ...(show && { archived: 'true' as const }) })

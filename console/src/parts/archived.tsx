@@ -23,7 +23,9 @@ const CHANGES = {
   list: ['/api/client/lists'],
 }
 
-/** Restores an archived object, and says so. What prevents it is said too, because a toast outlives the page that it came from. */
+/**
+ * Restores an archived object, and shows a toast. If that fails, a toast says why, because a toast stays when the member leaves the page.
+ */
 export function useUnarchive(kind: ArchivableKind) {
   const { t } = useTranslation()
   return useWrite(

@@ -7,9 +7,9 @@ type Arrival = 'waiting' | 'whole' | 'early'
 type Read = Pick<UseQueryResult, 'isLoading' | 'isPending' | 'isPaused' | 'isLoadingError'>
 
 /**
- * Whether fields are drawn that depend on reads. They wait for them, because what came later would move them away from the pointer. Once
- * drawn they stay, with what is typed and the focus, also while what was not there is read again: `early` remains, so that what
- * depends on a read can keep its place from the beginning.
+ * Whether fields that depend on reads are drawn. They wait for the reads, because content that comes later would move the fields away from
+ * the pointer. Once drawn, they stay, with their text and the focus, even while a failed read is repeated. The result stays `early` then,
+ * so that content that depends on the read keeps its place.
  */
 export function useArrival(...reads: Read[]): Arrival {
   const [drawn, setDrawn] = useState<Arrival>('waiting')

@@ -74,9 +74,9 @@ function readLocal<T>(key: string): Local<T> | null {
 }
 
 /**
- * Keeps each change in this browser at once, saves it 0.8 s later, and again every few seconds while the server cannot be reached. What
- * was not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where
- * both have changed the same, one of both is to be chosen.
+ * Keeps each change in this browser at once, saves it 0.8 s later, and again every few seconds while the server cannot be reached. What was
+ * not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where both
+ * have changed the same value, the member has to choose one.
  */
 export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false }: Options<T>): Autosave<T> {
   const { t } = useTranslation()

@@ -58,10 +58,10 @@ const declared: {
     },
     de: {
       name: 'SMS',
-      ofCampaign: 'Textnachricht',
+      ofCampaign: 'SMS',
       message: 'SMS',
       messageTo: 'SMS an {{to}}',
-      reaches: 'Per Textnachricht.',
+      reaches: 'Per SMS.',
       addresses: 'Telefonnummern, eine je Zeile, etwa +61412345678',
     },
   },

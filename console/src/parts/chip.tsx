@@ -79,7 +79,7 @@ type Props = {
   tone?: Tone
 }
 
-/** A state. It is never a button: a filter is. */
+/** A label that shows a state. It is never a button; filters are buttons. */
 export function Chip({ state, reason, tone }: Props) {
   const [found, IconOf] = STATES[state] ?? ['still', IconCircle]
   return (

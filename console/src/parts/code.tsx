@@ -16,7 +16,7 @@ export function Code({ text, label }: { text: string; label?: string }) {
   )
 }
 
-/** The same in several languages. The choice is remembered in this browser. */
+/** Code in several languages, one at a time. The choice is remembered in this browser. */
 export function CodeTabs({ samples }: { samples: { language: string; text: string }[] }) {
   const { t } = useTranslation()
   const stored = localStorage.getItem(STORED)

@@ -19,7 +19,7 @@ type Props = {
   onConfirm: () => void
 }
 
-/** Confirms what cannot be undone. What can be undone is done, with an Undo. */
+/** Asks for confirmation of an action that cannot be undone. Other actions are done at once, with an Undo. */
 export function Confirm({ isOpen, onClose, title, children, action, typed, isDanger = true, isPending, error, onConfirm }: Props) {
   const { t } = useTranslation()
   const [text, setText] = useState('')

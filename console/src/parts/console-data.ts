@@ -8,7 +8,7 @@ const KEY = 'console'
 /** The key under which a reading of the console is kept. */
 export const consoleKey = (path: string) => [KEY, path]
 
-/** Reads an endpoint of the console, again and again with `everyMs`. */
+/** Reads an endpoint of the console; with `everyMs`, repeatedly. */
 export const useConsoleRead = <T>(path: string, everyMs?: number) =>
   useQuery<T, CarillonError>({
     queryKey: consoleKey(path),
@@ -16,7 +16,7 @@ export const useConsoleRead = <T>(path: string, everyMs?: number) =>
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
   })
 
-/** Writes to the console, and reads everything of it again. */
+/** Writes to an endpoint of the console, and reads again everything that was read from such endpoints. */
 export function useConsoleWrite<A, T = unknown>(write: (args: A) => Promise<T>, onDone?: (result: T, args: A) => void) {
   const client = useQueryClient()
   return useMutation<T, CarillonError, A>({

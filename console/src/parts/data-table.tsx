@@ -124,7 +124,7 @@ const classes = (names: Record<string, boolean | undefined>) =>
     .filter((name) => names[name])
     .join(' ') || undefined
 
-/** The foot of a table: how many rows, and the way to the others. */
+/** The footer of a table: the number of rows, and buttons for the other pages. */
 export function Pages<T>({ data, onPage, total }: { data: Paged<T>; onPage: (paging: Paging) => void; total?: ReactNode }) {
   const { t } = useTranslation()
   const { nextCursor, prevCursor, results } = data

@@ -14,7 +14,7 @@ type Given<P extends PathOf<'get'>> = Record<never, never> extends Options<P, 'g
 /** The key under which a reading is kept: the project, the path as the API names it, its parameters. */
 export const keyOf = (projectId: number, path: string, options?: object) => ['api', projectId, path, ...(options ? [options] : [])]
 
-/** Reads from the API. Reads with the same path and parameters are one. */
+/** Reads from the API. Reads with the same path and parameters share one request. */
 export function useRead<P extends PathOf<'get'>>(
   path: P,
   options: Given<P>,
@@ -31,8 +31,8 @@ export function useRead<P extends PathOf<'get'>>(
 }
 
 /**
- * Writes to the API. Afterwards everything that was read from these paths is read again: a path stands for those that begin with it. What
- * `onDone` says offers the request as code.
+ * Writes to the API. Afterwards, everything that was read from paths that begin with one of `changes` is read again. A toast that `onDone`
+ * shows offers the request as code.
  */
 export function useWrite<A, T>(write: (api: Client, args: A) => Promise<T>, changes: string[], onDone?: (result: T, args: A) => void) {
   const api = useApi()

@@ -14,7 +14,7 @@ type Props = {
   children: ReactNode
 }
 
-/** What is open of a list, beside it. Escape closes it. */
+/** Shows one item of a list, beside the list. Escape closes it. */
 export function Drawer({ label, heading, isRead, state, actions, onClose, children }: Props) {
   const { t } = useTranslation()
   const title = useRef<HTMLHeadingElement>(null)

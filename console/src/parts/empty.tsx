@@ -9,7 +9,7 @@ type Props = {
   actions?: ReactNode
 }
 
-/** Stands where a table or a list has nothing to show yet. */
+/** Shown where a table or a list has nothing to show yet. */
 export function Empty({ children, actions }: Props) {
   return (
     <div className="empty">
@@ -19,7 +19,7 @@ export function Empty({ children, actions }: Props) {
   )
 }
 
-/** Stands where filters leave nothing. */
+/** Shown where no row matches the filters. */
 export function NoMatch({ onClear }: { onClear: () => void }) {
   const { t } = useTranslation()
   return (

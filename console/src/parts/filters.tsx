@@ -36,7 +36,7 @@ export type Filter = { id: string; label: string; values: { value: string; label
 
 type Props = { filters: Filter[]; chosen: Record<string, string | undefined>; onChange: (id: string, value: string | undefined) => void }
 
-/** The filters of a list as buttons: each says what it holds, and is removed by its cross. */
+/** The filters of a list as buttons: each shows its value, and is removed by its cross. */
 export function FilterChips({ filters, chosen, onChange }: Props) {
   const { t } = useTranslation()
   const set = filters.filter(({ id }) => chosen[id] !== undefined)

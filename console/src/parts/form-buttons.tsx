@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 type Props = { onCancel: () => void; isPending: boolean; disabled?: boolean /** What the form does, as a verb. */; children: ReactNode }
 
-/** The end of a form in a dialog: leave it, or submit it. */
+/** The buttons at the end of a form in a dialog: cancel and submit. */
 export function FormButtons({ onCancel, isPending, disabled, children }: Props) {
   const { t } = useTranslation()
   return (

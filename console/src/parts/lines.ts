@@ -122,7 +122,7 @@ export type ComparedLine = { is: 'kept' | 'left' | 'new' | 'skipped'; text: stri
 /** So many lines are shown around a change. */
 const AROUND = 2
 
-/** The lines of two texts, those that are in both only around the changes. */
+/** The lines of two texts. Lines that are in both are included only around the changes. */
 export function comparedLines(before: string, after: string): ComparedLine[] {
   const lines = before.split('\n')
   const changes = changesOf(lines, after.split('\n'))

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 const SHOWN_AFTER_MS = 400
 const WIDTHS = ['90%', '81%', '72%', '63%']
 
-/** Grey lines where content will be. Nothing at first: most answers are there before one would see them. */
+/** Grey lines where content will be. Shows nothing at first, because most replies arrive before the lines would be noticed. */
 export function Loading() {
   const { t } = useTranslation()
   const [isShown, setShown] = useState(false)

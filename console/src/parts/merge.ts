@@ -20,8 +20,8 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Mine, with what they have changed since `base` and I have not. Where both have changed the same, mine stays, and it is a clash. Long texts are
- * merged by lines.
+ * The value `mine`, with the changes since `base` that only `theirs` has. Where both have changed the same value, the one of `mine` stays,
+ * and a clash is returned. Long texts are merged by lines.
  */
 export function merge<T>(base: T, mine: T, theirs: T): { value: T; clashes: Clash[] } {
   const clashes: Clash[] = []

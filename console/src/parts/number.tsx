@@ -1,12 +1,12 @@
 import { useTranslation } from 'react-i18next'
 
-/** A number with its thousands apart. */
+/** A number with separators between its thousands. */
 export function Num({ value }: { value: number }) {
   const { i18n } = useTranslation()
   return <span className="n">{new Intl.NumberFormat(i18n.language).format(value)}</span>
 }
 
-/** A rate with its base: “4.2 % of 12,480”. Nothing but a dash where the base is empty. */
+/** A rate with its base: “4.2 % of 12,480”. Only a dash if the base is 0. */
 export function Rate({ part, whole }: { part: number; whole: number }) {
   const { t, i18n } = useTranslation()
   const number = new Intl.NumberFormat(i18n.language)

@@ -12,8 +12,8 @@ const KEPT = { staleTime: 300_000 }
 type Props = { id: number; isText?: boolean }
 
 /**
- * The name of a campaign, list or journey, as a link to it, or as text where a link cannot be. Until it is read, or when it cannot be, its
- * number.
+ * The name of a campaign, list or journey, as a link to it, or as text where a link cannot be. Its id is shown until the name has been
+ * read, or if it cannot be read.
  */
 export function ObjectName({ kind, ...props }: Props & { kind: Named }) {
   const NameOf = NAMES[kind]

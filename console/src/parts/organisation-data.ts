@@ -19,7 +19,10 @@ export const useOrganisationRead = <P extends PathOf<'get'>>(
     queryFn: ({ signal }) => (api.get as (path: string, options: object) => Promise<Reply<P, 'get'>>)(path, { ...options, signal }),
   })
 
-/** Writes to the API as a member of the organisation, and reads its objects and the session again. What `onDone` says at once offers the request as code. */
+/**
+ * Writes to the API as a member of the organisation, and reads its objects and the session again. A toast that `onDone` shows at once
+ * offers the request as code.
+ */
 export function useOrganisationWrite<A, T>(write: (api: Client, args: A) => Promise<T>, onDone?: (result: T, args: A) => unknown) {
   const client = useQueryClient()
   return useMutation<T, CarillonError, A>({

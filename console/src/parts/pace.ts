@@ -1,7 +1,7 @@
 /** How much was done at an instant, in milliseconds of any clock. */
 export type Mark = { done: number; atMs: number }
 
-/** What is done in a second since the first mark. Null until something was. */
+/** The number of items done per second since the first mark; null until one has been done. */
 export const paceOf = (first: Mark, now: Mark): number | null =>
   now.done <= first.done || now.atMs <= first.atMs ? null : (now.done - first.done) / ((now.atMs - first.atMs) / 1000)
 

@@ -15,7 +15,7 @@ export const pagingOf = ({ cursor, page }: Record<string, unknown>): Paging => (
   ...(page === 'prev' && { page }),
 })
 
-/** A text of an address. The router reads a telephone number or an id as a number. */
+/** A text in the search parameters of a URL. The router reads a phone number or an id as a number. */
 export function textOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && text !== '' ? text : undefined

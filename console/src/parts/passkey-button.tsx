@@ -6,7 +6,7 @@ import { signInWithPasskey, wasDismissed } from '../session/passkeys.ts'
 import { Failed } from './failed.tsx'
 import { hasPasskeys, useWaysIn } from './ways-in.ts'
 
-/** Signs in with a passkey, where the page can. */
+/** Signs in with a passkey. Shown only if passkeys work on this page. */
 export function PasskeyButton({ onDone }: { onDone: () => unknown }) {
   const { t } = useTranslation()
   const ways = useWaysIn()

@@ -12,7 +12,7 @@ const NAMES = Object.keys(PERIODS) as Period[]
 /** The period of an address. */
 export const periodOf = (value: unknown): Period | undefined => NAMES.find((name) => name === value)
 
-/** The beginning of a period. It stays while the period does, so that the same is read again. */
+/** The beginning of a period. It stays the same until the period changes, so that the same data is read again. */
 export const useSince = (period: Period | undefined): string | undefined =>
   useMemo(() => period && new Date(Date.now() - PERIODS[period] * HOUR_MS).toISOString(), [period])
 

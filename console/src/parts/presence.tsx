@@ -92,7 +92,7 @@ export function Others({ lock: { others, isTaken } }: { lock: EditLock }) {
   return <output className={isShown ? 'presence sm' : 'vh'}>{isShown && t('presence', { count: others.length, names })}</output>
 }
 
-/** What stands above an editor that another member has open. */
+/** The notice above an editor that another member has open. */
 export function Taken({ lock: { others, isTaken, editAnyway } }: { lock: EditLock }) {
   const { t } = useTranslation()
   const names = useNames(others)
@@ -114,5 +114,5 @@ export function Taken({ lock: { others, isTaken, editAnyway } }: { lock: EditLoc
   )
 }
 
-/** Presence without a lock. */
+/** Shows which other members have an object open, without locking it. */
 export const Presence = ({ kind, id }: { kind: Kind; id: number }) => <Others lock={useEditLock(kind, id)} />

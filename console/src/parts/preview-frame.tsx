@@ -5,8 +5,8 @@ type Props = { html: string; title: string; width?: number | '100%'; heightMin?:
 const HEIGHT_MIN = 240
 
 /**
- * HTML that others wrote, in a document of an origin of its own: `/console/preview` allows its styles and pictures, and none of its
- * scripts. Its height follows its content.
+ * Untrusted HTML in a document with an origin of its own: `/console/preview` allows its styles and images, but no scripts. Its height
+ * follows its content.
  */
 export function PreviewFrame({ html, title, width = '100%', heightMin = HEIGHT_MIN, isDark = false, hasImages = true }: Props) {
   const frame = useRef<HTMLIFrameElement>(null)

@@ -1,5 +1,5 @@
 /**
- * Gives the focus back to what had opened something, once that is closed. A page that was loaded with it open may not have drawn what
- * opens it, and another page of a list does not have it: then the heading has the focus, so that the keyboard continues at the top.
+ * Returns the focus to the element that opened something, after that is closed. The element is missing if the page was loaded with the
+ * thing open, or if the list shows another page. Then the heading gets the focus, so that keyboard users continue at the top.
  */
 export const returnFocus = (id: string): void => (document.getElementById(id) ?? document.querySelector<HTMLElement>('main h1'))?.focus()

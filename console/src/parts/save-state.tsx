@@ -19,8 +19,8 @@ export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave
 }
 
 /**
- * What stands above an editor when saving failed, or when another member has changed the same. `wordsOf` gives the lines of a field as its
- * editor shows them.
+ * The notice above an editor when saving failed, or when another member has changed the same values. `wordsOf` gives the lines of a field
+ * as its editor shows them.
  */
 export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Autosave<T>; wordsOf?: WordsOf }) {
   const { t } = useTranslation()
@@ -46,7 +46,7 @@ type ConflictProps = {
   children?: ReactNode
 }
 
-/** What stands above a form when another member has changed the same. */
+/** The notice above a form when another member has changed the same values. */
 export function Conflict({ isWhole, onChoose, children }: ConflictProps) {
   const { t } = useTranslation()
   return (

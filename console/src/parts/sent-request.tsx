@@ -5,7 +5,7 @@ import type { Write } from '../session/last-write.ts'
 import { CopyAs } from './copy-as.tsx'
 import { withoutSecrets } from './secrets.ts'
 
-/** The request that was sent for what stands beside it, as code. Secrets are left out. */
+/** The request that was sent for the result beside it, as code. Secrets are left out. */
 export function SentRequest({ write }: { write: Write }) {
   const { t } = useTranslation()
   return (

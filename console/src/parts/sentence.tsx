@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next'
 import { partsOf } from './sentence-parts.ts'
 import { instant } from './time.tsx'
 
-/** A sentence of the server: names stand as code, and times in the time zone of the reader, or in the one given. */
+/** A sentence from the server. Names are shown as code, and times in the time zone of the reader, or in the one given. */
 export function Sentence({ text, zone }: { text: string; zone?: string }) {
   const { i18n } = useTranslation()
   const parts = partsOf(text).map(({ kind, text }, at) => {

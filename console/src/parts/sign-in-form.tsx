@@ -9,7 +9,7 @@ import { PasskeyButton } from './passkey-button.tsx'
 
 type Given = { email: string; password: string; code?: string }
 
-/** Email, password and, where the member has set it up, the code of an authenticator. Managers and paste work (WCAG 3.3.8). */
+/** Email, password and, where the member has set it up, the code of an authenticator. Password managers and pasting work (WCAG 3.3.8). */
 export function SignInForm({ email: known, onDone }: { email?: string; onDone: () => unknown }) {
   const { t } = useTranslation()
   const [email, setEmail] = useState(known ?? '')

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 type Tab = { id: string; label: ReactNode }
 type Props = { label: string; tabs: Tab[]; current: string; onChange: (id: string) => void; isSmall?: boolean }
 
-/** Tabs whose choice is in the address. They are buttons of a group, because the whole screen follows them. */
+/** Tabs whose selection is in the URL. They are a group of buttons, because they change the whole screen. */
 export function TabBar({ label, tabs, current, onChange, isSmall }: Props) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would draw and announce a form.

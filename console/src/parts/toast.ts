@@ -13,7 +13,7 @@ function say(message: string, onUndo?: () => void): string {
   return notice(createElement(Suspense, { fallback: message }, createElement(Said, { message, write, ...(onUndo && { onUndo }) })))
 }
 
-/** Says that something was done. What is said after a write offers that as code. */
+/** Shows a toast that something was done. After a write, the toast offers the request as code. */
 export const said = (message: string): void => void say(message)
 
 /** Says that something was done, and offers to undo it for ten seconds. */

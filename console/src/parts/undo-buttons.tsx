@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 
 type Props = { undo: (() => void) | undefined; redo: (() => void) | undefined }
 
-/** Takes back the last change of an editor, or makes it again. */
+/** The buttons that undo the last change in an editor, and redo it. */
 export function UndoButtons({ undo, redo }: Props) {
   const { t } = useTranslation()
   return (

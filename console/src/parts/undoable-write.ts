@@ -2,7 +2,7 @@ import type { Client } from '@carillon/sdk'
 import { useWrite } from './data.ts'
 import { undoable } from './toast.ts'
 
-/** Saves a value in place of another, says so, and offers to save the other again. */
+/** Saves a new value, shows a toast, and offers Undo, which saves the former value again. */
 export function useUndoableWrite<V>(write: (api: Client, value: V) => Promise<unknown>, changes: string[], message: string) {
   const save = useWrite(
     (api, { value }: { value: V; before?: V }) => write(api, value),

@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import { type Mark, paceOf } from './pace.ts'
 
-/** What is done in a second since the page was opened. Null until one knows. */
+/** The number of items done per second since the page was opened; null until it is known. */
 export function usePace(done: number): number | null {
   const first = useRef<Mark | null>(null)
   const now = { done, atMs: performance.now() }

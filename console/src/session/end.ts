@@ -34,5 +34,5 @@ export function useNearEnd(): SessionEnd | null {
   return data.remaining_seconds <= WARNED_SECONDS ? data : null
 }
 
-/** A use of the session, which moves its end up to the limit. */
+/** Uses the session, which postpones its end, at most to its limit. */
 export const keepSession = (): Promise<unknown> => call('GET', 'session')

@@ -17,5 +17,5 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Whether the session has ended while the page was open. */
+/** Whether the session ended while the page was open. */
 export const useSessionEnded = (): boolean => useSyncExternalStore(subscribe, () => isEnded)

@@ -31,7 +31,7 @@ export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, st
 
 const LAST = 'carillon.project'
 
-/** The project of the address. */
+/** The project in the URL. */
 export function projectOf(session: Session, id: number): SessionProject | undefined {
   return session.projects.find((project) => project.id === id)
 }
@@ -45,5 +45,5 @@ export const rememberProject = (id: number): void => localStorage.setItem(LAST, 
 
 const RANKS: ProjectRole[] = ['support', 'editor', 'publisher', 'admin']
 
-/** Whether a role may do what needs another one. */
+/** Whether a role is at least as high as another one. */
 export const atLeast = (role: ProjectRole, needed: ProjectRole): boolean => RANKS.indexOf(role) >= RANKS.indexOf(needed)

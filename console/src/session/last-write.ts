@@ -18,13 +18,13 @@ const READS = ['/api/client/lists/preview', '/api/client/users/search']
 let last: Write | null = null
 let ofSaid: Write | null = null
 
-/** The write that was answered last. Null if it has no form as code: one that sends a file. */
+/** The last write that succeeded. Null if it cannot be shown as code, because it sent a file. */
 export const lastWrite = (): Write | null => last
 
-/** The write that what is said now is about. */
+/** The write that a toast shown now is about. */
 export const writeOfSaid = (): Write | null => ofSaid
 
-/** Runs what follows a write. What it says offers that write as code. */
+/** Runs the function that follows a write. A toast that it shows offers that write as code. */
 export function saying(write: Write | null, run: () => unknown): unknown {
   ofSaid = write
   try {
@@ -34,7 +34,7 @@ export function saying(write: Write | null, run: () => unknown): unknown {
   }
 }
 
-/** The client, with its successful writes kept. What makes one of them safe to repeat, and which version it changes, is left out. */
+/** The client, which also remembers its last successful write, without its headers, such as `Idempotency-Key` and `If-Match`. */
 export function keepingLastWrite(client: Client): Client {
   const kept =
     (method: Write['method']) =>

@@ -7,7 +7,7 @@ type RequestOptions = Parameters<typeof startAuthentication>[0]['optionsJSON']
 
 export type Passkey = { id: number; name: string; created_at: string; used_at: string | null }
 
-/** Has an authenticator make a passkey, and adds it. */
+/** Asks an authenticator to create a passkey, and adds the passkey. */
 export async function addPasskey(name: string, proof: object): Promise<Passkey & { recovery_codes: string[] }> {
   const { options } = await call<{ options: CreationOptions }>('POST', 'profile/passkeys/begin', proof)
   const { id, response } = await startRegistration({ optionsJSON: options })

@@ -38,11 +38,11 @@ function useCurrent(): Current {
   return current
 }
 
-/** The project of the address. */
+/** The project in the URL. */
 export const useProject = (): SessionProject => useCurrent().project
 
-/** The client of the API, for the project of the address. */
+/** The client of the API, for the project in the URL. */
 export const useApi = (): Client => useCurrent().api
 
-/** Whether the member may do what needs this role. What one may not do is not shown. */
+/** Whether the member has this role or a higher one. Actions that a member may not do are not shown. */
 export const useMay = (needed: ProjectRole): boolean => atLeast(useCurrent().project.role, needed)

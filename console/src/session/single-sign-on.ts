@@ -21,6 +21,6 @@ export async function comeBack(query: string): Promise<string> {
   return to
 }
 
-/** Ends the session here and, if it began at the provider, there. Returns where the browser goes. */
+/** Ends the session here and, if it began at the provider, also there. Returns where the browser goes. */
 export const signOut = async (): Promise<string> =>
   (await call<{ url: string | null }>('POST', 'sign-out').catch(() => ({ url: null }))).url ?? '/sign-in'

@@ -21,5 +21,5 @@ export function goInList(by: 1 | -1): void {
 /** Gives the focus to the search of the list. */
 export const goToSearch = (): void => document.querySelector<HTMLElement>('main .search input')?.focus()
 
-/** Presses what edits the object: it has `aria-keyshortcuts`. */
+/** Presses the button that edits the object, which is found by its `aria-keyshortcuts`. */
 export const pressEdit = (): void => document.querySelector<HTMLElement>('main [aria-keyshortcuts="e"]')?.click()

@@ -3,7 +3,9 @@ import type { AnchorHTMLAttributes, MouseEvent } from 'react'
 
 type Props = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> & { to: string }
 
-/** A link of the navigation. Which one is current is said by its parent: a screen below another one belongs to that one’s item. */
+/**
+ * A link of the navigation. The parent decides which link is current, because a screen below another belongs to the item of that screen.
+ */
 export function NavLink({ to, onClick, ...rest }: Props) {
   const navigate = useNavigate()
   const router = useRouter()

@@ -4,7 +4,7 @@ import { useSetTitle } from '../parts/title.ts'
 import { queryClient } from '../session/query-client.ts'
 import { signOut } from '../session/single-sign-on.ts'
 
-/** What a member sees who has no role in any project. */
+/** The page for a member who has no role in any project. */
 export function NoProject() {
   const { t } = useTranslation()
   useSetTitle(t('noProject.title'))

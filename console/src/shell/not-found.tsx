@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 
-/** The page of an address that leads nowhere. */
+/** The page for a URL that does not exist. */
 export function NotFound() {
   const { t } = useTranslation()
   return (

@@ -11,7 +11,7 @@ import { useCommands } from './commands.ts'
 
 const [store, actions] = createSpotlight()
 
-/** Opens the palette, also before it is drawn for the first time. */
+/** Opens the palette, even before it is drawn for the first time. */
 export const showPalette = (): void => actions.open()
 
 const TYPED_MS = 150
@@ -19,7 +19,7 @@ const SEARCHED_FROM = 2
 
 type Choice = { id: string; label: string; about?: string; run: () => void }
 
-/** Screens, commands, projects, users and other objects by what was typed. */
+/** Finds screens, commands, projects, users and other objects by the typed text. */
 export function Palette({ project }: { project: SessionProject }) {
   const { t } = useTranslation()
   const [query, setQuery] = useState('')

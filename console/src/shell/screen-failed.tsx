@@ -5,7 +5,7 @@ import { Failed } from '../parts/failed.tsx'
 const isMissingCode = (error: unknown) =>
   error instanceof Error && /dynamically imported module|importing a module script/i.test(error.message)
 
-/** What stands in place of a screen that failed. */
+/** Shown in place of a screen that failed. */
 export function ScreenFailed({ error, reset }: ErrorComponentProps) {
   return (
     <div className="alone">

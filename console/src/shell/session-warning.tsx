@@ -8,8 +8,8 @@ import { keepSession, useNearEnd } from '../session/end.ts'
 import './session-warning.css'
 
 /**
- * Says some minutes before that the session will end (WCAG 2.2.1). The element that speaks is always there, because screen readers only
- * speak of what changes in one that they know.
+ * Warns that the session will end, some minutes before it does (WCAG 2.2.1). The live region is always on the page, because screen readers
+ * only announce changes in a region that they already know.
  */
 export function SessionWarning() {
   const { t } = useTranslation()

@@ -16,7 +16,7 @@ import { ThemeButton } from './theme-button.tsx'
 
 const isApple = /Mac|iP(?:hone|ad)/.test(navigator.userAgent)
 
-/** Where one is, the palette, help, theme and account. */
+/** The breadcrumb, and the buttons for the palette, help, theme and account. */
 export function TopBar({ project }: { project: SessionProject }) {
   const { t } = useTranslation()
   return (

@@ -39,6 +39,6 @@ export const audit = (site: () => Site) =>
       expect(rows).toHaveLength(102)
       expect(rows[0]).toMatch(/^list\.updated,list,\d+,"Größe, ""100""",.*,API key,API,\d{4}-\d\d-\d\dT[\d:.]+Z$/)
       expect(rows.at(-1)).toMatch(/^list\.created,list,\d+,'=1\+1,/)
-      await page.getByText('102 rows are saved.').waitFor()
+      await page.getByText('102 rows have been saved.').waitFor()
     })
   })

@@ -11,7 +11,7 @@ export const consent = (site: () => Site) =>
       await page.getByRole('button', { name: 'Suppress addresses' }).first().click()
       await page.getByRole('dialog').getByLabel('Email addresses, one per line').fill('lee@example.net\nkim@example.net')
       await page.getByRole('dialog').getByRole('button', { name: 'Suppress 2 addresses' }).click()
-      await page.getByText('2 addresses are suppressed.').waitFor()
+      await page.getByText('2 addresses have been suppressed.').waitFor()
       await page.getByLabel('Search for an address').fill('lee@example.net')
       await page.waitForURL(/q=lee/)
       await page.getByRole('button', { name: 'Lift the suppression of lee@example.net' }).click()
@@ -35,7 +35,7 @@ export const consent = (site: () => Site) =>
       const stored = async () =>
         (await site().api('GET', 'subscriptions')).results.find(({ name }: { name: string }) => name === 'Harvest news')
           .requires_confirmation
-      await page.getByText('Harvest news is changed.').waitFor()
+      await page.getByText('Harvest news has been changed.').waitFor()
       expect(await stored()).toBe(true)
       await page.getByRole('button', { name: 'Undo' }).click()
       await expect.poll(stored).toBe(false)

@@ -59,7 +59,7 @@ export const domains = (site: () => Site) =>
       await page.getByRole('menuitem', { name: 'Delete…' }).click()
       await page.getByLabel('Type shop.bellbird.test to confirm').fill('shop.bellbird.test')
       await page.getByRole('button', { name: 'Delete the domain' }).click()
-      await page.getByText('shop.bellbird.test is deleted.').waitFor()
+      await page.getByText('shop.bellbird.test has been deleted.').waitFor()
       await expect.poll(async () => (await site().api('GET', 'domains')).results).toEqual([])
     })
   })

@@ -100,7 +100,7 @@ const versions = (site: () => Site) =>
     await difference.getByText('Second', { exact: true }).waitFor()
     await expectNoFaults(page)
     await card.getByRole('button', { name: 'Restore version 1' }).click()
-    await card.getByText('It is the same as the current content.').waitFor()
+    await card.getByText('This version is the same as the current content.').waitFor()
     await saved(page)
     expect((await site().api('GET', path)).data.subject).toBe('First')
   })

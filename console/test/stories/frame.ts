@@ -107,7 +107,7 @@ export const frame = (site: () => Site) =>
       expect(reply.headers.get('cache-control')).toBe('no-store')
       const html = await reply.text()
       expect(html).not.toContain('__NONCE__')
-      const [, script] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(html) ?? []
+      const [, script] = /src="(\/console\/assets\/start-[^"]+\.js)"/.exec(html) ?? []
       const file = await fetch(`${site().url}${script}`, { headers: { 'accept-encoding': 'br' } })
       expect([file.headers.get('cache-control'), file.headers.get('content-encoding')]).toEqual([
         'public, max-age=31536000, immutable',

@@ -182,7 +182,7 @@ const byHand = (site: () => Site) =>
       await page.getByLabel('Event name').fill('purchase')
       await page.getByLabel('Within days').fill('14')
       await page.getByRole('button', { name: 'Save the settings' }).click()
-      await page.getByText('The settings are saved.').waitFor()
+      await page.getByText('The settings have been saved.').waitFor()
       const settings = { max_entries_per_day: 3, goals: [{ name: 'Bought', event_name: 'purchase', within_days: 14 }] }
       expect(await api('GET', `journeys/${id}`)).toMatchObject({ settings })
 

@@ -12,12 +12,12 @@ export const listIndex = (site: () => Site) =>
         await page.getByRole('button', { name: 'More about Winter' }).click()
         await page.getByRole('menuitem', { name: 'Archive the list…' }).click()
         await page.getByRole('dialog').getByRole('button', { name: 'Archive the list' }).click()
-        await page.getByText('Winter is archived.').waitFor()
+        await page.getByText('Winter has been archived.').waitFor()
       }
       await archive()
       expect((await site().api('GET', 'lists?archived=true')).results).toMatchObject([{ id }])
       await page.getByRole('button', { name: 'Undo' }).click()
-      await page.getByText('Winter is restored.').waitFor()
+      await page.getByText('Winter has been restored.').waitFor()
       await page.getByRole('link', { name: 'Winter' }).click()
       await archive()
       await page.getByRole('button', { name: 'Archived' }).click()
@@ -34,7 +34,7 @@ export const listIndex = (site: () => Site) =>
         await site().api('DELETE', `${kind}/${made.id}`)
         await page.goto(`/p/1/${kind}?show=archived`)
         await page.getByRole('button', { name: 'Restore Frost' }).click()
-        await page.getByText('Frost is restored.').waitFor()
+        await page.getByText('Frost has been restored.').waitFor()
         expect((await site().api('GET', `${kind}?q=Frost`)).results).toMatchObject([{ id: made.id }])
         await site().api('DELETE', `${kind}/${made.id}`)
       }

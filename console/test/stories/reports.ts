@@ -68,7 +68,7 @@ export const reports = (site: () => Site) =>
       await page.goBack()
       await page.getByRole('button', { name: 'Archive… campaign Autumn' }).click()
       await page.getByRole('button', { name: 'Archive the campaign' }).click()
-      await page.getByText('Autumn is archived.').waitFor()
+      await page.getByText('Autumn has been archived.').waitFor()
       expect((await site().api('GET', 'templates?q=mushrooms')).results).toEqual([])
       await page.getByRole('button', { name: 'Undo' }).click()
       await page.getByRole('link', { name: 'Mushrooms are back' }).waitFor()

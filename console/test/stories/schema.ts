@@ -42,7 +42,7 @@ export const schema = (site: () => Site) =>
       const { page } = opened
       const readers = page.getByLabel(/^Who can read /).first()
       await readers.selectOption('No one')
-      await page.getByText(/^Who can read .+ is saved\.$/).waitFor()
+      await page.getByText(/^Read access to .+ has been saved\.$/).waitFor()
       const [{ key }] = (await site().api('GET', 'attributes')).results.filter(({ hidden }: { hidden: boolean }) => hidden)
       await page.reload()
       const ofKey = page.getByLabel(`Who can read ${key}`)

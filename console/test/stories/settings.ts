@@ -62,8 +62,8 @@ export const settings = (site: () => Site) =>
       await page.getByRole('option', { name: 'Australia/Perth' }).click()
       await page.getByLabel('Test recipients, one per line').fill('@example.com\n\n+61412345678 ')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('The settings are saved.').waitFor()
-      const code = await copiedRequest(page, page.getByRole('alert').filter({ hasText: 'The settings are saved.' }))
+      await page.getByText('The settings have been saved.').waitFor()
+      const code = await copiedRequest(page, page.getByRole('alert').filter({ hasText: 'The settings have been saved.' }))
       expect(code).toContain('"timezone": "Australia/Perth"')
       const { link_wrap_email, timezone, test_recipients } = await stored()
       expect([link_wrap_email, timezone, test_recipients]).toEqual([true, 'Australia/Perth', ['@example.com', '+61412345678']])
@@ -83,7 +83,7 @@ export const settings = (site: () => Site) =>
       await page.getByRole('button', { name: 'Add a cap' }).click()
       await page.getByLabel('Maximum messages').fill('5')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('The settings are saved.').waitFor()
+      await page.getByText('The settings have been saved.').waitFor()
       expect(await site().api('GET', 'sending-policy')).toEqual({
         quiet_hours: { channels: ['text', 'push'], from: '22:30', to: '08:00' },
         caps: [{ channels: ['email'], max: 5, window_hours: 168 }],
@@ -121,7 +121,7 @@ export const settings = (site: () => Site) =>
       await page.getByRole('option', { name: 'German' }).click()
       await frame.getByRole('button', { name: /speichern/i }).waitFor()
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('The theme is saved.').waitFor()
+      await page.getByText('The theme has been saved.').waitFor()
       expect((await site().api('GET', 'page-theme')).brand_name).toBe('Bellbird & Co')
       await page.getByRole('button', { name: 'Undo' }).click()
       await expect.poll(async () => (await site().api('GET', 'page-theme')).brand_name).toBe(null)
@@ -149,7 +149,7 @@ export const deletion = (site: () => Site) =>
       expect(await remove.isDisabled()).toBe(true)
       await dialog.getByRole('textbox').fill('Old shop')
       await remove.click()
-      await page.getByText('Old shop is deleted.').waitFor()
+      await page.getByText('Old shop has been deleted.').waitFor()
       await page.waitForURL(/\/p\/1$/)
       expect((await page.request.get(`${site().url}/api/client/projects/${id}`)).status()).toBe(404)
       expect((await page.request.get(`${site().url}/api/client/projects/1`)).status()).toBe(200)

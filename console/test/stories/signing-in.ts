@@ -48,7 +48,7 @@ export const signingIn = (site: () => Site) =>
       await dialog.waitFor({ state: 'hidden' })
       expect(await page.getByLabel('Custom attributes, as JSON').inputValue()).toContain('enterprise')
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('The attributes are saved.').waitFor()
+      await page.getByText('The attributes have been saved.').waitFor()
       expect((await site().api('GET', 'users/sample-1')).data.plan).toBe('enterprise')
       await context.close()
     })

@@ -44,7 +44,7 @@ export const templateFields = (site: () => Site) =>
       await files.getByRole('button', { name: 'Delete dot.png' }).click()
       await page.getByRole('button', { name: 'Delete the file' }).click()
       await expect.poll(async () => (await site().api('GET', `campaigns/${id}/templates/en/attachments`)).results).toEqual([])
-      await page.getByText('dot.png is deleted.').waitFor()
+      await page.getByText('dot.png has been deleted.').waitFor()
     })
 
     test('of a text message is measured for users, and costs what the provider says', async () => {
@@ -53,7 +53,7 @@ export const templateFields = (site: () => Site) =>
       await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=content`)
       const { page } = opened
       const card = page.getByRole('region', { name: 'Length and cost' })
-      await card.getByText(/^Measured for \d+ users? who would get it/).waitFor()
+      await card.getByText(/^Measured for \d+ users? who would get the message/).waitFor()
       await card.getByText('The provider has no price for an SMS segment.').waitFor()
       // What is typed is measured before it is saved.
       await page.getByLabel('Message', { exact: true }).fill(`Hello ${'x'.repeat(400)}`)
@@ -63,7 +63,7 @@ export const templateFields = (site: () => Site) =>
       await page.getByRole('switch', { name: 'Price of an SMS segment' }).click()
       await page.getByLabel('Currency').fill('eur')
       await page.getByRole('button', { name: 'Save the settings' }).click()
-      await page.getByText('Texts is changed.').waitFor()
+      await page.getByText('Texts has been changed.').waitFor()
       await page.goto(`/p/1/campaigns/${id}/edit?step=review`)
       await card.getByText('EUR').waitFor()
       await site().api('DELETE', `providers/${provider.id}`)

@@ -26,8 +26,8 @@ export const tools = (site: () => Site) =>
       await using opened = await memberPage(site(), '/p/1/tools')
       const { page } = opened
       await page.getByLabel('Number of users').fill('7')
-      await page.getByRole('button', { name: 'Make 7 users' }).click()
-      await page.getByText('7 users are added.').waitFor()
+      await page.getByRole('button', { name: 'Create 7 users' }).click()
+      await page.getByText('7 users have been created.').waitFor()
       const made = async () =>
         (await site().api('GET', 'users?limit=100')).results.filter(({ data }: { data: { is_sample?: boolean } }) => data.is_sample)
       await expect.poll(async () => (await made()).length).toBe(7)

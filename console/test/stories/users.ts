@@ -141,7 +141,7 @@ export const users = (site: () => Site) =>
       await using opened = await memberPage(site(), '/p/1/users/sample-3')
       const { page } = opened
       await page.getByRole('heading', { name: 'In-app messages' }).waitFor()
-      for (const text of ['From Ethiopia', 'not seen', 'Not subscribed to any type of this channel.']) await page.getByText(text).waitFor()
+      for (const text of ['From Ethiopia', 'not seen', 'Not subscribed to any type on this channel.']) await page.getByText(text).waitFor()
       // What was sent names its campaign, and leads to it.
       await page.locator('.timeline').getByRole('link', { name: 'Beans', exact: true }).waitFor()
     })

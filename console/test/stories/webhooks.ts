@@ -41,6 +41,8 @@ export const webhooks = (site: () => Site) =>
       await page.getByRole('link', { name: 'Webhooks', exact: true }).first().click()
       const row = page.getByRole('row').filter({ hasText: 'Warehouse' })
       await row.getByText('0 % of 1').waitFor()
-      await row.getByRole('img', { name: /^Attempts failed in 1 of 1 hours\. The worst hour began at .+: 0% succeeded\.$/ }).waitFor()
+      await row
+        .getByRole('img', { name: /^Some attempts failed in 1 of 1 hours with attempts\. The worst hour began at .+: 0% succeeded\.$/ })
+        .waitFor()
     })
   })

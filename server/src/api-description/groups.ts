@@ -16,7 +16,7 @@ export const GROUPS: Record<string, string> = {
   Campaigns: 'A blast is sent once to the users of its lists; a trigger campaign is sent to a user when an event matches.',
   Templates: 'The templates of all campaigns in one list.',
   Journeys:
-    'Graphs of steps that users move through. Users enter through an event, a list, a schedule or a request, wait, get messages, and leave.',
+    'Graphs of steps that users move through. Users enter through an event, a list, a schedule or a request. They then wait, get messages and leave.',
   Activity: 'Activity of users, for programs that poll instead of receiving webhooks.',
   Overview: 'The state of a project at a glance: problems, sends in progress, and the last seven days.',
   Reports: 'Message results by day, channel and campaign.',
@@ -30,10 +30,10 @@ export const GROUPS: Record<string, string> = {
   Providers: 'Accounts with the services that send messages, such as an SMTP relay.',
   Domains: 'Sending domains, and the domains of links in messages.',
   'Mail-queue': 'The queue of email that this server delivers itself, and its pauses.',
-  'Mail-site-days': 'Bounces and complaints of mail sites by day.',
+  'Mail-site-days': 'Bounces and complaints by mail site and day.',
   'Tls-results': 'How many deliveries used TLS, and why the others did not.',
   'Mail-sites': 'The mail sites that email is delivered to, with their limits and states.',
   Webhooks: 'Your endpoints, which receive signed events about messages.',
-  Utilities: 'Test data, sentiment, phone numbers, SPF records and TCP connections. Their bodies are forms.',
-  'Webhook events': 'The requests that webhook endpoints get, one kind for each event type.',
+  Utilities: 'Tools for test data, sentiment, phone numbers, SPF records and TCP connections. Request bodies are form data.',
+  'Webhook events': 'The requests that Carillon sends to webhook endpoints, with one entry for each event type.',
 }

@@ -30,7 +30,7 @@ const webhookOf = ({ type, summary, data, sample }: Kind): Webhook => ({
       project_id: IdOf({ description: 'Id of the project.' }),
       api_version: Type.String({ enum: [...VERSIONS], description: 'The API version that the payload follows.' }),
       test: Type.Optional(Type.Literal(true, { description: 'Present in test events, whose data is a sample.' })),
-      data: { ...data, description: 'What happened. Members that are not required are present if they are known.' } as TSchema,
+      data: { ...data, description: 'What happened. Optional members are present only if their values are known.' } as TSchema,
     },
     { additionalProperties: true },
   ),

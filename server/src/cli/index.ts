@@ -65,13 +65,13 @@ const commands: Record<string, Command> = {
   replay: later('<webhook id>', 'Deliver past events to a webhook endpoint again.', OPTIONS.replay, () => import('./replay.ts')),
   inbound: later(
     '[recipient...]',
-    'Read an email with a bounce or a complaint from standard input, for mail servers.',
+    'Read an email with a bounce or a complaint from standard input. For use by mail servers.',
     OPTIONS.none,
     () => import('./inbound.ts'),
   ),
   'import-from': later(
     '<product> <users|suppressions|template> <file>',
-    'Import an export file of customerio, braze, mailchimp or listmonk.',
+    'Import a file that was exported from customerio, braze, mailchimp or listmonk.',
     OPTIONS.importFrom,
     () => import('./import-from/command.ts'),
   ),
@@ -89,7 +89,12 @@ const commands: Record<string, Command> = {
     OPTIONS.json,
     () => import('./config-check.ts'),
   ),
-  doctor: later('', 'Check Node, configuration, data directory, database and backlog.', OPTIONS.json, () => import('./doctor.ts')),
+  doctor: later(
+    '',
+    'Check Node, the configuration, the data directory, the database and the backlog.',
+    OPTIONS.json,
+    () => import('./doctor.ts'),
+  ),
   version,
   help,
 }

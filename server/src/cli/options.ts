@@ -24,7 +24,7 @@ export const OPTIONS = {
     reset: {
       type: 'string',
       value: 'EMAIL',
-      description: 'Print a link for this member to set a new password; it removes the second factor.',
+      description: 'Remove the second factors of the member with this email address, and print a link to set a new password.',
     },
   },
   listen: {
@@ -37,14 +37,26 @@ export const OPTIONS = {
   },
   importFrom: {
     ...server,
-    id: { type: 'string', value: 'HEADER', description: 'The column with your id. Default: the id of the product.' },
+    id: {
+      type: 'string',
+      value: 'HEADER',
+      description: 'The column that contains the external ids of users. Default: the id column of the product.',
+    },
     list: { type: 'string', value: 'ID', description: 'A static list that the users are added to.' },
-    subscription: { type: 'string', value: 'ID', description: 'The subscription type whose states are in the export.' },
-    topics: { type: 'string', value: 'TOPIC=ID,…', default: '', description: 'The subscription type of each topic.' },
+    subscription: { type: 'string', value: 'ID', description: 'The subscription type that the subscription states in the export are for.' },
+    topics: { type: 'string', value: 'TOPIC=ID,…', default: '', description: 'The id of the subscription type for each topic.' },
     types: { type: 'string', value: 'COLUMN=TYPE,…', default: '', description: 'The types of columns: text, number, boolean or date.' },
     reason: { type: 'string', value: 'REASON', description: 'The reason for suppressing the addresses in a file of suppressions.' },
-    name: { type: 'string', value: 'NAME', description: 'The name of the campaign of a template.' },
-    subject: { type: 'string', value: 'SUBJECT', description: 'The subject of a template.' },
+    name: {
+      type: 'string',
+      value: 'NAME',
+      description: 'The name of the campaign to create for a template. Default: the name in the file, if it has one.',
+    },
+    subject: {
+      type: 'string',
+      value: 'SUBJECT',
+      description: 'The subject of a template. Default: the subject in the file, if it has one.',
+    },
     locale: { type: 'string', value: 'LOCALE', default: 'en', description: 'The locale of a template. Default: en.' },
     'dry-run': { type: 'boolean', default: false, description: 'Read the file and send nothing.' },
   },
@@ -62,7 +74,7 @@ export const OPTIONS = {
     json,
   },
   seed: {
-    users: { type: 'string', value: 'N', default: '200', description: 'How many users. Default: 200.' },
+    users: { type: 'string', value: 'N', default: '200', description: 'The number of users. Default: 200.' },
     seed: { type: 'string', value: 'N', default: '1', description: 'The seed: the same seed gives the same data. Default: 1.' },
     ...server,
   },

@@ -19,7 +19,9 @@ export const run: Command['run'] = async (args, env) => {
   const manifest = (await readManifest(folder)) as { database: DatabaseBackup; secrets_keys: string[] }
   const known = new Set(config.SECRETS_KEY.map(fingerprint))
   if (manifest.secrets_keys.some((key) => !known.has(key)))
-    throw new CommandError('SECRETS_KEY lacks a key that the secrets of the backed-up server need. Add it at the end.')
+    throw new CommandError(
+      'SECRETS_KEY does not contain a key that is needed to decrypt the secrets in the backup. Add that key at the end of SECRETS_KEY.',
+    )
   await checkBackup(manifest.database, folder)
   await openEmpty(dataDir, 'DATA_DIR')
   const foreign = await withDatabase(config, (url) => restoreDatabase(url, manifest.database, folder, createLog(config.LOG_LEVEL)))

@@ -102,7 +102,7 @@ function tokenHeader({ security }: Operation, { userToken: { name = '', descript
 function bodyPart({ requestBody }: Operation, resolve: Resolve): Html | false {
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
   if (!requestBody || !media) return false
-  const name = type === 'application/json' ? 'JSON' : type === 'text/csv' ? 'CSV, of any size' : 'form'
+  const name = type === 'application/json' ? 'JSON' : type === 'text/csv' ? 'CSV, up to 2 GiB by default' : 'form'
   return html`<h4>Body <span>${name}${!requestBody.required && ', optional'}</span></h4>${fieldsOf(media.schema, { resolve, of: 'request' })}`
 }
 

@@ -72,12 +72,14 @@ export const Page = <S extends TSchema>(item: S) =>
 
 /** The query of a deletion that live journeys stop (D-JRN-12). */
 export const ForceQuery = Exact({
-  force: Type.Optional(OneOf(['true', 'false'], { description: 'Whether to archive it even if live journeys use it. Default: `false`.' })),
+  force: Type.Optional(
+    OneOf(['true', 'false'], { description: 'Whether to archive the object even if live journeys use it. Default: `false`.' }),
+  ),
 })
 
 /** The query of a list of objects that can be archived. */
 export const ArchivedQuery = Exact({
-  archived: Type.Optional(OneOf(['true', 'false'], { description: 'With `true`, only archived ones are listed. Default: `false`.' })),
+  archived: Type.Optional(OneOf(['true', 'false'], { description: 'With `true`, only archived objects are listed. Default: `false`.' })),
 })
 export type ArchivedQuery = Static<typeof ArchivedQuery>
 

@@ -26,7 +26,7 @@ export function parseTime(text: string): Date | null {
   return year >= YEAR_MIN && year <= YEAR_MAX ? instant : null
 }
 
-/** The same for dates in data, rules and imports, which may be in the years 1 to 9999. */
+/** The instant of a date in data, rules and imports, or null. It is read as by `parseTime`, but may be in the years 1 to 9999. */
 export function parseDate(text: string): Date | null {
   const groups = TIME.exec(text)?.groups
   if (!groups) return null

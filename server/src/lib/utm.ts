@@ -5,7 +5,7 @@ export type Utm = { source: string; medium: string; campaign: string; term?: str
 
 const NAMES = ['source', 'medium', 'campaign', 'term', 'content'] as const
 
-/** A web address with the parameters, except those that it has. Other addresses stay as they are. */
+/** A web address with the parameters, except those that it has already. Other addresses stay as they are. */
 export function withUtm(url: string, utm: Utm): string {
   if (!/^https?:/i.test(url)) return url
   const hash = url.indexOf('#')

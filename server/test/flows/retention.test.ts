@@ -51,7 +51,7 @@ describe('old messages', () => {
     expect(gone.status).toBe(404)
     expect(gone.body.error).toMatchObject({ code: 'resource_missing', message: expect.stringContaining('have been deleted') })
     expect((await w.get(`${pathOf(blast)}/recipients/ana/explain`)).body.summary).toMatch(
-      /^The campaign was sent at \S+\. Messages that ended before \S+ have been deleted, so it is no longer known whether the user got one\.$/,
+      /^The campaign was sent at \S+\. Messages that reached a final state before \S+ have been deleted, so it is no longer known whether the user got one\.$/,
     )
     const other = (await w.other()).keys.secret
     expect((await w.get(`${MESSAGES}/${id}`, { key: other })).body.error.message).not.toContain('deleted')

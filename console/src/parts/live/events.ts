@@ -2,7 +2,10 @@
 
 export type LiveEvent = { event: string; data: unknown }
 
-/** The whole events of a text, and the rest, which is the beginning of one. Comments, which only show that the connection works, are none. */
+/**
+ * The complete events of a text, and the rest, which is the beginning of another event. Comments, which only show that the connection
+ * works, are left out.
+ */
 export function eventsIn(text: string): { events: LiveEvent[]; rest: string } {
   const blocks = text.split('\n\n')
   const rest = blocks.pop() ?? ''

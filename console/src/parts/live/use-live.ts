@@ -38,8 +38,8 @@ async function* textOf({ body }: Response): AsyncGenerator<string> {
 }
 
 /**
- * Watches a topic of the project, if there is one. Returns whether its changes arrive; until they do, and where they cannot, read again
- * every few seconds.
+ * Watches a topic of the project, if there is one. Returns whether its changes arrive. While it returns false, the caller reads again every
+ * few seconds.
  */
 export function useLive<T>(topic: string | null, onState: (state: T) => void): boolean {
   const { id } = useProject()
@@ -52,7 +52,7 @@ export function useLive<T>(topic: string | null, onState: (state: T) => void): b
   return useSyncExternalStore(connection.onChange, () => topic !== null && connection.isLive(topic))
 }
 
-/** Reads again what begins with a path when a topic changes. Returns whether its changes arrive. */
+/** When a topic changes, reads again everything whose path begins with this one. Returns whether its changes arrive. */
 export function useLiveReads(topic: string | null, path: string): boolean {
   const { id } = useProject()
   const client = useQueryClient()

@@ -66,7 +66,7 @@ export function blankCondition(kind: string, meta: Meta): Draft {
   return { ...Object.fromEntries(required), ...(operator !== undefined && { [operator]: '' }) }
 }
 
-/** Whether every value is there, so that the API can be asked. */
+/** Whether every value is filled in, so that the rule can be sent to the API. */
 export function isComplete(value: unknown): boolean {
   if (value === '' || value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0 && value.every(isComplete)

@@ -12,7 +12,10 @@ type Props<T> = {
   onCancel: () => void
 }
 
-/** Asks for the password before what a thief of an open session must not do. Members without one confirm only; the server wants a fresh sign-in of them. */
+/**
+ * Asks for the password before an action that a thief of an open session must not be able to do. Members without a password only confirm;
+ * the server requires that they have signed in recently.
+ */
 export function PasswordProof<T>({ action, prove, onDone, onCancel }: Props<T>) {
   const { t } = useTranslation('account')
   const [password, setPassword] = useState('')

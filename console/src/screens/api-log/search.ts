@@ -17,7 +17,7 @@ export type Filters = {
 /** The address of the log: the filters, the page, and the request that is open beside it. */
 export type LogSearch = Filters & Paging & { request?: number }
 
-/** Reads the address. An id without its kind would be refused by the API. */
+/** Reads the search parameters of the URL. An id without its kind is left out, because the API would refuse it. */
 export function logSearchOf(search: Record<string, unknown>): LogSearch {
   const status = RESULTS.find((name) => name === search.status)
   const method = METHODS.find((name) => name === search.method)

@@ -6,11 +6,11 @@ export type Logged = components['schemas']['LoggedRequest']
 /** Stands for what the log does not keep, in code that is copied. */
 const TO_FILL_IN = 'FILL-IN'
 
-/** The path of a request. What was not kept of it has its name. */
+/** The path of a request. A parameter whose value was not kept is shown by its name. */
 export const pathOf = ({ route, params }: Pick<Logged, 'route' | 'params'>): string =>
   route.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole))
 
-/** The request to run again. Where the log kept no value there is a text to replace. */
+/** The request to run again. Where the log kept no value, there is a placeholder to replace. */
 export function againOf({ method, route, params, query, body }: Logged): ShownRequest {
   const names = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
   return {

@@ -19,7 +19,7 @@ const PATH = '/api/client/audit'
 /** Where the focus returns when the drawer closes. */
 const linkId = (id: number) => `entry-${id}`
 
-/** Who changed what of the configuration, and when. */
+/** Who changed what in the configuration, and when. */
 export function AuditLog() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/audit' })

@@ -5,7 +5,7 @@ import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 
-/** Has the server compute the hashes of all entries again. */
+/** Lets the server compute the hashes of all entries again, to check them. */
 export function CheckChain() {
   const { t } = useTranslation('audit')
   const [isOpen, setOpen] = useState(false)

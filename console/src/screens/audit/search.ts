@@ -43,7 +43,7 @@ export type Filters = {
 /** The address of the log: the filters, the page, and the entry that is open beside it. */
 export type AuditSearch = Filters & Paging & { entry?: number }
 
-/** Reads the address. An id without its kind would be refused by the API. */
+/** Reads the search parameters of the URL. An id without its kind is left out, because the API would refuse it. */
 export function auditSearchOf(search: Record<string, unknown>): AuditSearch {
   const actor_type = ACTORS.find((name) => name === search.actor_type)
   const via = WAYS.find((name) => name === search.via)

@@ -30,7 +30,7 @@ function useLatest() {
 
 type Props = { month: string | undefined; onMonth: (month: string | undefined) => void; onList: () => void }
 
-/** A month of campaigns: those that begin on each day, and those that began on it. */
+/** A calendar month with the campaigns that begin, or began, on each day. */
 export function Calendar({ month, onMonth, onList }: Props) {
   const { t, i18n } = useTranslation('campaigns')
   const { timezone } = useProject()

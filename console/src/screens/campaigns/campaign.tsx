@@ -26,7 +26,7 @@ const route = getRouteApi('/member/p/$project/campaigns/$campaignId')
 /** Campaigns in these states change by themselves. */
 const MOVING = new Set(['scheduled', 'loading', 'running', 'aborting'])
 
-/** A campaign: how far it is, what it may still do, and every recipient. */
+/** A campaign: its progress, the actions that it still allows, and every recipient. */
 export function CampaignPage() {
   const { campaignId } = route.useParams()
   const { user } = route.useSearch()

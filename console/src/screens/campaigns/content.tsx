@@ -12,7 +12,7 @@ import { CAMPAIGN } from './search.ts'
 
 const route = getRouteApi('/member/p/$project/campaigns/$campaignId/content')
 
-/** The content of a campaign that is no longer a draft. A change is in every message that is rendered after it. */
+/** The content of a campaign that is no longer a draft. A change applies to every message that is rendered after it. */
 export function ContentPage() {
   const { t } = useTranslation('campaigns')
   const { project, campaignId } = route.useParams()

@@ -13,7 +13,7 @@ const ABORTABLE = new Set(['scheduled', 'loading', 'running', 'aborting'])
 const UNDO_MS = 60_000
 const TICK_MS = 500
 
-/** What the campaign may still do: each button beside its consequence. */
+/** The actions that the campaign still allows: each button beside its consequence. */
 export function Controls({ campaign }: { campaign: Campaign }) {
   const mayPublish = useMay('publisher')
   const { state, is_direct: isDirect = false } = campaign

@@ -22,7 +22,7 @@ const EXPLAIN = '/api/client/campaigns/{campaignId}/recipients/{userId}/explain'
 type Explained = components['schemas']['CampaignRecipientExplainReply']
 type Gate = { id: string; title: string; about?: string; is: 'passed' | 'failed' | 'open' }
 
-/** Why a user gets the campaign or does not, and the message as the user gets it. It stands beside the recipients. */
+/** Why a user gets the campaign or does not, and the message as the user gets it. It is shown beside the recipients. */
 export function RecipientDrawer({ campaign, userId }: { campaign: Campaign; userId: string }) {
   const { t } = useTranslation('campaigns')
   const project = useProject()

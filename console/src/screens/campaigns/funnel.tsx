@@ -14,7 +14,7 @@ export type Preflight = components['schemas']['CampaignPreflightReply']
 
 type Wanted = { campaignId: number; version: string; isReady: boolean }
 
-/** Has the server render the message of every user in the audience, without sending any, and follows it. */
+/** Has the server render the message of every user in the audience, without sending any, and follows its progress. */
 export function usePreflight({ campaignId, version, isReady }: Wanted): { preflight: Preflight | undefined; error: CarillonError | null } {
   const api = useApi()
   const { id } = useProject()

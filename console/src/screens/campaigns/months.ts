@@ -5,7 +5,7 @@ import type { Campaign } from './search.ts'
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const WEEK_DAYS = 7
 
-/** The month of an address. */
+/** The month in a URL. */
 export const monthOf = (value: unknown): string | undefined => (typeof value === 'string' && MONTH.test(value) ? value : undefined)
 
 /** The month that is this many months later. */

@@ -15,7 +15,9 @@ const PATH = '/api/client/campaigns/{campaignId}/text-sizes'
 type Sizes = components['schemas']['TextSizes']
 type Input = components['schemas']['CampaignTextSizeInput']
 
-/** How long a text message is for users who would get it, and what it costs. Without a template, that of the stored ones. */
+/**
+ * How long a text message is for users who would get it, and what it costs. Without a template in `input`, the stored ones are measured.
+ */
 export function TextSizes({ campaignId, input, version }: { campaignId: number; input: Input; version?: string }) {
   const { t } = useTranslation('campaigns')
   const api = useApi()

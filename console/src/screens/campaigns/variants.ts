@@ -7,7 +7,7 @@ type Report = Pick<Reply<'/api/client/campaigns/{campaignId}/delivery', 'get'>, 
 /** The first variant is A. */
 export const letterOf = (index: number): Letter => String.fromCharCode('A'.charCodeAt(0) + index) as Letter
 
-/** The variant of an address, if the campaign has it. */
+/** The variant in a URL, if the campaign has it. */
 export const variantIn = (variants: unknown[], letter: string | undefined): string | undefined =>
   variants.some((_, index) => letterOf(index) === letter) ? letter : undefined
 

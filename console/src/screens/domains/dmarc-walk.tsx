@@ -4,7 +4,10 @@ import type { Domain } from './search.ts'
 
 const STEPS = ['none', 'quarantine', 'reject'] as const
 
-/** How far a domain has come with its policy: where it is, what comes next and when, and who gets the reports of receivers. */
+/**
+ * How far a domain has come with its DMARC policy: the current stage, the next one and when it is due, and who gets the reports of
+ * receivers.
+ */
 export function DmarcWalk({ dmarc }: { dmarc: NonNullable<NonNullable<Domain['sending']>['dmarc']> }) {
   const { t } = useTranslation('domains')
   const { policy, is_inherited, reports_to } = dmarc

@@ -12,7 +12,7 @@ import { DOMAIN, DOMAINS, type Domain, nameOf } from './search.ts'
 
 type Open = 'default' | 'rotate' | 'delete' | null
 
-/** What an admin does with a domain now and then, and the request behind it as code. */
+/** The menu with actions that admins rarely use on a domain, and with the request behind the domain as code. */
 export function DomainMenu({ domain }: { domain: Domain }) {
   const { t } = useTranslation('domains')
   const mayChange = useMay('admin')

@@ -16,7 +16,7 @@ const SIDES = [
   ['links', ['tracking', 'ownership']],
 ] as const
 
-/** The records to publish: expected beside found, each to be copied. */
+/** The records to publish: the expected values beside those found, each with a button that copies it. */
 export function Records({ domain }: { domain: Domain }) {
   const { t } = useTranslation('domains')
   return (

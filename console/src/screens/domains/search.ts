@@ -12,7 +12,7 @@ export const ZONE_FILE = '/api/client/domains/{domainId}/zone-file'
 export const VIEWS = ['records', 'warm-up'] as const
 export type View = (typeof VIEWS)[number]
 
-/** What a domain is known by: the domain of senders, if it has one. */
+/** The name of a domain: the sending domain, if it has one, otherwise the host of links. */
 export const nameOf = ({ host, sending }: Domain): string => sending?.domain ?? host
 
 /** The state of one side of a domain, in a word of the API. */

@@ -5,7 +5,7 @@ import { Card } from '../../parts/page.tsx'
 import { Time } from '../../parts/time.tsx'
 import { type Domain, stateOf } from './search.ts'
 
-/** What the domain is used for now, and what is in the way. */
+/** What the domain is used for now, and the problems that prevent a use. */
 export function State({ domain: { host, is_verified, is_default, problem, sending, checked_at } }: { domain: Domain }) {
   const { t } = useTranslation('domains')
   return (

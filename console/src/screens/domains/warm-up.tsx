@@ -17,7 +17,7 @@ type Input = components['schemas']['DomainWarmUpInput']
 
 const isMissing = (status: number | undefined) => status === 404
 
-/** The warm-up plan of a domain, and how far each mail site is. */
+/** The warm-up plan of a domain, and the progress for each mail site. */
 export function WarmUp({ domainId }: { domainId: number }) {
   const { t } = useTranslation('domains')
   const mayChange = useMay('admin')

@@ -81,7 +81,7 @@ function useSteps(): Step[] | undefined {
   ]
 }
 
-/** What is left to set up, with the state of each step and the ways to do the next one. Nothing once all is done. */
+/** What is left to set up, with the state of each step and the ways to do the next one. Shows nothing once everything is done. */
 export function Checklist() {
   const { t } = useTranslation('home')
   const steps = useSteps()

@@ -7,7 +7,7 @@ import { useCampaigns } from './sending.tsx'
 
 const SHOWN_MAX = 5
 
-/** The campaigns that were begun and not launched, changed last first, each with the way back into it. */
+/** The campaigns that were begun and not launched, most recently changed first, each with a link that continues it. */
 export function Drafts() {
   const { t } = useTranslation('home')
   const project = String(useProject().id)

@@ -7,7 +7,7 @@ import type { Problem } from './overview.ts'
 
 const ICONS: Record<Problem['tone'], Icon> = { bad: IconX, warn: IconAlertTriangle }
 
-/** The problems with the way to each. */
+/** The problems, each with a link to where it can be solved. */
 export function Problems({ problems }: { problems: Problem[] }) {
   const { t } = useTranslation('home')
   return (

@@ -13,7 +13,7 @@ const SHARES = ['delivered', 'opened', 'clicked', 'bounced'] as const satisfies 
 /** On a narrow screen there is room for one share. */
 const widthOf = (figure: Figure) => (figure === 'delivered' ? 'num' : 'num hide-s')
 
-/** What each channel did within seven days, beside the seven days before. */
+/** The results of each channel in seven days, compared with the seven days before. */
 export function Week({ channels }: { channels: Channel[] }) {
   const { t } = useTranslation('home')
   const project = String(useProject().id)

@@ -28,7 +28,7 @@ const SHOWN_MAX = 20
 /** Whether the server still works on an import. */
 export const isBusy = ({ state }: Pick<Import, 'state'>): boolean => ['queued', 'running', 'undoing'].includes(state)
 
-/** An import, as it is while it is going on. */
+/** An import, kept up to date while it is running. */
 export function useImport(listId: number, importId: number) {
   const { id } = useProject()
   const client = useQueryClient()
@@ -152,7 +152,7 @@ function Actions({ listId, of, name }: { listId: number; of: Import; name: strin
   )
 }
 
-/** The refused rows with the reason of each, and the whole file of them. */
+/** The refused rows with the reason for each, and a file with all of them. */
 export function Refused({ listId, importId }: { listId: number; importId: number }) {
   const { t } = useTranslation('imports')
   const api = useApi()

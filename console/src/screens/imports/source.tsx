@@ -18,7 +18,7 @@ type Props = {
   children: ReactNode
 }
 
-/** The list, the file, and what is done besides. */
+/** The fields of a new import: the list, the file and the options. */
 export function Source({ listId, onList, file, onFile, options, onOptions, children }: Props) {
   const { t } = useTranslation('imports')
   const { data: types } = useRead('/api/client/subscriptions', { query: { limit: 100 } })

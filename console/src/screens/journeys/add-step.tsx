@@ -21,7 +21,7 @@ type Props = {
 /** The kinds that begin something: no way leads to them. */
 const ROOTS = ['entrance', 'exit']
 
-/** Chooses the kind of a new step, by what it is called here or elsewhere. */
+/** Chooses the kind of a new step, by its name here or in other products. */
 export function AddStep({ editing, adding, onDone }: Props) {
   const { t } = useTranslation('journeys')
   const [typed, setTyped] = useState('')

@@ -7,7 +7,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { useProject } from '../../session/project.tsx'
 import { JOURNEYS } from './search.ts'
 
-/** A new journey has a name, and is then drawn. */
+/** Creates a journey with a name. Its steps are added afterwards. */
 export function CreateJourney({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)

@@ -67,7 +67,7 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
 
 const copiesKey = (project: number) => `carillon.copied-steps.${project}`
 
-/** The way into which a step is added after another: its first one. */
+/** The way into which a new step is added after another step: the first way out of that step. */
 export function afterStep({ graph, paths }: Pick<Editing, 'graph' | 'paths'>, key: string): Place | undefined {
   const step = graph[key]
   const path = step && (step.children[0]?.path ?? paths(step)[0])

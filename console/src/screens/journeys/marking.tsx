@@ -71,7 +71,10 @@ export function useCopying(editing: Editing) {
 const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || (target instanceof HTMLElement && target.isContentEditable)
 
-/** ⌘C copies the marked steps, or else the one in focus or open, and ⌘V pastes after it. In fields and selected text they do what they always do. */
+/**
+ * ⌘C copies the marked steps, or else the one in focus or open, and ⌘V pastes after it. In fields, and while text is selected, the keys
+ * keep their usual meaning.
+ */
 export function useCopyKeys(editing: Editing, marked: ReadonlySet<string>, open: string | undefined) {
   const { copySteps, pasteSteps } = useCopying(editing)
   useEffect(() => {

@@ -28,7 +28,10 @@ export type Found = {
 
 const stepOf = ({ param = '' }: Problem) => param.split('.')[0] ?? ''
 
-/** What stops a publication, as the server says it of the saved draft; without the role that publishes, the steps that no way leads to. */
+/**
+ * The problems that prevent a publication, as the server reports them for the saved draft; for members whose role cannot publish, the steps
+ * that no way leads to.
+ */
 export function useProblems(journeyId: number, { graph, autosave, hasDraft }: Editing): Found {
   const { t } = useTranslation('journeys')
   const api = useApi()
@@ -56,7 +59,7 @@ export function useProblems(journeyId: number, { graph, autosave, hasDraft }: Ed
 
 type Props = { problems: Found; editing: Editing; onOpen: (key: string) => void }
 
-/** Everything that stops a publication, and what may not be intended, each with its step. */
+/** The problems that prevent a publication, and the warnings, each with its step. */
 export function Problems({
   problems: { faults, warnings, isChecked, isKnown, error },
   editing: { graph, words, numbers, hasDraft },

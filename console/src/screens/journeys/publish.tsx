@@ -19,7 +19,7 @@ type Plan = Record<string, Entry>
 
 const WAYS = ['stay', 'move', 'exit'] as const
 
-/** Publishes the draft, once it is saved: with what becomes of the users who are inside. */
+/** Publishes the draft once it has been saved. Shows first what will happen to the users who are inside. */
 export function Publish({ journey, editing }: { journey: Journey; editing: Editing }) {
   const { t } = useTranslation('journeys')
   const mayPublish = useMay('publisher')

@@ -17,7 +17,7 @@ type Values = Record<string, unknown>
 /** What a form began with, and the version that had it. */
 const storedOf = (journey: Journey) => ({ settings: (journey.settings ?? {}) as Values, version: versionOf(journey) })
 
-/** Who may enter how often, who is held out, and what counts as reached. The settings are part of the draft. */
+/** Who may enter and how often, who is held out, and which goals are counted. The settings are part of the draft. */
 export function Settings({ journey, schema }: { journey: Journey; schema: FieldSchema }) {
   const { t } = useTranslation('journeys')
   const mayWrite = useMay(journey.status === 'draft' ? 'editor' : 'publisher')

@@ -23,7 +23,7 @@ type Props = { journey: Journey; editing: Editing; userId: string }
 const USER = '/api/client/journeys/{journeyId}/users/{userId}'
 const TABS = ['way', 'why'] as const
 
-/** What happened to a user in the journey, why, and what may be done about it. It stands beside the users. */
+/** What happened to a user in the journey, why, and what may be done about it. It is shown beside the users. */
 export function UserDrawer({ journey, editing, userId }: Props) {
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)

@@ -19,7 +19,7 @@ import { JOURNEYS, type Journey, VERSIONS } from './search.ts'
 
 type Version = components['schemas']['JourneyVersion']
 
-/** The versions of the journey: who is on which, how they differ, and an earlier one again. */
+/** The versions of the journey: how many users are on each, how they differ, and a button that publishes an earlier one again. */
 export function Versions({ journey: { id } }: { journey: Journey }) {
   const { t } = useTranslation('journeys')
   const [paging, setPaging] = useState<Paging>({})

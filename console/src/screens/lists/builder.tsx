@@ -19,7 +19,10 @@ const VIEWS = ['rules', 'json'] as const
 
 type Props = { rule: Draft; onChange: (rule: Draft) => void; children?: ReactNode }
 
-/** The rule of a dynamic list: as a sentence, as fields or JSON, with who matches it. `children` stand below the number. */
+/**
+ * The rule of a dynamic list: as a sentence, as fields or JSON, with the users who match it. `children` are shown below the number of
+ * users.
+ */
 export function Builder({ rule, onChange, children }: Props) {
   const { t } = useTranslation('lists')
   const { data: meta, error, refetch } = useMeta()

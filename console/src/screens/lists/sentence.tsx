@@ -9,7 +9,7 @@ type Props = {
   words: ReadonlyMap<string, string>
 }
 
-/** A rule as a sentence, put together as the API does. What is not complete yet is a gap. */
+/** A rule as a sentence, composed as the API does it. A missing value is shown as a gap. */
 export function Sentence({ rule, meta, words }: Props) {
   const { t } = useTranslation('lists')
   return (

@@ -19,7 +19,7 @@ export function useSizes(lists: List[] | undefined): ReadonlyMap<number, Size[]>
   return new Map(data?.results.map(({ list_id, days }) => [list_id, days]))
 }
 
-/** How the size of a list went: a line with what it is now at its end, and the same in words. */
+/** The size of a list over time: a line with the current size at its end, and the same in words. */
 export function Trend({ list: { users_count }, sizes }: { list: List; sizes: Size[] | undefined }) {
   const { t, i18n } = useTranslation('lists')
   const day = useDay()

@@ -11,7 +11,7 @@ type Limits = NonNullable<Site['project_limits']>
 
 const numberOf = (value: string | number): number | undefined => (value === '' ? undefined : Number(value))
 
-/** What the project delivers to a site at most, beside the limits of the server. */
+/** The limits of the project for a site, beside the limits of the server. */
 export function SiteLimits({ site, onClose }: { site: Site | null; onClose: () => void }) {
   const { t } = useTranslation('mail')
   return (

@@ -32,7 +32,7 @@ export function usePauseWrite(way: 'pause' | 'resume', onDone?: () => void) {
   )
 }
 
-/** What is held, each with the way to release it. */
+/** Everything that is held, each with a button that releases it. */
 export function Pauses() {
   const { t } = useTranslation('mail')
   const pauses = usePauses()
@@ -76,7 +76,7 @@ export function Pauses() {
   )
 }
 
-/** Holds all email of the project. What is held waits, so it is confirmed. */
+/** Holds all email of the project. Asks for confirmation first, because all email waits then. */
 export function PauseAll() {
   const { t } = useTranslation('mail')
   const [isOpen, setOpen] = useState(false)

@@ -9,7 +9,7 @@ type Message = components['schemas']['MessageWhole']
 const LINES = ['from', 'to', 'reply_to', 'cc', 'bcc', 'subject', 'preheader', 'title', 'url', 'action_url', 'topic'] as const
 const PREVIEW_WIDTH = 340
 
-/** What the message says, as it was rendered. */
+/** The content of the message, as it was rendered. */
 export function Content({ message: { content, channel } }: { message: Message }) {
   const { t } = useTranslation('messages')
   if (content === null) return <Empty>{t('content.none')}</Empty>

@@ -11,7 +11,7 @@ type Message = components['schemas']['MessageWhole']
 /** States of messages that were attempted and have ended. */
 const ENDED: readonly string[] = ['sent', 'delivered', 'bounced', 'complained', 'failed', 'unknown'] satisfies Message['state'][]
 
-/** Whether the member may have a message sent again. */
+/** Whether the member may send a message again. */
 export const useMayResend = (message: Message | undefined): boolean =>
   useMay('publisher') && message !== undefined && ENDED.includes(message.state) && message.user.external_id !== null
 

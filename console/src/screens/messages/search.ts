@@ -25,7 +25,7 @@ export type LogSearch = Filters & Paging & { message?: number }
 /** The filters whose values are not fixed. */
 export const FREE = ['user', 'campaign_id', 'journey_id', 'provider', 'reason', 'domain'] as const
 
-/** The filters of an address. */
+/** The filters in a URL. */
 export function filtersOf(search: Record<string, unknown>): Filters {
   const channel = CHANNELS.find((name) => name === search.channel)
   const state = MESSAGE_STATES.find((name) => name === search.state)

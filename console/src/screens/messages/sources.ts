@@ -32,7 +32,7 @@ const filterOf = (id: string, label: string, named: Named[]): Filter => ({
   values: named.map(({ id, name }) => ({ value: String(id), label: name })),
 })
 
-/** The filters by campaign, journey and, for those who may see them, provider. None without a value to choose. */
+/** The filters by campaign, journey and, for those who may see them, provider. A filter without a value to choose is left out. */
 export function useSourceFilters({ campaigns, journeys }: Sources): Filter[] {
   const { t } = useTranslation('messages')
   const providers = useRead('/api/client/providers', { query }, { staleTime: KEPT_MS, enabled: useMay('admin') })

@@ -9,7 +9,7 @@ const SHOWN_MAX = 100
 
 type Props = { provider: Provider; isOpen: boolean; onClose: () => void }
 
-/** Deletes a provider, and says before which campaigns send differently then. */
+/** Deletes a provider, after showing which campaigns will then be sent in another way. */
 export function DeleteProvider({ provider: { id, name, channel, is_default }, isOpen, onClose }: Props) {
   const { t } = useTranslation('providers')
   const navigate = useNavigate()

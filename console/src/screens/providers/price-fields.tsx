@@ -8,7 +8,7 @@ const FIRST: NonNullable<Price> = { amount: 0.05, currency: 'AUD' }
 const DECIMALS = 6
 const AMOUNT_MAX = 1000
 
-/** What a provider of text messages takes for a segment. */
+/** What a provider of text messages charges for a segment. */
 export function PriceFields({ price, onChange }: { price: Price; onChange: (price: Price) => void }) {
   const { t } = useTranslation('providers')
   return (

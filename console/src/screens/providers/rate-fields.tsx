@@ -8,7 +8,7 @@ const FIRST: NonNullable<Rate> = { limit: 100, interval_seconds: 1 }
 const LIMIT_MAX = 1_000_000
 const INTERVAL_S_MAX = 86_400
 
-/** How many messages a provider gets in an interval at most. */
+/** The maximum number of messages that a provider gets in an interval. */
 export function RateFields({ rate, onChange }: { rate: Rate; onChange: (rate: Rate) => void }) {
   const { t } = useTranslation('providers')
   return (

@@ -20,7 +20,7 @@ import { Totals } from './totals.tsx'
 
 const route = getRouteApi('/member/p/$project/reports')
 
-/** The results of messages in a period, compared with the period before. */
+/** The results of messages in a period, compared with the previous period. */
 export function Reports() {
   const { t } = useTranslation('reports')
   const search = route.useSearch()

@@ -14,7 +14,10 @@ export type Figure = (typeof FIGURES)[number]
 /** The figures of which a rise is bad. */
 export const UNWANTED: readonly Figure[] = ['bounced', 'complained', 'unsubscribed', 'failed']
 
-/** What a rate of a figure is of: failed messages were never sent. */
+/**
+ * The number that a rate of a figure is a share of: the sent messages, but all messages for `sent` and `failed`, because failed messages
+ * were never sent.
+ */
 export const wholeOf = (figure: Figure, counts: Counts): number =>
   figure === 'sent' || figure === 'failed' ? counts.messages : counts.sent
 
@@ -37,7 +40,7 @@ const dayIn = (value: unknown) => (typeof value === 'string' && DAY.test(value) 
 
 const idIn = (value: unknown) => (Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined)
 
-/** Reads the address. A last day alone says no range. */
+/** Reads the search parameters of the URL. A last day without a first day is ignored. */
 export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
   const days = RANGES.find((days) => days === Number(search.days))
   const since = dayIn(search.since)
@@ -56,7 +59,7 @@ export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
   }
 }
 
-/** The parameters of the request for an address. The API does not include its `until`. */
+/** The parameters of the request for the search parameters of a URL. `until` of the API is exclusive. */
 export function queryOf({ days = RANGE_DEFAULT, since, until, channel, campaign_id, journey_id }: ReportSearch, now: number) {
   const last = until ? Date.parse(until) : null
   return {

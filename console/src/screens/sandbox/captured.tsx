@@ -8,7 +8,7 @@ type Message = components['schemas']['SandboxMessage']
 
 type Props = { messages: Message[]; shown: number | undefined; isRead: (id: number) => boolean; onOpen: (id: number) => void }
 
-/** The list at the left. */
+/** The list of captured messages, at the left. */
 export function Captured({ messages, shown, isRead, onOpen }: Props) {
   const { t } = useTranslation('sandbox')
   return (

@@ -8,14 +8,14 @@ const NONE: ReadMarks = { upTo: 0, ids: [] }
 
 export const isRead = ({ upTo, ids }: ReadMarks, id: number): boolean => id <= upTo || ids.includes(id)
 
-/** With one more message that was opened. The oldest marks are forgotten first. */
+/** With one more message that was opened. The oldest marks are dropped first. */
 export const withRead = (marks: ReadMarks, id: number): ReadMarks =>
   isRead(marks, id) ? marks : { ...marks, ids: [...marks.ids, id].slice(-IDS_MAX) }
 
 /** With everything up to the newest message, whose id is the highest. */
 export const withAllRead = ({ upTo }: ReadMarks, ids: number[]): ReadMarks => ({ upTo: Math.max(upTo, ...ids), ids: [] })
 
-/** Reads what was stored; anything else than marks is none. */
+/** Reads the stored marks; anything other than marks is ignored. */
 export function marksOf(stored: string | null): ReadMarks {
   try {
     const { upTo, ids } = JSON.parse(stored ?? '') as Partial<ReadMarks>

@@ -10,7 +10,7 @@ export const RANGES = [7, 30, 90, 365] as const
 export type Range = (typeof RANGES)[number]
 export const RANGE_DEFAULT = 30
 
-/** The event that is open beside the list, of an address. */
+/** The event in a URL, which is open beside the list. */
 export function openEventOf(search: Record<string, unknown>): { event?: string; days?: Range } {
   const event = textOf(search.event)
   const days = RANGES.find((days) => days === Number(search.days))
@@ -25,7 +25,10 @@ export type Entry = components['schemas']['Attribute']
 export const REGISTER = '/api/client/attributes'
 export const SCHEMA = '/api/client/schema/attributes'
 
-/** What the register has of an attribute, to be written again. One that is not registered is read by users, and stays so. */
+/**
+ * The registered settings of an attribute, as input for a change. An attribute that is not registered can be read by users, and this
+ * setting keeps that.
+ */
 export const inputOf = (entry: Entry | undefined) => ({
   min_role: (entry?.min_role ?? null) as components['schemas']['AttributeInput']['min_role'],
   hidden: entry?.hidden ?? false,
@@ -44,7 +47,7 @@ export function readersOf(entry: Pick<Entry, 'min_role' | 'hidden' | 'personal_d
   return entry?.min_role ?? (entry?.personal_data ? 'editor' : 'everyone')
 }
 
-/** The register for a choice of who can read. Personal data is read by every role only if the register says so. */
+/** The register for a choice of who can read. Every role can read personal data only if the register says so. */
 export const withReaders = (entry: Entry | undefined, readers: string) => ({
   ...inputOf(entry),
   end_user: entry?.end_user ?? false,

@@ -8,7 +8,7 @@ import { Card } from '../../parts/page.tsx'
 import { said } from '../../parts/toast.ts'
 import { PROJECT, PROJECT_SIZE, type Project, type ProjectSize } from './search.ts'
 
-/** What cannot be undone. */
+/** The deletion of the project, which cannot be undone. */
 export function DangerZone({ project }: { project: Project }) {
   const { t } = useTranslation('settings')
   const [isOpen, setOpen] = useState(false)

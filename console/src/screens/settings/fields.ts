@@ -25,7 +25,7 @@ const CHANGEABLE = [
   'test_recipients',
 ] as const satisfies (keyof ProjectChanges & keyof Project)[]
 
-/** What leads from one state of a project to another, so that a save says nothing about what another member changed meanwhile. */
+/** The members that differ between two states of a project, so that a save leaves alone what another member has changed meanwhile. */
 export const changesBetween = (from: Project, to: Project): ProjectChanges =>
   Object.fromEntries(CHANGEABLE.filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name])).map((name) => [name, to[name]]))
 

@@ -6,7 +6,7 @@ export type View = (typeof VIEWS)[number]
 /** The view, and in that of the organisation whether a new project is being named. */
 export type SettingsSearch = { view?: View; new?: true }
 
-/** What the address holds. */
+/** Reads the search parameters of the URL. */
 export const settingsSearchOf = ({ view, new: isNew }: Record<string, unknown>): SettingsSearch =>
   view === 'sending' || view === 'organisation' ? { view, ...(view === 'organisation' && isNew === true && { new: isNew }) } : {}
 

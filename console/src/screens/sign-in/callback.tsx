@@ -6,7 +6,7 @@ import { Door } from './door.tsx'
 
 const route = getRouteApi('/sign-in/callback')
 
-/** Why the provider of single sign-on did not sign the member in. Who is signed in never sees it. */
+/** Shows why the provider of single sign-on did not sign the member in. Members who are signed in never see it. */
 export function Callback() {
   const { t } = useTranslation('sign-in')
   const error = route.useLoaderData()

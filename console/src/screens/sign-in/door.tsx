@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Bell } from '../../parts/bell.tsx'
 import { useSetTitle } from '../../parts/title.ts'
 
-/** The page of a screen in front of the sign-in: the mark, a heading and a card. */
+/** The page around a screen before the sign-in: the logo, a heading and a card. */
 export function Door({ title, about, children, foot }: { title: string; about?: ReactNode; children?: ReactNode; foot?: ReactNode }) {
   useSetTitle(title)
   return (

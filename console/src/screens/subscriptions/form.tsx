@@ -25,7 +25,7 @@ const EMPTY: Input = {
 
 type Props = { edited: Subscription | 'new' | null; onClose: () => void }
 
-/** Creates a subscription type, or changes one. Its channel is for good. */
+/** Creates a subscription type, or changes one. Its channel cannot be changed later. */
 export function SubscriptionForm({ edited, onClose }: Props) {
   const { t } = useTranslation('subscriptions')
   const title = edited === null || edited === 'new' ? t('create.title') : t('edit.title', { name: edited.name })

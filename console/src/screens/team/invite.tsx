@@ -27,7 +27,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Makes a new link for a member who has not joined. The link before ends. */
+/** Creates a new link for a member who has not joined. The earlier link stops working. */
 export function InviteAgain({ member, onClose }: { member: Member; onClose: () => void }) {
   const { t } = useTranslation('team')
   const { mutate, data, error } = useConsoleWrite((id: number) => call<Invitation>('POST', `members/${id}/invite`))

@@ -12,7 +12,7 @@ const EMAIL_WIDTH = 600
 const HEIGHT_MIN = 400
 const KEPT_MS = 60_000
 
-/** What a template looks like, small. It is rendered when it is scrolled to. */
+/** A thumbnail of a template. It is rendered when it scrolls into view. */
 export function Picture({ template }: { template: ListedTemplate }) {
   const { t } = useTranslation('templates')
   const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: '200px' })

@@ -8,7 +8,7 @@ function namesOf(name: string): { first_name: string; last_name?: string } {
   return { first_name, ...(rest.length > 0 && { last_name: rest.join(' ') }) }
 }
 
-/** Generated contacts as users. They have no phone number: those that are generated may be somebody’s. */
+/** Generated contacts as users. They have no phone number, because a generated one may belong to a real person. */
 export const usersOf = (contacts: Contact[]) =>
   contacts.map(({ id, name, email, company, website }) => ({
     external_id: `sample-${id}`,

@@ -29,7 +29,7 @@ export function columnsOf(stored: string | null): readonly string[] {
   }
 }
 
-/** Without a column that was there, and with one that was not at the end. */
+/** Removes a column, or adds it at the end, up to the maximum number of columns. */
 export const withToggled = (columns: readonly string[], id: string): readonly string[] =>
   columns.includes(id) ? columns.filter((column) => column !== id) : [...columns, id].slice(0, COLUMNS_MAX)
 
@@ -56,7 +56,7 @@ export function shortened(text: string): string {
   return letters.length > SHORT_MAX ? `${letters.slice(0, SHORT_MAX - 1).join('')}…` : text
 }
 
-/** The paths of the attributes inside of attributes. The API lists the outermost only. */
+/** The paths of the attributes inside attributes. The API lists only the outermost ones. */
 export function pathsInside(data: Data, outer: string[] = []): string[] {
   return Object.entries(data).flatMap(([name, value]) => {
     const names = [...outer, name]

@@ -16,7 +16,7 @@ const BY_RULE = '/api/client/users/search'
 /** A request suppresses up to 100 addresses, and a user has two. */
 const PAGE = 50
 
-/** A page of users, changed last first: of all, or of those who match the rule. With the request for it. */
+/** A page of users, most recently changed first: of all users, or of those who match the rule; and the request for the page. */
 export function useUsers({ rule, ...search }: UsersSearch): { users: UseQueryResult<UserPage, CarillonError>; request: ListRequest } {
   const api = useApi()
   const { id } = useProject()

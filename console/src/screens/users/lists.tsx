@@ -13,7 +13,7 @@ import { useProject } from '../../session/project.tsx'
 
 type Explanation = NonNullable<components['schemas']['ListUserExplainReply']['explanation']>
 
-/** The lists that the user is in, and for these and any other list which part of its rule says so. */
+/** The lists that the user is in. Explains for these and any other list which part of its rule decides it. */
 export function Lists({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
   const [chosen, setChosen] = useState<string | null>(null)

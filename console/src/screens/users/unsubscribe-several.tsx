@@ -17,7 +17,7 @@ type Change = { type: number; name: string; states: Map<string, State>; isUndo?:
 
 type Props = { users: User[]; isOpen: boolean; onClose: () => void }
 
-/** Unsubscribes several users from a subscription type. Undo gives each back the state before. */
+/** Unsubscribes several users from a subscription type. Undo restores the former state of each. */
 export function UnsubscribeSeveral({ isOpen, ...props }: Props) {
   const { t } = useTranslation('users')
   const title = t('unsubscribe.title', { count: props.users.length })

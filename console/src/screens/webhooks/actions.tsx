@@ -14,7 +14,7 @@ import { ENDPOINT, ENDPOINTS, type Endpoint, type EventType } from './search.ts'
 
 type Open = 'edit' | 'test' | 'rotate' | 'pause' | 'delete' | null
 
-/** What an admin does with an endpoint, and the request behind it as code. */
+/** The actions of admins on an endpoint, and the request behind the endpoint as code. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const { t } = useTranslation('webhooks')
   const mayChange = useMay('admin')

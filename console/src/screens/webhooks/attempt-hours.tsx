@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 
 const rateOf = ({ succeeded, failed }: AttemptHours[number]) => succeeded / (succeeded + failed)
 
-/** The attempts of an endpoint by hour: what share of each hour’s succeeded, and in words how many of all. */
+/** The attempts of an endpoint: the share that succeeded in each hour, and in words how many of all attempts succeeded. */
 export function AttemptBars({ firstHour, hours }: { firstHour: string; hours: AttemptHours }) {
   const { t } = useTranslation('webhooks')
   const words = useWords(hours)

@@ -78,7 +78,7 @@ const condition = {
 
 const group = {
   label: 'Not',
-  description: 'Users who do not match the rule in it.',
+  description: 'Users who do not match the rule in the group.',
   schema: { type: 'object', required: ['not'], properties: { not: { type: 'object' } }, additionalProperties: false },
   example: { not: rule },
   sentence: 'not (plan is “pro”)',

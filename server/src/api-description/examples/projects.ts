@@ -188,7 +188,7 @@ export const projectExamples = {
           maxLength: 8192,
           title: 'Service account',
           writeOnly: true,
-          description: 'The content of its key file, which is JSON.',
+          description: 'The content of the service account’s key file, as JSON.',
         },
       },
       additionalProperties: false,

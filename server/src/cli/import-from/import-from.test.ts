@@ -62,7 +62,7 @@ describe('Customer.io', () => {
     expect(await run(w, ...args, ...options, '--dry-run')).toEqual([
       'Row 3: The value "x" of seats is not a number.',
       'Would save 2 users, 2 subscription states and 2 suppressed addresses.',
-      'Refused 1 rows.',
+      'Refused 1 row.',
     ])
     expect((await w.get('/api/client/users')).body.results).toEqual([])
     expect(await run(w, ...args, ...options)).toContain('Saved 2 users, 2 subscription states and 2 suppressed addresses.')
@@ -92,7 +92,7 @@ describe('Customer.io', () => {
   test('suppressed addresses have the reason of the file, or the one that is given', async () => {
     await using w = await world()
     const args = ['customerio', 'suppressions', exported('customerio-bounces.json')]
-    expect(await run(w, ...args)).toEqual(['Row 2: The row has no reason. Pass --reason.', 'Suppressed 1 addresses.', 'Refused 1 rows.'])
+    expect(await run(w, ...args)).toEqual(['Row 2: The row has no reason. Pass --reason.', 'Suppressed 1 address.', 'Refused 1 row.'])
     expect(await run(w, ...args, '--reason', 'hard_bounce')).toEqual(['Suppressed 2 addresses.'])
     expect(await suppressed(w)).toEqual(['email full@example.com hard_bounce', 'email old@example.com hard_bounce'])
   })
@@ -128,9 +128,9 @@ describe('Mailchimp', () => {
     await using w = await world()
     const type = await newType(w, 'Newsletter')
     const status = async (name: string) => run(w, 'mailchimp', 'users', exported(`mailchimp-${name}.csv`), '--subscription', String(type))
-    expect(await status('subscribed')).toEqual(['Saved 1 users, 1 subscription states and 0 suppressed addresses.'])
-    expect(await status('unsubscribed')).toEqual(['Saved 1 users, 1 subscription states and 0 suppressed addresses.'])
-    expect(await status('cleaned')).toEqual(['Saved 1 users, 1 subscription states and 1 suppressed addresses.'])
+    expect(await status('subscribed')).toEqual(['Saved 1 user, 1 subscription state and 0 suppressed addresses.'])
+    expect(await status('unsubscribed')).toEqual(['Saved 1 user, 1 subscription state and 0 suppressed addresses.'])
+    expect(await status('cleaned')).toEqual(['Saved 1 user, 1 subscription state and 1 suppressed address.'])
     const ana = await userOf(w, 'aa11bb22cc')
     expect(ana).toMatchObject({ email: 'ana@example.com', timezone: 'Australia/Hobart' })
     expect(ana.data).toMatchObject({
@@ -220,8 +220,10 @@ describe('templates', () => {
     const lines = await run(w, 'braze', 'template', exported('braze-template.json'), '--subscription', type, '--name', 'Hello').catch(
       (error: Error) => error.message.split('\n'),
     )
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
-    expect(lines.at(-1)).toBe('Not converted, so edit the template before you send it: {{content_blocks.${footer}}}')
+    expect(lines.at(-1)).toBe(
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Braze
+      'These parts were not converted. Correct them in the template before you send it: {{content_blocks.${footer}}}',
+    )
     expect((await w.get('/api/client/campaigns')).body.results).toEqual([])
     const file = await fileWith(readFileSync(exported('braze-template.json'), 'utf8').replace(/<p>\{\{content_blocks[^<]*<\/p>/, ''))
     const [created = ''] = await run(w, 'braze', 'template', file, '--subscription', type)
@@ -239,7 +241,9 @@ describe('templates', () => {
     const type = String(await newType(w, 'Newsletter'))
     await expect(run(w, ...args, '--subscription', type)).rejects.toThrow('Pass --name and --subject.')
     const lines = await run(w, ...args, '--subscription', type, '--name', 'October', '--subject', 'Hello *|FNAME|*')
-    expect(lines).toContain('Not converted, so edit the template before you send it: *|LIST:COMPANY|* *|CURRENT_YEAR|*')
+    expect(lines).toContain(
+      'These parts were not converted. Correct them in the template before you send it: *|LIST:COMPANY|* *|CURRENT_YEAR|*',
+    )
   })
 })
 
@@ -259,7 +263,7 @@ test('users that the API refuses are printed, and the others are saved', async (
   const file = await fileWith('id;email\n1;ana@example.com\n2;no address\n3;lee@example.com\n')
   const lines = await run(w, 'customerio', 'users', file)
   expect(lines[0]).toMatch(/^Row 2: .*email/)
-  expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 rows.'])
+  expect(lines.slice(1)).toEqual(['Saved 2 users, 0 subscription states and 0 suppressed addresses.', 'Refused 1 row.'])
 })
 
 test('the commands of the guide are valid', () => {

@@ -114,10 +114,13 @@ async function importUsers(options: ImportOptions, call: Call, print: (line: str
   }
   if (batch.length > 0) await send(batch)
   print(
-    `${isDryRun ? 'Would save' : 'Saved'} ${total.users} users, ${total.states} subscription states and ${total.suppressions} suppressed addresses.`,
+    `${isDryRun ? 'Would save' : 'Saved'} ${counted(total.users, 'user')}, ${counted(total.states, 'subscription state')} and ${counted(total.suppressions, 'suppressed address', 'suppressed addresses')}.`,
   )
-  if (total.refused > 0) print(`Refused ${total.refused} rows.`)
+  if (total.refused > 0) print(`Refused ${counted(total.refused, 'row')}.`)
 }
+
+/** A number with its noun. */
+const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 /** What would be sent. The API checks addresses and other values only when they are. */
 function planned(
@@ -158,10 +161,12 @@ async function importSuppressions(options: ImportOptions, call: Call, print: (li
     const reason = options.reason ?? product.reason(row)
     if (address !== undefined && reason !== undefined) batch.push({ channel: 'email', address, reason })
     else if (++refused <= REFUSALS_PRINTED_MAX)
-      print(`Row ${number}: ${address === undefined ? 'The row has no address in email.' : 'The row has no reason. Pass --reason.'}`)
+      print(
+        `Row ${number}: ${address === undefined ? 'The row has no address in the column `email`.' : 'The row has no reason. Pass --reason.'}`,
+      )
     if (batch.length === BATCH_ITEMS) await send()
   }
   await send()
-  print(`${isDryRun ? 'Would suppress' : 'Suppressed'} ${count} addresses.`)
-  if (refused > 0) print(`Refused ${refused} rows.`)
+  print(`${isDryRun ? 'Would suppress' : 'Suppressed'} ${counted(count, 'address', 'addresses')}.`)
+  if (refused > 0) print(`Refused ${counted(refused, 'row')}.`)
 }

@@ -62,7 +62,7 @@ async function* jsonLines(path: string): AsyncGenerator<Row> {
 
 async function* jsonRows(path: string): AsyncGenerator<Row> {
   const bytes = await readFile(path)
-  if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${path} is too large. Write one object in each line.`)
+  if (bytes.length > JSON_BYTES_MAX) throw new CommandError(`${path} is too large. Write one object on each line.`)
   const content = parsed(bytes.toString('utf8'))
   const rows = Array.isArray(content) ? content : Object.values(isObject(content) ? content : {}).find(Array.isArray)
   if (!rows) throw new CommandError(`${path} does not contain a list of objects.`)

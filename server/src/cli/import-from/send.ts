@@ -9,9 +9,9 @@ const REQUESTS_AT_ONCE = 8
 
 export type Target = {
   call: Call
-  /** The subscription type whose states are in the export. Without one, an opt-out stops every message to the address. */
+  /** The subscription type that the subscription states in the export are for. Without one, an opt-out stops every message to the address. */
   subscriptionId?: number
-  /** The subscription type of each topic. */
+  /** The id of the subscription type for each topic. */
   topics: Record<string, number>
   listId?: number
 }

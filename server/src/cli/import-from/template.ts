@@ -31,11 +31,12 @@ export async function importTemplate(path: string, product: Product, options: Te
   const campaign = await call('POST', '/api/client/campaigns', { type: 'blast', name, subscription_id: options.subscriptionId })
   const template = Object.fromEntries(converted.map(([member, { text }]) => [member, text]))
   const left = [...new Set(converted.flatMap(([, { left }]) => left))]
-  const notes = left.length === 0 ? [] : [`Not converted, so edit the template before you send it: ${left.join(' ')}`]
+  const notes =
+    left.length === 0 ? [] : [`These parts were not converted. Correct them in the template before you send it: ${left.join(' ')}`]
   try {
     const { findings } = await call('PUT', `/api/client/campaigns/${campaign.id}/templates/${options.locale}`, template)
     const messages = (findings as { message: string }[]).map(({ message }) => message)
-    return [`Campaign ${campaign.id} “${name}” is a draft with the template.`, ...notes, ...messages]
+    return [`Campaign ${campaign.id} “${name}” has been created as a draft with the template.`, ...notes, ...messages]
   } catch (error) {
     await call('DELETE', `/api/client/campaigns/${campaign.id}`)
     throw error instanceof CommandError && notes.length > 0 ? new CommandError(`${error.message}\n${notes.join('\n')}`) : error

@@ -21,6 +21,6 @@ export const run: Command['run'] = async (args, env) => {
       const { name, scope, role } = archived
       await recordAction(ctx, archived.project_id, 'key.deleted', archived.id, { before: { name, scope, role } })
     })
-    process.stdout.write('The key is archived. All processes refuse it within five seconds.\n')
+    process.stdout.write('The key is archived. All server processes refuse the key within five seconds.\n')
   })
 }

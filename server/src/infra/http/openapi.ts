@@ -40,7 +40,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-User-Token',
-    description: 'The user that a request with a publishable key is made for.',
+    description: 'The token of the user on whose behalf a request with a publishable key is made.',
   },
 }
 
@@ -132,7 +132,7 @@ function webhookOf({ type, name, summary, description, payload, example }: Webho
       inHeader('webhook-signature', 'The signatures of Standard Webhooks, separated by spaces.'),
     ],
     requestBody: { required: true, content: { 'application/json': mediaOf(documentedSchema(payload), example, type, about) } },
-    responses: { '2XX': { description: 'The event was received. Any other reply is retried.' } },
+    responses: { '2XX': { description: 'The event was received. After any other reply, the delivery is retried.' } },
   }
 }
 

@@ -60,7 +60,7 @@ export function checkConditions(
   return undefined
 }
 
-const NO_OBJECT = 'The object does not exist, or no longer does. To create it, repeat the request without `If-Match`.'
+const NO_OBJECT = 'The object does not exist, or has been deleted. To create it, repeat the request without `If-Match`.'
 const READ_AGAIN = 'Read it again, and repeat your change.'
 
 const refused = (param: string, problem: string, tag?: string) =>

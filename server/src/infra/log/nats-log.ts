@@ -138,7 +138,7 @@ async function publish({ connection, clock, name }: Open, key: string, bytes: Bu
       const { seq, duplicate } = await stream.publish(subjectOf(name), bytes, { msgID: key, timeout: APPEND_TRY_MS })
       return { position: seq, isRepeat: duplicate }
     } catch (cause) {
-      if (isFull(cause)) throw refusal('The server cannot store more requests at the moment.', FULL_RETRY_S, cause)
+      if (isFull(cause)) throw refusal('The server cannot store any more requests at the moment.', FULL_RETRY_S, cause)
       if (performance.now() - startedAt > APPEND_MAX_MS) throw refusal('The server is temporarily unavailable.', AWAY_RETRY_S, cause)
       await clock.sleep(TRY_AGAIN_MS)
     }

@@ -10,7 +10,7 @@ const FULL = new Set([10_002, 10_023, 10_047, 10_077])
 /** The cluster has no leader at the moment, or is too busy. */
 const PASSING = new Set([10_008, 10_009, 10_013])
 
-/** The log has no room for another entry. */
+/** Whether the log has no room for another entry. */
 export const isFull = (error: unknown): boolean => error instanceof JetStreamApiError && FULL.has(error.code)
 
 /** Whether the same call may succeed in a moment. */
@@ -24,7 +24,9 @@ export const isPassing = (error: unknown): boolean =>
 export function natsProblem(error: unknown, where: string, stream: string): unknown {
   if (!(error instanceof Error) || error instanceof StartError) return error
   if (error.name === NOT_ENABLED)
-    return new StartError(`NATS at ${where} has no JetStream. Start it with \`-js\` and a folder for its files, \`-sd\`.`)
+    return new StartError(
+      `NATS at ${where} does not have JetStream enabled. Start it with \`-js\`, and with \`-sd\` and a folder for its files.`,
+    )
   if (error instanceof AuthorizationError) return new StartError(`NATS at ${where} refused the user or the password. Correct LOG_URL.`)
   if (error instanceof JetStreamApiError)
     return new StartError(

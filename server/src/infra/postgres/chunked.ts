@@ -1,6 +1,6 @@
 const COPY_CHUNK_CHARACTERS = 65_536
 
-/** Joins lines to chunks, each of which is one write to a connection. */
+/** Joins lines into chunks, each of which is one write to a connection. */
 export function* chunked(lines: Iterable<string>): Generator<Buffer> {
   let chunk = ''
   for (const line of lines) {

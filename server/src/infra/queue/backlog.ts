@@ -123,7 +123,7 @@ function fullnessOf({ items, bytes }: Pick<Backlog, 'items' | 'bytes'>, config: 
   return Math.max(part(items, config.BACKLOG_ITEMS_MAX), part(bytes, config.BACKLOG_BYTES_MAX))
 }
 
-/** Seconds until there is room, at the speed of the last measurement. The longest time when the backlog does not shrink. */
+/** The number of seconds until there is room, at the speed of the last measurement; the maximum if the backlog does not shrink. */
 export function retryAfter({ fullness, shrinking }: { fullness: number; shrinking: number }): number {
   if (shrinking <= 0) return RETRY_AFTER_MAX_S
   return Math.min(RETRY_AFTER_MAX_S, Math.max(1, Math.ceil((fullness - ROOMY) / shrinking)))

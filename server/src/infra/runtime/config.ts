@@ -41,7 +41,7 @@ export const settings = {
   HOST: words('127.0.0.1', 'Address to listen on. `0.0.0.0` accepts connections from the network.'),
   DATABASE_URL: databaseUrl(
     undefined,
-    'PostgreSQL 16 or newer, as postgres://user:password@host/database. If several hosts are given (`host1,host2:5433`), the one that accepts writes is used. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
+    'PostgreSQL 16 or newer, as postgres://user:password@host/database. If several hosts are given (`host1,host2:5433`), the host that accepts writes is used. Without it, an embedded PostgreSQL stores its data in DATA_DIR.',
     true,
   ),
   DATABASE_DIRECT_URL: databaseUrl(
@@ -64,37 +64,37 @@ export const settings = {
   ),
   LOG_URL: natsUrl(
     undefined,
-    'NATS 2.9 or newer with JetStream, as nats://user:password@host1:4222,host2:4222 or tls://…, where accepted requests wait before they are stored in the database. Requests are then accepted even while the database is unavailable. Without it, accepted requests are stored directly in the database.',
+    'NATS 2.9 or newer with JetStream, as nats://user:password@host1:4222,host2:4222 or tls://…. Accepted requests wait there before they are stored in the database, so requests are accepted even while the database is unavailable. Without this setting, accepted requests are stored directly in the database.',
     true,
   ),
   LOG_STREAM: words(
     'carillon',
     'Name of the stream, and the first part of its subjects. All servers that share a database must use the same name, and no other server may use it.',
   ),
-  LOG_REPLICAS: wholeCount(1, 'Copies of the stream on the nodes of the cluster: 1, 3 or 5.'),
+  LOG_REPLICAS: wholeCount(1, 'Number of copies of the stream in the cluster: 1, 3 or 5.'),
   LOG_BYTES_MAX: bytes(1_073_741_824, 'Maximum total size of the accepted requests in the stream. Further requests get 503.'),
   LOG_KEYS_KEPT_S: wholeCount(
     900,
-    'Seconds after its last use for which a key is still accepted while the database is unavailable, even if it has since been archived. Only with LOG_URL.',
+    'While the database is unavailable, a key is accepted for this many seconds after its last use, even if it has since been archived. Only with LOG_URL.',
   ),
   DATA_DIR: words('.carillon', 'Directory for the embedded PostgreSQL, the development secrets and credentials.json.'),
   LOG_LEVEL: level('info', 'The lowest level that is logged.'),
   LOG_SUCCESS_EVERY: wholeCount(
     1,
-    'One in this many successful requests (2xx) is logged: 1 logs all of them, 0 none. All other requests are logged.',
+    'How many successful requests (2xx) are logged: one in this many. 1 logs all of them, 0 logs none. All other requests are logged.',
   ),
   BASE_URL: url(undefined, 'Public URL of the API, used in links and tokens. Default: http://HOST:PORT.'),
-  BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key that is created at the first start.', true),
-  BOOTSTRAP_SECRET_KEY: credential('sk_')(undefined, 'Secret project key that is created at the first start.', true),
-  BOOTSTRAP_PUBLIC_KEY: credential('pk_')(undefined, 'Publishable project key that is created at the first start.', true),
+  BOOTSTRAP_ORG_KEY: credential('ok_')(undefined, 'Organisation key that is added at every start, unless it exists.', true),
+  BOOTSTRAP_SECRET_KEY: credential('sk_')(undefined, 'Secret project key that is added at every start, unless it exists.', true),
+  BOOTSTRAP_PUBLIC_KEY: credential('pk_')(undefined, 'Publishable project key that is added at every start, unless it exists.', true),
   SECRETS_KEY: list(
     [],
-    'Keys that encrypt stored secrets (AES-256-GCM): `id:base64` of 32 bytes each, newest first. Required in production.',
+    'Keys that encrypt stored secrets (AES-256-GCM), newest first. Each is `id:base64`, with 32 bytes in Base64. Required in production.',
     true,
   ),
   SESSION_JWT_KEYS: list(
     [],
-    'Keys that sign user tokens (HS256): `kid:secret` with 32 or more characters each, newest first. Required in production.',
+    'Keys that sign user tokens (HS256), newest first. Each is `kid:secret`, where the secret has 32 or more characters. Required in production.',
     true,
   ),
   REQUIRE_API_VERSION: flag(false, 'Refuse requests without a Service-Version header.'),
@@ -131,7 +131,7 @@ export const settings = {
   RATE_USER: count(10, 'Requests per second with a user token, per user. 0 disables the limit.'),
   RATE_PAGE: count(
     1000,
-    'Requests per second per client address to public pages, such as preference pages, callbacks and emails in the browser. Tracked links are not limited. 0 disables the limit.',
+    'Requests per second per client address to public pages, such as preference pages, callbacks and emails viewed in the browser. Tracked links are not limited. 0 disables the limit.',
   ),
   RATE_PUBLISHABLE: count(
     50,
@@ -162,7 +162,7 @@ export const settings = {
   QUOTA_EXT_CALLS_MONTH: count(0, 'Utility calls per project per calendar month. 0 means unlimited.'),
   PROJECTS_MAX: wholeCount(1000, 'Maximum number of projects per organisation. 0 means unlimited.'),
   IDEMPOTENCY_TTL_H: count(24, 'Hours for which an Idempotency-Key is stored.'),
-  IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request waits while the first is running.'),
+  IDEMPOTENCY_WAIT_MS: count(5000, 'Milliseconds that a repeated request with the same Idempotency-Key waits for the first one to finish.'),
   CONSOLE_IDLE_H: count(12, 'Hours after which an unused console session ends.'),
   CONSOLE_SESSION_H: count(168, 'Hours after which a console session ends even if it is in use.'),
   LOCAL_SIGN_IN: flag(
@@ -173,30 +173,33 @@ export const settings = {
   OIDC_CLIENT_ID: text(undefined, 'Client id of this server at the provider. Its redirect URI is BASE_URL/sign-in/callback.'),
   OIDC_CLIENT_SECRET: text(
     undefined,
-    'Client secret, which is sent in the body of requests. Without it, PKCE alone protects the sign-in.',
+    'Client secret of this server at the provider. It is sent in the body of requests. Without it, only PKCE protects the sign-in.',
     true,
   ),
   OIDC_SCOPES: words('openid email profile', 'Scopes to request, separated by spaces.'),
   OIDC_ROLE_CLAIM: words('groups', 'Claim with the groups of a member: its name, or a path such as `realm_access.roles`.'),
   OIDC_ROLES: groupRoles(
     {},
-    'Roles of these groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. Roles are assigned at every sign-in, and anyone in none of these groups is refused. Without it, roles are assigned in the console, and only existing members can sign in.',
+    'Roles that members get from their groups, as JSON: `{"staff": {"role": "admin"}, "marketing": {"projects": {"1": "publisher"}}}`. Roles are assigned at every sign-in, and anyone who is in none of these groups is refused. Without this setting, roles are assigned in the console, and only existing members can sign in.',
   ),
   OIDC_EMAIL_DOMAINS: list(
     [],
-    'Domains of the email addresses that may sign in with the provider. Default: every address that the provider has verified.',
+    'Domains of the email addresses that may sign in with the provider. Default: all domains. In either case, the provider must have verified the address.',
   ),
   OIDC_NAME: words('single sign-on', 'Name of the provider on the sign-in button.'),
   SYSTEM_SMTP_URL: smtpUrl(
     undefined,
-    'SMTP relay for emails to members of the console, such as invitations: `smtp://user:password@host:587`, or `smtps:` for encryption from the start. With a password, the connection must be encrypted. Without it, no emails are sent.',
+    'SMTP relay for emails to members of the console, such as invitations: `smtp://user:password@host:587`, or `smtps:` for encryption from the start. If the URL contains a password, the connection must be encrypted. Without a relay, no emails are sent.',
     true,
   ),
-  SYSTEM_MAIL_FROM: emailAddress(undefined, 'Sender of these emails. Without it, no emails are sent.'),
+  SYSTEM_MAIL_FROM: emailAddress(undefined, 'Sender of emails to members of the console. Without a sender, no emails are sent.'),
   PASSWORD_HASH_KIB: wholeCount(19_456, 'Memory in KiB used to hash a console password (Argon2id, two passes).'),
   USER_TOKEN_TTL_S: count(900, 'Lifetime of a user token in seconds.'),
   EVENT_TRIGGER_MAX_AGE_H: count(72, 'Age in hours beyond which events are stored but trigger no messages.'),
-  EVENT_RETENTION_MONTHS: monthsKept(0, 'Age in months at which events are deleted, by whole calendar months. 0 keeps them forever.'),
+  EVENT_RETENTION_MONTHS: monthsKept(
+    0,
+    'Age in months at which events are deleted. Whole calendar months are deleted at a time. 0 keeps them forever.',
+  ),
   AUDIT_RETENTION_DAYS: daysKept(400, 'Age in days at which entries of the audit log are deleted. 0 keeps them forever.'),
   MESSAGE_RETENTION_DAYS: messageDaysKept(
     400,
@@ -211,11 +214,11 @@ export const settings = {
   PARKED_RETENTION_DAYS: daysKept(400, 'Age in days at which accepted items that could not be applied are deleted. 0 keeps them forever.'),
   JOURNEY_HISTORY_DAYS: daysKept(
     90,
-    'Age in days at which journeys that users have left are deleted, by whole months. Counts are kept. 0 keeps them forever.',
+    'Age in days at which records of users’ paths through journeys are deleted, counted from the end of the journey for the user. Whole calendar months are deleted at a time. Counts are kept. 0 keeps them forever.',
   ),
   JOURNEY_KEY_RETENTION_DAYS: daysKept(
     400,
-    'Days after which a user’s entry key is deleted, counted from the last event or request with that key. The user can then enter the journey with it again. 0 keeps them forever.',
+    'Days after which a user’s entry key is deleted, counted from the last event or request with that key. The user can then enter the journey with that key again. 0 keeps entry keys forever.',
   ),
   BACKLOG_ITEMS_MAX: count(
     5_000_000,
@@ -231,27 +234,27 @@ export const settings = {
   ),
   MESSAGE_LEASE_S: count(
     60,
-    'Seconds after which the messages of a process that stopped responding are sent by another. A running process renews its lease.',
+    'Seconds after which another process sends the messages of a process that stopped responding. A running process renews its lease on its messages.',
   ),
-  MTA_PORT: port(25, 'Port of mail hosts. Values other than 25 are for tests.'),
-  MTA_SOURCE_ADDRESSES: list(
-    [],
-    'Addresses of this machine from which connections to mail hosts are opened, in turn. Default: the system chooses.',
-  ),
+  MTA_PORT: port(25, 'Port to connect to on mail hosts. Values other than 25 are for tests.'),
+  MTA_SOURCE_ADDRESSES: list([], 'Addresses of this machine to use in turn for connections to mail hosts. Default: the system chooses.'),
   MTA_QUEUE_MAX: wholeCount(
     20_000,
-    'Blast emails per project that may wait for their first attempt. Further messages are rendered when there is room.',
+    'Blast emails per project that may wait for their first attempt. Further messages are rendered when fewer are waiting.',
   ),
   WEBHOOK_RETRY_SCHEDULE: numbers([5, 300, 1800, 7200, 18_000, 36_000, 36_000], 'Seconds between the attempts of a webhook delivery.'),
   WEBHOOK_TIMEOUT_MS: count(15_000, 'Milliseconds that a webhook endpoint has to respond.'),
   WEBHOOK_DISABLE_AFTER_FAILURES: count(
     20,
-    'Consecutive failures after which an endpoint is disabled, if WEBHOOK_DISABLE_AFTER_HOURS have passed too.',
+    'Number of consecutive failures after which an endpoint is disabled, if WEBHOOK_DISABLE_AFTER_HOURS have passed too.',
   ),
-  WEBHOOK_DISABLE_AFTER_HOURS: count(120, 'Hours since the first of these failures after which an endpoint is disabled.'),
+  WEBHOOK_DISABLE_AFTER_HOURS: count(
+    120,
+    'Hours that must have passed since the first of the consecutive failures before an endpoint is disabled.',
+  ),
   MTA_LIMITS: siteLimits(
     {},
-    'Delivery limits for mail sites, as JSON, which replace the built-in ones: `{"google": {"connections": 2}, "*": {"mails_per_second": 20}}`. The keys are those of `GET /mail-sites`; `*` applies to all sites without a known provider. The limits are `connections`, `mails_per_connection`, `connections_per_minute` and `mails_per_second`.',
+    'Delivery limits for mail sites, as JSON. They replace the built-in limits: `{"google": {"connections": 2}, "*": {"mails_per_second": 20}}`. Each key is the `site` that `GET /mail-sites` shows. `*` applies to all sites without a known provider. The limits are `connections`, `mails_per_connection`, `connections_per_minute` and `mails_per_second`.',
   ),
   MTA_HOSTNAME: text(
     undefined,
@@ -263,26 +266,26 @@ export const settings = {
   ),
   TLS_REPORTS: flag(
     true,
-    'Whether domains that publish an MTA-STS policy or TLSA records and request reports get a daily report about the TLS of email to them (RFC 8460).',
+    'Whether to send daily TLS reports (RFC 8460) to domains that request them. A domain gets reports only if it publishes an MTA-STS policy or TLSA records.',
   ),
-  TLS_REPORT_CONTACT: text(undefined, 'Contact in these reports. Default: postmaster at the sending domain of the project.'),
+  TLS_REPORT_CONTACT: text(undefined, 'Contact that TLS reports name. Default: postmaster at the sending domain of the project.'),
   INBOUND_PORT: optionalPort(
     undefined,
-    'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without it, the API does not listen.',
+    'Port, usually 25, on which the API listens for email with bounces and complaints. Other email is refused. Without this setting, the API does not accept such email.',
   ),
   SUBMISSION_PORT: optionalPort(
     undefined,
-    'Port, usually 587, on which the API listens for email that applications submit, with STARTTLS. Without it, the API does not listen.',
+    'Port, usually 587, on which the API listens for email that applications submit, with STARTTLS. Without this setting, no email can be submitted this way.',
   ),
   SUBMISSION_TLS_PORT: optionalPort(
     undefined,
-    'Port, usually 465, for submission with TLS from the start. Needs a certificate. Without it, the API does not listen.',
+    'Port, usually 465, on which the API listens for email that applications submit, with TLS from the start. Requires a certificate (SMTP_TLS_CERT). Without this setting, no email can be submitted this way.',
   ),
   SUBMISSION_BYTES_MAX: bytes(26_214_400, 'Largest email that may be submitted.'),
   SMTP_HOST: text(undefined, 'Address to listen on for incoming email. Default: HOST.'),
   SMTP_TLS_CERT: text(
     undefined,
-    'File with the certificate chain (PEM) for incoming email. Without it, there is no encryption in production; the development profile generates a certificate.',
+    'File with the certificate chain (PEM) for incoming email. Without a certificate, there is no encryption in production. The development profile generates a certificate.',
   ),
   SMTP_TLS_KEY: text(undefined, 'File with the private key (PEM) for SMTP_TLS_CERT.'),
   SMTP_CONNECTIONS_MAX: wholeCount(500, 'Maximum number of open connections on each port for incoming email.'),
@@ -294,7 +297,7 @@ export const settings = {
   DNS_SERVERS: nameServers([], 'Name servers that look up mail hosts. They must answer for every domain. Default: those of the system.'),
   DNS_VALIDATES: flag(
     false,
-    'Whether these name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Their AD bit is then trusted, and DANE is used.',
+    'Whether the name servers validate DNSSEC and are reached over a network that cannot be tampered with, such as loopback. Their AD bit is then trusted, and DANE is used.',
   ),
   OPS_PORT: optionalPort(
     undefined,

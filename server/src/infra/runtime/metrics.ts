@@ -31,7 +31,7 @@ function instrumentsOf(registry: Registry) {
 /** What tells that a process has too much to do. */
 function overloadMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
-  const lag = gauge('app_event_loop_lag_seconds', 'Lag of the event loop: the median of the last second. Alert on this one.')
+  const lag = gauge('app_event_loop_lag_seconds', 'Lag of the event loop: the median of the last second. Alert on this metric.')
   const refused = counter('app_overload_refused_total', 'Requests refused because the event loop lagged.')
   const connections = gauge('app_http_connections', 'Open client connections.')
   const closed = counter('app_http_connections_refused_total', 'Connections refused by a limit.', ['limit'])
@@ -63,7 +63,7 @@ export function createMetrics(version: string) {
   const sends = histogram('app_message_send_duration_seconds', 'Duration of a call to a provider.', ['channel', 'provider'])
   const renders = histogram('app_template_render_duration_seconds', 'Duration of rendering a message.', ['channel'])
   const jobs = gauge('app_queue_jobs', 'Number of waiting or parked jobs.', ['queue', 'state'])
-  const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest waiting job. Alert on this one.', ['queue'])
+  const oldest = gauge('app_queue_oldest_job_age_seconds', 'Age of the oldest waiting job. Alert on this metric.', ['queue'])
   const runs = histogram('app_job_duration_seconds', 'Duration of a job run.', ['queue', 'result'])
   const attempts = counter('app_webhook_attempts_total', 'Webhook attempts by outcome.', ['outcome'])
   const attemptTimes = histogram('app_webhook_attempt_duration_seconds', 'Duration of a webhook attempt.')
@@ -126,7 +126,7 @@ const metricsOfParts = (registry: Registry) => ({
 /** Of the log of accepted requests, with LOG_URL. */
 function logMetrics(registry: Registry) {
   const { gauge } = instrumentsOf(registry)
-  const up = gauge('app_log_up', '1 while the log of accepted requests (LOG_URL) answers, else 0. Alert on this one.', ['log'])
+  const up = gauge('app_log_up', '1 while the log of accepted requests (LOG_URL) answers, otherwise 0. Alert on this metric.', ['log'])
   const bytes = gauge('app_log_bytes', 'Size in bytes of the log of accepted requests.', ['log'])
   return {
     acceptedLog: (isUp: boolean, size: number) => {
@@ -139,13 +139,10 @@ function logMetrics(registry: Registry) {
 /** Labels with ids are bounded here: the caller gives the running blasts up to a limit, and others vanish. */
 function campaignMetrics(registry: Registry) {
   const { gauge } = instrumentsOf(registry)
-  const running = gauge(
-    'app_campaigns_running',
-    'Running blasts that are not paused. Above the limit, some of them have no metrics of their own.',
-  )
+  const running = gauge('app_campaigns_running', 'Running blasts that are not paused. Only the newest 100 have metrics of their own.')
   const messages = gauge(
     'app_campaign_messages',
-    'Messages of a running blast that are waiting, and those that are done. Alert when neither changes.',
+    'Messages of a running blast that are waiting, and those that are done. Alert when neither number changes.',
     ['project_id', 'campaign_id', 'state'],
   )
   return {
@@ -165,7 +162,7 @@ export type CampaignProgress = { project_id: number; campaign_id: number; waitin
 
 function domainMetrics(registry: Registry) {
   const { counter } = instrumentsOf(registry)
-  const unverified = counter('app_domains_unverified_total', 'Domains that lost their verification. Alert on this one.', ['what'])
+  const unverified = counter('app_domains_unverified_total', 'Domains that lost their verification. Alert on this metric.', ['what'])
   return { domainUnverified: (what: 'links' | 'sending') => unverified.inc({ what }) }
 }
 
@@ -183,7 +180,10 @@ function journeyMetrics(registry: Registry) {
     'Users inside journeys (estimated), parked users, and webhook calls waiting for an answer.',
     ['what'],
   )
-  const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest due timer when a batch was claimed. Alert on this one.')
+  const lag = gauge(
+    'app_journey_timer_lag_seconds',
+    'Age of the oldest due timer when a batch of timers was claimed. Alert on this metric.',
+  )
   return {
     journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
     journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),

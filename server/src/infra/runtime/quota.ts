@@ -30,7 +30,7 @@ export async function spendQuota(ctx: Ctx & { projectId?: ProjectId }, name: Quo
         returning used`,
   )
   if (row) return
-  throw new ApiError('quota_exceeded', `This project has used its ${what}.`, {
+  throw new ApiError('quota_exceeded', `This project has used up its ${what}.`, {
     headers: { 'retry-after': String(Math.ceil((next - now.getTime()) / 1000)) },
   })
 }

@@ -44,7 +44,7 @@ let current: Loading = (load) => load()
 
 export const loading: Loading = (load) => current(load)
 
-/** Has a thread count the time of what its items load. */
+/** Sets the function with which a thread counts the time that its items spend on loading. */
 export const countLoading = (counted: Loading): void => {
   current = counted
 }

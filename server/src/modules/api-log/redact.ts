@@ -49,7 +49,7 @@ export function redactedParams({ params = {} }: Pick<Route, 'params'>, given: Re
 
 const PAGING: Record<string, RegExp> = { limit: /^-?\d{1,6}$/, page: /^(?:next|prev)$/, direction: /^(?:asc|desc)$/ }
 
-/** The query by the same rule. Nothing is kept of parameters that the route does not have. */
+/** The query of a request, redacted by the same rules as a body. Nothing is kept of parameters that the route does not have. */
 export function redactedQuery({ query, list }: Pick<Route, 'query' | 'list'>, text: string): Record<string, unknown> {
   const { properties = {} } = (query ?? {}) as Schema
   const kept: Record<string, unknown> = {}

@@ -35,7 +35,7 @@ const columns = {
   before: State('The members that changed, with their former values; all of them when the object was deleted. Null when it was created.'),
   after: State('The members that changed, with their new values; all of them when the object was created. Null when it was deleted.'),
   details: State('The request, for actions that change no members of the object.'),
-  previous_hash: Type.String({ description: 'The `hash` of the entry before; empty for the first.' }),
+  previous_hash: Type.String({ description: 'The `hash` of the previous entry; empty for the first entry.' }),
   hash: Type.String({
     description: 'SHA-256 of `previous_hash`, a line feed, and the JSON of the entry without both hashes and the id, with sorted members.',
   }),
@@ -59,13 +59,13 @@ export const AuditEntry = Exact(
     ...columns,
     object: Exact({
       type: Type.String({ description: 'The kind of object.' }),
-      id: Nullable(Type.String({ description: 'Its id, as text, because some kinds have a name instead of a number.' })),
-      name: Nullable(Type.String({ description: 'Its name at that time.' })),
+      id: Nullable(Type.String({ description: 'The object’s id, as text, because some kinds of object have a name instead of a number.' })),
+      name: Nullable(Type.String({ description: 'The name of the object at that time.' })),
     }),
     actor: Exact({
       type: OneOf(ACTORS, { description: 'An API key, a member of the organisation, or the system.' }),
       id: Nullable(Type.Integer({ description: 'The id of the key or of the member.' })),
-      name: Nullable(Type.String({ description: 'Its name at that time.' })),
+      name: Nullable(Type.String({ description: 'The name of the key or of the member at that time.' })),
     }),
     created_at: Timestamp,
   },

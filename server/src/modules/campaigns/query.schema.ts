@@ -8,7 +8,8 @@ export const CampaignQuery = Exact({
     Type.String({
       pattern: '^[0-9]{1,15}$',
       problem: 'is not an id',
-      description: 'Only campaigns that name this provider. Those that use the default provider of their channel name none.',
+      description:
+        'Only campaigns that name this provider. Campaigns that use the default provider of their channel do not name a provider, so they are not listed.',
     }),
   ),
 })

@@ -8,6 +8,6 @@ export function retryFaults({ channel }: Pick<CampaignRow, 'channel'>, { mail_re
   const param = 'mail_retries'
   if (channel !== 'email') return [{ code: 'validation_failed', param, message: `Only email campaigns can have \`${param}\`. Omit it.` }]
   if (attemptsIn(mail_retries) <= MAIL_ATTEMPTS_MAX) return []
-  const message = `These \`${param}\` make more than ${MAIL_ATTEMPTS_MAX} attempts. Give longer intervals (the last one repeats), or fewer hours.`
+  const message = `With these \`${param}\`, an email could be attempted more than ${MAIL_ATTEMPTS_MAX} times. Give longer intervals (the last one repeats), or fewer hours.`
   return [{ code: 'validation_failed', param, message }]
 }

@@ -160,7 +160,7 @@ const ofProgress = [
     path: '/api/client/campaigns/{campaignId}/pause',
     summary: 'Pause a campaign that is `scheduled`, `loading` or `running`.',
     description:
-      'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` stays as it is; every reply has `is_paused` and `paused_at`. Pausing again changes nothing.',
+      'Once the request returns, no more messages are given to a provider until the campaign is resumed, and a scheduled blast is not launched. `state` does not change. While the campaign is paused, replies have `is_paused` and `paused_at`. Pausing again changes nothing.',
     access: { secret: 'publisher' },
     audit: campaignAudit('paused'),
     params,

@@ -183,7 +183,8 @@ const PAUSED_REASONS = ['render_budget'] as const
 export const Delivery = Exact({
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
   total: Type.Integer({
-    description: 'All messages, one for each user of the audience or for each event that matched. Skipped messages are included.',
+    description:
+      'All messages, including skipped ones. A blast has one for each user of its audience. A trigger campaign has one for each time that an event, a request or a journey sends it.',
   }),
   opens: Type.Integer({ description: 'Messages that were opened.' }),
   clicks: Type.Integer({ description: 'Messages in which a link was clicked.' }),

@@ -112,7 +112,7 @@ const directFaults = ({ is_direct }: CampaignRow, changes: CampaignChanges): Fau
   NOT_DIRECT.filter((param) => is_direct && changes[param] !== undefined).map((param) => ({
     code: 'validation_failed',
     param,
-    message: `The campaign is for messages whose content comes with the request, so \`${param}\` cannot change. Create another campaign.`,
+    message: `This campaign sends messages whose content is in the request, so \`${param}\` cannot change. Create another campaign.`,
   }))
 
 const STOPPED: CampaignState[] = ['aborting', 'aborted']
@@ -147,7 +147,7 @@ async function checkState(ctx: InTx, before: CampaignRow, after: CampaignFields)
   if (found) throw faultsError([found])
 }
 
-/** Archives a campaign, so that no read finds it. An active campaign is aborted first. Throws 403, 404. */
+/** Archives a campaign, so that only the listing of archived campaigns shows it. An active campaign is aborted first. Throws 403, 404. */
 export async function archiveCampaign(ctx: ProjectCtx, id: CampaignId): Promise<void> {
   await inTx(ctx, async (ctx) => {
     const { state } = await lockEditable(ctx, id)
@@ -171,7 +171,7 @@ export const unarchiveCampaign = (ctx: ProjectCtx, id: CampaignId): Promise<Camp
     return savingSlug(async () => queries.unarchiveCampaign(ctx, id, slug === null ? null : await restoredSlug(ctx, slug)), false)
   })
 
-const REPLACED = 'Another campaign has taken over the messages of this subscription type whose content comes with the request.'
+const REPLACED = 'Another campaign has replaced this one. It sends the messages of this subscription type whose content is in the request.'
 
 /** Creates a draft with the same settings and templates. Throws 404. */
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {

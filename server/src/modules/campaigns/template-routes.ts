@@ -47,7 +47,7 @@ export const templateRoutes = [
     method: 'GET',
     path: '/api/client/campaigns/{campaignId}/templates/{locale}',
     summary: 'Read the template of a locale.',
-    description: 'Only the template of exactly this locale and variant.',
+    description: 'Returns only the template with exactly this locale and variant, without a fallback.',
     access: { secret: 'support' },
     versioned: versionedTemplate,
     params: { ...params, locale: templateLocale },

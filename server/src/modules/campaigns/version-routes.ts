@@ -41,7 +41,7 @@ export const versionRoutes = [
     method: 'POST',
     path: '/api/client/campaigns/{campaignId}/templates/{locale}/versions/{version}/restore',
     summary: 'Restore a version of a template.',
-    description: 'Its content is saved as the newest version; the version that it replaces is kept.',
+    description: 'The content of the version is saved as the newest version. The version that it replaces is kept.',
     access: { secret: 'editor' },
     audit: templateAudit('restored'),
     versioned: versionedTemplate,

@@ -39,13 +39,13 @@ function inputOf(name: ProviderName): TSchema {
 
 const changesOf = (name: ProviderName): TSchema =>
   Exact(Object.fromEntries(settingsOf(name).map(([member, schema]) => [member, Type.Optional(Nullable(schema))])), {
-    description: `Settings to change in a provider of the kind \`${name}\`; null removes a setting.`,
+    description: `Settings to change for a provider of the kind \`${name}\`; null removes a setting.`,
   })
 
 /** By the names of components. */
 export const providerComponents: Record<string, TSchema> = {
   ProviderInput: Type.Unsafe({
-    description: 'A provider of the kind that `kind` names.',
+    description: 'A provider of the kind given in `kind`.',
     documented: { oneOf: PROVIDER_NAMES.map((name) => componentRef(`${componentOf(name)}ProviderInput`)) },
   }),
   ProviderSettingsChanges: Type.Unsafe({

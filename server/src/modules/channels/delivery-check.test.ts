@@ -51,7 +51,7 @@ describe('the test of a provider that delivers email itself', () => {
     for (const name of ['example.com', 'gmail.com']) w.internet.dns.fault(name, 'timeout')
     expect(await check()).toEqual({
       works: false,
-      message: expect.stringMatching(/^The name servers find no mail hosts: .*Check the setting `DNS_SERVERS`/),
+      message: expect.stringMatching(/^The name servers could not find any mail hosts: .*Check the setting `DNS_SERVERS`/),
     })
   })
 

@@ -54,7 +54,7 @@ async function reverseProblem({ name, resolver }: ProviderTools['mail'], address
   const answers = await Promise.all(names.slice(0, NAMES_MAX).map((one) => resolver.addresses(one)))
   if (answers.some((answer) => answer.is === 'addresses' && answer.addresses.includes(address))) return null
   const fault = names.length === 0 ? 'is missing' : `is ${names.slice(0, NAMES_MAX).join(', ')}`
-  return `The reverse DNS (PTR) of the address ${address} ${fault}. Set it to \`${name}\` at the hosting company: many mail hosts refuse email without it.`
+  return `The reverse DNS (PTR) of the address ${address} ${fault}. Set it to \`${name}\` at the hosting company. Otherwise, many mail hosts refuse email from this address.`
 }
 
 /** Whether a mail host of one of these domains accepts connections. */
@@ -63,7 +63,7 @@ async function hostsProblem({ resolver, reach }: ProviderTools['mail'], domains:
   const hosts = answers.flatMap((answer) => (answer.is === 'hosts' ? answer.hosts.slice(0, 1) : []))
   if (hosts.length === 0) {
     const reason = answers.find((answer) => answer.is === 'failed')?.reason ?? `neither ${domains.join(' nor ')} has a mail host.`
-    return `The name servers find no mail hosts: ${reason} Check the setting \`DNS_SERVERS\`, and that this server may send queries to port 53.`
+    return `The name servers could not find any mail hosts: ${reason} Check the setting \`DNS_SERVERS\`, and check that this server can send queries to port 53.`
   }
   const outcomes = await Promise.all(hosts.map(({ host }) => reach(host)))
   if (outcomes.includes('success')) return null

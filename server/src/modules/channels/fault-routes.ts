@@ -16,7 +16,7 @@ export const faultRoutes = [
     method: 'GET',
     path,
     summary: 'Read the faults of the sandbox.',
-    description: 'Each is 0 unless it was set.',
+    description: 'Each value is 0 unless it was set.',
     access: { secret: 'support' },
     reply: SandboxFaults,
     run: getFaults,
@@ -26,7 +26,7 @@ export const faultRoutes = [
     path,
     summary: 'Set the faults of the sandbox.',
     description:
-      'Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all to 0 to switch the faults off. Messages of other providers are not affected.',
+      'Makes a share of the sandbox messages bounce, be reported as spam, or be deferred at the first attempt, with the same states and webhook events as real messages. The fault is derived from the key of the message, so every attempt has the same fault. Complaints unsubscribe the user; no address is suppressed. Set all values to 0 to switch the faults off. Messages of other providers are not affected.',
     access: { secret: 'admin' },
     audit: faultAudit('updated'),
     body: SandboxFaults,

@@ -15,7 +15,7 @@ export const SandboxFaults = Exact({
   bounce_percent: Percent('Percentage of emails that bounce.'),
   complaint_percent: Percent('Percentage of emails that are delivered and then reported as spam.'),
   soft_fail_percent: Percent('Percentage of messages of any channel whose first attempt is deferred. The next attempt is accepted.'),
-  delay_seconds: Type.Integer({ minimum: 0, maximum: DELAY_S_MAX, description: 'The duration of each attempt.' }),
+  delay_seconds: Type.Integer({ minimum: 0, maximum: DELAY_S_MAX, description: 'How long each attempt takes, in seconds.' }),
 })
 export type SandboxFaults = Static<typeof SandboxFaults>
 

@@ -15,16 +15,16 @@ const shared: Translations = {
   'A host to use instead of Apple’s, with a port if needed.': 'Ein Server anstelle desjenigen von Apple, nötigenfalls mit Port.',
   Discard: 'Verwerfen',
   'Service account': 'Dienstkonto',
-  'The content of its key file, which is JSON.': 'Der Inhalt seiner Schlüsseldatei, der JSON ist.',
+  'The content of the service account’s key file, as JSON.': 'Der Inhalt seiner Schlüsseldatei, der JSON ist.',
   Secret: 'Geheimnis',
-  'If it is set, every request has a `Service-Signature`, like those of webhooks.':
+  'If a secret is set, every request has a `Service-Signature` header, as webhook requests do.':
     'Wenn es gesetzt ist, hat jede Anfrage eine `Service-Signature`, wie die der Webhooks.',
   'In-app inbox': 'Postfach in der App',
   'API key': 'API-Schlüssel',
-  'A sending key of the domain is sufficient.': 'Ein Schlüssel der Domain zum Senden genügt.',
+  'A sending key for the domain is sufficient.': 'Ein Schlüssel der Domain zum Senden genügt.',
 
   'Webhook signing key': 'Signaturschlüssel der Webhooks',
-  'Without it, reports of the provider are refused.': 'Ohne ihn werden Berichte des Anbieters abgelehnt.',
+  'Without it, reports from the provider are refused.': 'Ohne ihn werden Berichte des Anbieters abgelehnt.',
   Sender: 'Absender',
   'The sender of emails whose template has none, such as `Carillon <hello@example.com>`.':
     'Der Absender von E-Mails, deren Vorlage keinen hat, etwa `Carillon <hallo@example.com>`.',
@@ -45,15 +45,15 @@ const shared: Translations = {
   'Message stream': 'Nachrichtenstrom',
   'Use a broadcast stream for marketing. Default: `outbound`.': 'Für Werbung ist es ein Broadcast-Strom. Vorgabe: `outbound`.',
   'Webhook user name': 'Benutzername des Webhooks',
-  'User name of the webhook’s URL. Without it and the password, reports of the provider are refused.':
+  'User name in the webhook’s URL. Without it and the password, reports from the provider are refused.':
     'Der Benutzername in der URL des Webhooks. Ohne ihn und das Passwort werden Berichte des Anbieters abgelehnt.',
   'Webhook password': 'Passwort des Webhooks',
   'Webhook secret': 'Geheimnis des Webhooks',
-  Sandbox: 'Sandkasten',
-  'It needs the scope `mail.send`.': 'Er braucht die Berechtigung `mail.send`.',
+  Sandbox: 'Sandbox',
+  'The key needs the scope `mail.send`.': 'Er braucht die Berechtigung `mail.send`.',
   'Default: `global`.': 'Vorgabe: `global`.',
   'Verification key': 'Prüfschlüssel',
-  'The key of the signed event webhook. Without it, reports of the provider are refused.':
+  'The key of the signed event webhook. Without it, reports from the provider are refused.':
     'Der Schlüssel des signierten Event-Webhooks. Ohne ihn werden Berichte des Anbieters abgelehnt.',
   'Access key id': 'Access-Key-ID',
   'Secret access key': 'Geheimer Zugangsschlüssel',
@@ -61,7 +61,7 @@ const shared: Translations = {
     'Der Schlüssel eines Benutzers mit den Berechtigungen `ses:SendEmail` und `ses:GetAccount`.',
   'Configuration set': 'Configuration Set (SES)',
   'SNS topic': 'SNS-Topic',
-  'The topic to which the configuration set publishes events. Without it, reports of the provider are refused.':
+  'The topic to which the configuration set publishes events. Without it, reports from the provider are refused.':
     'Das Topic, an das das Configuration Set Ereignisse meldet. Ohne es werden Berichte des Anbieters abgelehnt.',
   'Usually 587 with `starttls`, or 465 with `implicit`.': 'Üblich sind 587 mit `starttls` und 465 mit `implicit`.',
   Encryption: 'Verschlüsselung',
@@ -77,7 +77,7 @@ const shared: Translations = {
   'Messaging profile': 'Nachrichtenprofil',
   'Required for alphanumeric senders and number pools.': 'Nötig für alphanumerische Absender und Nummernpools.',
   'Account SID': 'Account-SID',
-  'Reports are signed with it, even if messages are sent with an API key.':
+  'Reports are signed with this token, even if messages are sent with an API key.':
     'Berichte sind damit signiert, auch wenn Nachrichten mit einem API-Schlüssel gesendet werden.',
   'API key SID': 'SID des API-Schlüssels',
   'API key secret': 'Geheimnis des API-Schlüssels',

@@ -9,7 +9,7 @@ const InAppContent = Exact({
   html: Type.Optional(Type.String()),
   image: Type.Optional(Type.String()),
   action_url: Type.Optional(Type.String()),
-  expires_at: Type.Optional(Type.String({ description: 'When it expires, in ISO 8601.' })),
+  expires_at: Type.Optional(Type.String({ description: 'When the message expires, in ISO 8601.' })),
 })
 
 type InAppTemplate = Omit<Static<typeof InAppContent>, 'type'> & { type?: string }

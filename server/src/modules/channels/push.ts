@@ -5,7 +5,7 @@ import { channel, filledOnly, nameOf, summarise } from './channel.ts'
 const PushContent = Exact({
   title: Type.String(),
   body: Type.String(),
-  url: Type.Optional(Type.String({ description: 'URL that opens when it is tapped.' })),
+  url: Type.Optional(Type.String({ description: 'The URL that opens when the message is tapped.' })),
   topic: Type.Optional(Type.String()),
   custom: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Additional data for the app.' })),
 })

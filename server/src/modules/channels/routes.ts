@@ -17,7 +17,7 @@ export const providerRoutes = [
     method: 'GET',
     path: '/api/client/providers/meta',
     summary: 'List the kinds of provider, with the JSON Schema of their settings.',
-    description: 'For forms: `settings` is the JSON Schema of the settings of a kind.',
+    description: 'Use this to build forms: `settings` is the JSON Schema of the settings of a kind of provider.',
     access: { secret: 'admin' },
     translated: true,
     reply: ProviderKinds,
@@ -61,7 +61,7 @@ export const providerRoutes = [
     path: '/api/client/providers/{providerId}',
     summary: 'Change a provider.',
     description:
-      'Settings that the request does not contain, such as secrets, stay unchanged. `is_default` replaces the previous default of the channel.',
+      'Settings that the request does not contain, such as secrets, stay unchanged. With `is_default`, the provider replaces the previous default of the channel.',
     access: { secret: 'admin' },
     audit: providerAudit('updated'),
     params,

@@ -12,7 +12,7 @@ const Kind = OneOf(PROVIDER_NAMES, { description: 'The kind of provider. `GET /a
 const Channel = OneOf(CHANNELS)
 const IsDefault = Type.Boolean({
   description:
-    'Whether it sends the messages of its channel, unless a campaign has another provider. The first provider of a channel becomes the default.',
+    'Whether the provider sends the messages of its channel, unless a campaign uses another provider. The first provider of a channel becomes the default.',
 })
 const Rate = Exact(
   {
@@ -41,7 +41,9 @@ export const ProviderInput = Exact(
     name: Name(),
     kind: Kind,
     channel: Channel,
-    settings: Settings('The settings for this kind of provider, which has its own schema. Secrets are encrypted and never shown.'),
+    settings: Settings(
+      'The settings of the provider. Each kind of provider has its own schema for them. Secrets are encrypted and never shown.',
+    ),
     is_default: Type.Optional(IsDefault),
     rate: Type.Optional(Nullable(Rate)),
     segment_price: Type.Optional(Nullable(SegmentPrice)),
@@ -100,7 +102,7 @@ export const ConfiguredProviders = Page(ConfiguredProvider)
 
 export const ProviderTest = Exact({
   works: Type.Boolean(),
-  message: Type.Optional(Type.String({ description: 'The reason if it does not work.' })),
+  message: Type.Optional(Type.String({ description: 'Why the provider does not work; absent if it works.' })),
 })
 export type ProviderTest = Static<typeof ProviderTest>
 

@@ -8,7 +8,7 @@ export type SenderProblem = { blocks: boolean; message: string }
 
 const HERE: readonly ProviderName[] = ['sandbox', 'discard', 'inbox']
 
-/** Whether no message over a provider reaches a receiver outside of this server. */
+/** Whether no message over a provider reaches a receiver outside this server. */
 export const staysHere = (provider: ProviderName): boolean => HERE.includes(provider)
 
 /** This server, whose reputation all of its projects share. */

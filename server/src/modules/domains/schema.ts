@@ -3,14 +3,14 @@ import { DKIM_ALGORITHMS } from '../../lib/dkim/keys.ts'
 import type { DomainId, ProjectId } from '../../lib/ids.ts'
 import { Changes, Exact, IdOf, Instant, Line, Nullable, OneOf, Page, Timestamp } from '../../lib/shapes.ts'
 
-const IsDefault = Type.Boolean({ description: 'Whether campaigns without a domain use it. A project has one default.' })
+const IsDefault = Type.Boolean({ description: 'Whether campaigns without a domain use this one. A project has at most one default.' })
 
 export const DomainInput = Exact({
   host: Type.Optional(
     Line(253, {
       minLength: 1,
       format: 'spf-domain',
-      description: 'The host name for tracked links, such as `links.example.com`. Default: `links.` and the sending domain.',
+      description: 'The host name for tracked links, such as `links.example.com`. Default: `links.` followed by the sending domain.',
     }),
   ),
   sending_domain: Type.Optional(
@@ -36,7 +36,7 @@ const STATUSES = ['ok', 'missing', 'wrong', 'unknown', 'unchecked'] as const
 const stateMembers = {
   status: OneOf(STATUSES, {
     description:
-      'What the last check found. `missing`: no such record; `wrong`: another one; `unknown`: the DNS did not respond; `unchecked`: not checked yet.',
+      'What the last check found. `missing`: no such record; `wrong`: a different record; `unknown`: the DNS did not respond; `unchecked`: not checked yet.',
   }),
   found: Type.Array(Type.String(), { description: 'The records that were found at this name.' }),
   note: Nullable(Type.String({ description: 'What is wrong, or what can be done next.' })),
@@ -61,7 +61,8 @@ const columns = {
   project_id: IdOf<ProjectId>(),
   host: Type.String(),
   is_verified: Type.Boolean({
-    description: 'Whether links use the host. Until it is verified, links use the host name of this server.',
+    description:
+      'Whether links use the host. Until the host is verified, links use the project’s default domain or, without a verified one, the host name of this server.',
   }),
   is_default: IsDefault,
   problem: Nullable(Type.String({ description: 'The problem that the last check found.' })),
@@ -114,7 +115,7 @@ export const Domain = Exact({
     description:
       'Records for links. The CNAME is needed for links to work, and usually verifies the host; it is absent while `BASE_URL` has no public name that it could point to. The TXT record always verifies the host.',
   }),
-  records: Type.Array(ExpectedRecord, { description: 'All records to publish, each with what the last check found.' }),
+  records: Type.Array(ExpectedRecord, { description: 'All records to publish, each with the result of the last check.' }),
   checked_at: Nullable(Timestamp),
   verified_at: Nullable(Timestamp),
   created_at: Timestamp,

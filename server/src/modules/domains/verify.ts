@@ -99,7 +99,7 @@ function isStillVerified({ sending_verified_at }: DomainRow, sending: SendingFin
   return sending.isComplete === 'yes' || (sending_verified_at !== null && (sending.isComplete === 'unknown' || isTolerated))
 }
 
-const TAKEN = 'Another project has verified that it controls the host.'
+const TAKEN = 'Another project has verified that it controls the host. Use another host.'
 const CONTESTED =
   'Another project on this server has also added this host. Publish the TXT record to prove that you control it, and then verify it again.'
 const NO_RESPONSE = 'The DNS servers did not respond. Try again in a few minutes.'

@@ -21,12 +21,16 @@ export const EventType = Exact({
   last_seen: Timestamp,
   attributes: Type.Array(
     Exact({
-      key: Type.String({ description: 'Its name in rules: `data.total`. A dot in a key is written `\\.`, a backslash `\\\\`.' }),
+      key: Type.String({
+        description: 'The name of the attribute in rules, such as `data.total`. A dot in a key is written `\\.`, a backslash `\\\\`.',
+      }),
       types: Type.Array(Type.String(), { description: 'The types of its values: `string`, `number`, `boolean`, `array`, `object`.' }),
       coverage: Coverage,
       samples: Samples,
     }),
-    { description: `The attributes of the latest ${RECENT_KEPT} events, the most frequent first. At most ${ATTRIBUTES_MAX}.` },
+    {
+      description: `The attributes of up to ${RECENT_KEPT} of the latest events, the most frequent attributes first. At most ${ATTRIBUTES_MAX}.`,
+    },
   ),
 })
 type EventType = Static<typeof EventType>

@@ -126,9 +126,9 @@ export type Days = { from: string; to: string }
 const CandidateRow = Type.Object({ name: Type.String(), total: Nullable(Type.Integer()) })
 
 /**
- * Names that may be the most frequent ones of a range: those with the highest totals, highest first, and, with null, those whose total
- * does not have all of their events, which may be there several times. Of each kind at most `most`. A total without null is at least the
- * number of the name's events in any range.
+ * Names that may be the most frequent ones of a range: names with the highest totals, highest first, and names whose events are not all in
+ * their total yet. The latter have null as their total, and may be returned several times. At most `most` of each kind. A total that is not
+ * null is at least the number of events with the name in any range.
  */
 export const listCandidates = (ctx: ProjectCtx, most: number) =>
   ctx.db.many(

@@ -16,7 +16,7 @@ export const eventRoutes = [
     path: '/api/client/events/stats',
     summary: 'Count events by name and day.',
     description:
-      'Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Events of users who were erased are included.',
+      'Days are in UTC. An event is counted on the day of its `created_at`. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Events of users who were erased are included.',
     access: { secret: 'support' },
     query: wanted,
     reply: EventStats,
@@ -36,7 +36,7 @@ export const eventRoutes = [
     method: 'GET',
     path: '/api/client/users/{userId}/events',
     summary: 'List the events of a user, latest first.',
-    description: 'Includes the events of users who were merged into this one. `since` is included, `until` is not.',
+    description: 'Includes the events of users who were merged into this one. The period includes `since` and excludes `until`.',
     access: { secret: 'support' },
     params: { userId: pathUser },
     query: wanted,

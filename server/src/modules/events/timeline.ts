@@ -14,9 +14,9 @@ export const TimelineItem = Exact({
   data: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Attributes of the event.' }),
   created_at: Timestamp,
   received_at: Timestamp,
-  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that wrote the event or caused it; absent for others.' })),
+  journey_id: Type.Optional(IdOf<JourneyId>({ description: 'The journey that wrote or caused the event; absent for other events.' })),
   source: OneOf(EVENT_SOURCES, {
-    description: '`api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set it.',
+    description: '`api` for an event from a request, `system` for one that Carillon wrote itself. A request cannot set the source.',
   }),
 })
 type TimelineItem = Static<typeof TimelineItem>

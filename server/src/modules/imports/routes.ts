@@ -49,7 +49,7 @@ export const importRoutes = [
     method: 'GET',
     path: '/api/client/lists/{listId}/imports',
     summary: 'List the imports of a list.',
-    description: 'The newest is first.',
+    description: 'Newest first.',
     access: { secret: 'support' },
     params: ofList,
     list: importListing,
@@ -82,7 +82,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/imports/{importId}/undo',
     summary: 'Undo an import.',
     description:
-      'Possible for 24 hours after the import ended; it is done in the background. Users that the import created are removed with their data, unless they have since got events, devices, a consent or a static list of their own. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.',
+      'An import can be undone for 24 hours after it ended. The work is done in the background. Users that the import created are removed with their data. A created user stays if, since the import, their profile has changed, another user was merged into them, or they got events, devices, consent entries or another static list. Values that it changed are restored, members that it added leave the list, and subscriptions that it stored are removed. Later changes stay, as do ids that the import linked and users that it merged.',
     access: { secret: 'editor' },
     audit: importAudit('undone'),
     params: ofImport,

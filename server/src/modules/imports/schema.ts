@@ -51,7 +51,7 @@ export const ImportQuery = Exact({
   ),
   filename: Type.Optional(
     Line(255, {
-      description: 'The name of the file. It is shown with the import, and part of the proof of consent.',
+      description: 'The name of the file. It is shown with the import and is part of the proof of consent.',
       examples: ['fair.csv'],
     }),
   ),
@@ -74,13 +74,13 @@ const columns = {
   filename: Nullable(Type.String({ description: 'The name of the file; null if it was not given.' })),
   file_sha256: Nullable(
     Type.String({
-      description: 'The SHA-256 of the file as it was sent, without compression, in hex; null for imports of earlier releases.',
+      description: 'The SHA-256 of the file as it was sent, without compression, in hex; null for imports made with earlier releases.',
     }),
   ),
   rows_total: Nullable(
     Type.Integer({
       minimum: 0,
-      description: 'Rows of the file, counted while it was received; null for imports of earlier releases.',
+      description: 'Rows of the file, counted while it was received; null for imports made with earlier releases.',
     }),
   ),
   rows: Count(
@@ -89,12 +89,12 @@ const columns = {
   created: Count('Rows that created a user.'),
   updated: Count('Rows that changed a user.'),
   unchanged: Count('Rows with no changes.'),
-  skipped: Count('Rows for existing users, which are not changed if `update_existing` is `false`.'),
+  skipped: Count('Rows for existing users that were skipped because `update_existing` is `false`.'),
   failed: Count('Refused rows. `GET …/errors` lists them with their reasons.'),
   added: Count('Users who were added to the list.'),
   removed: Count('Users that the import created and that were removed when it was undone.'),
   restored: Count('Users whose former values were restored when the import was undone.'),
-  bytes: Count('The length of the file after decompression, in UTF-8.'),
+  bytes: Count('The size of the file in bytes, after decompression and conversion to UTF-8.'),
 }
 
 const Delimiter = Type.String({ description: 'The delimiter of the cells, given or detected.' })
@@ -112,7 +112,7 @@ export const Import = Exact({
     type: 'object',
     additionalProperties: { type: 'array', items: { type: 'string' } },
     description:
-      'For a dry run: the fields that fit columns of numbers and dates without a given format. `mapping` uses the first one. If there are several, check which is right.',
+      'For a dry run: the fields that fit each column of numbers or dates for which no format was given. `mapping` uses the first field. If there are several, check which one is right.',
   }),
   columns: Type.Array(Type.String(), { description: 'The headers in the order of the file.' }),
   progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the rows that were processed: `rows` of `rows_total`.' }),

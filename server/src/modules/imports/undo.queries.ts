@@ -153,7 +153,7 @@ const WHITE_SPACE = ' \t\r\n\v\f\u00a0\ufeff'
 const namesOf = (users: ErasedUser[]) =>
   users.flatMap(({ external_id, email, phone }) => [external_id, email, phone].flatMap((name) => name?.toLowerCase() ?? []))
 
-/** Deletes what is recorded of these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
+/** Deletes what is recorded about these users, and their first rows of dry runs, which name users that were not created (D-IMP-5). */
 export const eraseImportData = (ctx: InTx, users: ErasedUser[]) =>
   ctx.db.run(
     sql`with changes as (

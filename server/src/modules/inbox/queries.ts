@@ -12,7 +12,7 @@ export const columns = sql`m.id, m.campaign_id,
   m.content->>'html' as html, m.content->>'image' as image, m.content->>'action_url' as action_url,
   m.created_at, m.expires_at, m.seen_at, m.read_at, m.clicked_at, m.archived_at`
 
-/** Has it not expired? */
+/** The condition that an inbox message has not expired. */
 export const isThere = (ctx: Ctx) => sql`coalesce(m.expires_at > ${ctx.clock.now()}, true)`
 
 export const inboxListing = listing({
@@ -261,7 +261,7 @@ export const nextExpiryAt = async (ctx: Ctx): Promise<Date | null> =>
   (await ctx.db.first(ExpiryRow, sql`select expires_at from inbox_messages where expires_at is not null order by expires_at limit 1`))
     ?.expires_at ?? null
 
-/** As `lockCounters`, for users of several projects. */
+/** Like `lockCounters`, for users of several projects. */
 export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds: UserId[]) =>
   ctx.db.many(
     UserRow,
@@ -271,7 +271,7 @@ export const lockAnyCounters = (ctx: InTx<Ctx>, projectIds: ProjectId[], userIds
         for update`,
   )
 
-/** Deletes messages of users whose counters are locked, and subtracts them. */
+/** Deletes messages of users whose counters are locked, and subtracts them from the counters. */
 export const removeExpired = (ctx: InTx<Ctx>, projectIds: ProjectId[], ids: MessageId[], userIds: UserId[]) =>
   ctx.db.run(
     sql`with gone as (

@@ -45,7 +45,7 @@ export const inboxRoutes = (streams: InboxStreams, { updateReadState, readAll }:
     path: `${OWN}/stream`,
     summary: 'Stream the inbox changes of the signed-in user.',
     description:
-      'Server-sent events, from now on or after the event in `Last-Event-ID`. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.',
+      'Sends server-sent events from now on or, with `Last-Event-ID`, from after that event. `unread` has the number of unread messages and is sent at the start and after each change. `message` has a message that is new or has changed. `expired` is the last event, sent when the user token is no longer valid. A user may have 5 streams open.',
     access: { publishable: 'user' },
     query: From,
     reply: LiveOf(

@@ -45,7 +45,7 @@ const Done = (description: string) => Type.Unsafe<true>({ type: 'boolean', enum:
 
 export const ReadStateChanges = Changes({
   seen: Done('The message was shown.'),
-  read: Type.Boolean({ description: 'True marks it as seen too. False makes it unread again.' }),
+  read: Type.Boolean({ description: 'True marks the message as read and seen. False makes it unread again.' }),
   clicked: Done('The action of the message was used. Marks it as read too, unless `read` is false.'),
   archived: Type.Boolean(),
 })

@@ -11,7 +11,7 @@ export const ingestRoutes = (appender: Appender) => [
     path: '/api/client/events',
     summary: 'Record up to 100 behavioural events.',
     description:
-      'The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. It can introduce a limited number of event names, keys of `data` and user attributes a day.',
+      'The array is accepted or refused as a whole. 204 means that it is stored durably. A publishable key can send anonymous events or, with a user token, events of the signed-in user. The publishable keys of a project can introduce a limited number of new event names, keys of `data` and user attributes each day.',
     access: { secret: 'editor', publishable: 'anonymous' },
     audit: { none: 'events are not configuration' },
     body: EventBatch,

@@ -20,7 +20,7 @@ export const EventInput = Exact(
         notBlank: true,
         minLength: 1,
         maxLength: 255,
-        description: 'An event with the same id within 30 days is accepted and ignored.',
+        description: 'An id that identifies the event. Another event with the same id within 30 days is accepted but ignored.',
       }),
     ),
   },

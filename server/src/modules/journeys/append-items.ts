@@ -4,7 +4,7 @@ import { APPLY } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { JourneyItem } from './queue-items.ts'
 
-/** The items take effect after everything that was accepted before them. */
+/** Appends items of journeys to the ingest queue. They take effect after everything that was accepted before them. */
 export async function appendJourneyItems(ctx: InTx, items: JourneyItem[]): Promise<void> {
   if (items.length === 0) return
   await appendAll(ctx.db, [

@@ -37,7 +37,7 @@ export const stopJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
     return shown(ctx, id)
   })
 
-/** Users who come to a step that does something outside wait there, and no timer fires. Throws 404, 422. */
+/** Holds a journey: users who reach a step with an effect outside the journey wait there, and no timer fires. Throws 404, 422. */
 export const holdJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
   inTx(ctx, async (ctx) => {
     await lockStarted(ctx, id)
@@ -46,7 +46,7 @@ export const holdJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
     return shown(ctx, id)
   })
 
-/** Users who were held continue. Throws 404, 422. */
+/** Resumes a journey. Users who were held continue. Throws 404, 422. */
 export const resumeJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
   inTx(ctx, async (ctx) => {
     const { is_held } = await lockStarted(ctx, id)

@@ -24,7 +24,7 @@ export const JourneyMeta = Exact(
           type: 'object',
           description: 'A valid example of `data`. Its ids are made up.',
         }),
-        sentence: Type.String({ description: 'The step with the example in words.' }),
+        sentence: Type.String({ description: 'The step with the settings of the example, in words.' }),
         paths: Type.Array(Type.String(), {
           description: 'The paths out of the example step. A child without `path` is on the path `default`.',
         }),
@@ -33,7 +33,7 @@ export const JourneyMeta = Exact(
             {
               member: Type.String({ description: 'The member of `data` whose items name paths, in `path`.' }),
               others: Type.Array(Type.String(), { description: 'The paths that the step always has, in addition to the named ones.' }),
-              none: Type.Array(Type.String(), { description: 'The paths while the settings name none.' }),
+              none: Type.Array(Type.String(), { description: 'The paths that the step has while its settings name none.' }),
             },
             { description: 'Only for kinds of step whose settings can name further paths.' },
           ),

@@ -26,7 +26,7 @@ export function publishFaults(steps: readonly Step[]): Fault[] {
   ]
 }
 
-/** What may be a mistake although it can be published. */
+/** Warnings about what can be published but may be a mistake. */
 export const publishWarnings = (steps: readonly Step[]): Fault[] =>
   steps
     .filter(({ type, children }) => children.length === 0 && !ENDS.includes(type))
@@ -105,7 +105,7 @@ export type JourneyLink = {
   at: string | null
 }
 
-/** The links of a graph that users come to without a delay. */
+/** The links of a graph that users reach without a delay. */
 export const linksOf = (steps: readonly Step[]): JourneyLink[] =>
   steps
     .filter(({ type }) => type === 'entrance')

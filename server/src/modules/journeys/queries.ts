@@ -85,7 +85,7 @@ export const setLiveVersion = (ctx: InTx, id: JourneyId, version: number) =>
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 
-/** Switches a locked journey off. `drainUntil` is when those who are still inside exit. */
+/** Switches a locked journey off. `drainUntil` is when users who are still inside exit. */
 export const switchOff = (ctx: InTx, id: JourneyId, drainUntil: Date | null) =>
   ctx.db.run(
     sql`update journeys set status = 'off', drain_until = ${drainUntil}, updated_at = ${ctx.clock.now()}

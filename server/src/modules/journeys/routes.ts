@@ -16,7 +16,7 @@ import { versionRoutes } from './versions/routes.ts'
 
 const params = { journeyId: pathId<JourneyId>() }
 
-/** References of steps lead to modules that this one does not know, so the check is passed in. */
+/** Steps refer to objects of modules that this one does not import, so the check of references is passed in. */
 export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: FindReferenceFaults }) => [
   route({
     method: 'GET',
@@ -47,7 +47,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/meta',
     summary: 'Describe the kinds of step, for editors.',
     description:
-      'Each kind of step with a label, the JSON Schema of its `data`, and an example that is also given in words. No member of `data` is ' +
+      'For each kind of step, the reply has a label, the JSON Schema of its `data`, and an example with a description in words. No member of `data` is ' +
       'required, because a draft may be incomplete. The reply is the same for all projects and changes only with the version of the server.',
     access: { secret: 'support' },
     translated: true,
@@ -70,8 +70,8 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/{journeyId}',
     summary: 'Change a journey or its status.',
     description:
-      'Members that are left out do not change. `settings` replaces all settings of the draft; users see the changes when it is ' +
-      'published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. ' +
+      'Members that are left out do not change. `settings` replaces all settings of the draft. The changes apply to users once ' +
+      'the draft is published. A draft that becomes `live` is published; a journey that was `off` resumes with its last published version. A journey with users inside cannot become a draft. ' +
       'Setting a status other than `draft`, or changing a journey that is not a draft, needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
@@ -98,7 +98,7 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     path: '/api/client/journeys/{journeyId}/unarchive',
     summary: 'Restore an archived journey.',
     description:
-      'A journey that was live is `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.',
+      'A journey that was live is restored with the status `off`; set `status` to `live` to switch it on. Users who were inside when it was archived do not return. Restoring a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('unarchived'),
     params,

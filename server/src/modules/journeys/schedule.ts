@@ -128,7 +128,9 @@ function untilOf(value: string | undefined): ParsedSchedule['until'] | undefined
 /** A schedule with its start. */
 export type Schedule = ParsedSchedule & { search: RRuleTemporal }
 
-/** Why a schedule cannot be used, as the end of a sentence; null if it can. It must have a time that is found by a bounded search. */
+/**
+ * Why a schedule cannot be used, as the end of a sentence; null if it can. A schedule must have an occurrence that a bounded search finds.
+ */
 export function scheduleProblem(text: string): string | null {
   const parsed = parseSchedule(text)
   if ('problem' in parsed) return parsed.problem
@@ -188,7 +190,7 @@ function bounded<T>(search: () => T, otherwise: T): T {
   }
 }
 
-/** The first instant after another one; null if there is none. */
+/** The first occurrence of a schedule after an instant; null if there is none. */
 export function nextOccurrence(schedule: Schedule, after: Date, zone: string): Occurrence | null {
   const start = new Date(after.getTime() - OFFSET_MAX_MS)
   const { search } = schedule
@@ -209,8 +211,8 @@ const isOver = ({ until }: Schedule, local: string, at: Date): boolean =>
   until !== null && ('instant' in until ? at > until.instant : `${local}:00` > until.local)
 
 /**
- * What of a schedule is due after `since`, the last instant that was looked at: the latest occurrence if it is at most 24 hours old, and
- * how many others were missed.
+ * The occurrences of a schedule that became due after `since`: the latest one if it is at most 24 hours old, and how many others were
+ * missed in the last 7 days.
  */
 export function dueOccurrence(schedule: Schedule, since: Date, now: Date, zone: string): { run: Occurrence | null; missed: number } {
   const due = occurrencesIn(schedule, new Date(Math.max(since.getTime(), now.getTime() - MISSED_LOOKED_AT_MS)), now, zone)

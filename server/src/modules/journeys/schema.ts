@@ -9,7 +9,7 @@ const Status = OneOf(['draft', 'live', 'off'], {
   description:
     'A `draft` is work in progress. Users enter a journey that is `live`, but not one that is `off`. Setting `live` or `off` needs `publisher`.',
 })
-const Description = Type.String({ maxLength: 5000, description: 'An empty description is removed.' })
+const Description = Type.String({ maxLength: 5000, description: 'A note for your team. An empty text removes it.' })
 
 export const JourneyInput = Exact({
   name: Name(),
@@ -38,10 +38,10 @@ const columns = {
 
 const JourneyStats = Exact(
   {
-    entered: Type.Optional(Type.Integer({ description: 'How often users entered: the sum of the other three.' })),
-    active: Type.Optional(Type.Integer({ description: 'How many are in the journey now.' })),
-    completed: Type.Optional(Type.Integer({ description: 'How many completed the journey.' })),
-    exited: Type.Optional(Type.Integer({ description: 'How many exited before completing it.' })),
+    entered: Type.Optional(Type.Integer({ description: 'How often users entered: the sum of `active`, `completed` and `exited`.' })),
+    active: Type.Optional(Type.Integer({ description: 'How many entrances have not ended.' })),
+    completed: Type.Optional(Type.Integer({ description: 'How many entrances were completed.' })),
+    exited: Type.Optional(Type.Integer({ description: 'How many entrances ended before completion.' })),
   },
   { description: 'Empty until users have entered. Users who were held out are not included.' },
 )
@@ -51,7 +51,7 @@ export type JourneyStats = Static<typeof JourneyStats>
 export const EdgeCount = Exact({
   from: Type.String({ description: 'The key of the step that users left.' }),
   path: Type.String(),
-  to: Type.String({ description: 'The key of the step that they reached.' }),
+  to: Type.String({ description: 'The key of the step that the users reached.' }),
   users: Type.Integer(),
 })
 
@@ -62,7 +62,7 @@ export const StepStats = Exact(
     left: Type.Optional(Type.Integer({ description: 'How many users left the step, including those who left the journey at this step.' })),
     paths: Type.Optional(Type.Record(Type.String(), Type.Integer(), { description: 'How many users left by each path.' })),
   },
-  { description: 'Empty until users have entered the journey. The sum over all versions.' },
+  { description: 'Empty until users have entered the journey. The numbers are sums over all versions.' },
 )
 export type StepStats = Static<typeof StepStats>
 
@@ -160,7 +160,7 @@ const stepOfType = (kind: StepType): TSchema => {
 /** The schemas of steps in the API description, one for each kind, by the names of components. */
 export const stepComponents: Record<string, TSchema> = {
   JourneyStepInput: Type.Unsafe({
-    description: 'A step of the kind that `type` names.',
+    description: 'A step of the kind given in `type`.',
     documented: { oneOf: STEP_TYPES.map((type) => componentRef(componentOf(type))) },
   }),
   ...Object.fromEntries(STEP_TYPES.map((type) => [componentOf(type), stepOfType(type)])),

@@ -70,7 +70,7 @@ async function changeStatus(ctx: InTx, before: JourneyRow, status: JourneyRow['s
 
 const fieldsOf = ({ name, status, description, tags }: JourneyRow): JourneyFields => ({ name, status, description, tags })
 
-/** Archives a journey, so that no read finds it. Users inside exit. Throws 403, 404. */
+/** Archives a journey, so that only the listing of archived journeys shows it. Users inside exit. Throws 403, 404. */
 export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, id)
@@ -83,8 +83,8 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
 }
 
 /**
- * Restores an archived journey. One that was live is off, and users who were inside have left it or do so. A journey that is not archived
- * stays as it is. Throws 403, 404.
+ * Restores an archived journey. If it was live, it is off now. Users who were inside have exited or still exit. A journey that is not
+ * archived stays as it is. Throws 403, 404.
  */
 export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
   inTx(ctx, async (ctx) => {

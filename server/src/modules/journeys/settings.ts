@@ -30,7 +30,7 @@ const Goal = Exact({
   within_days: Type.Integer({
     minimum: 1,
     maximum: DAYS_MAX,
-    description: 'How many days after the entry, or after the user was held out, the event counts.',
+    description: 'The event counts for this many days after the user entered or was held out.',
   }),
 })
 export type Goal = Static<typeof Goal>
@@ -41,7 +41,7 @@ export const JourneySettings = Exact(
       Type.Integer({
         minimum: 0,
         maximum: 100,
-        description: 'The share of users who are held out: they do not enter, and their goals are counted for comparison.',
+        description: 'The percentage of users who are held out: they do not enter, but their goals are counted for comparison.',
       }),
     ),
     exclusion_list_ids: Type.Optional(
@@ -56,7 +56,7 @@ export const JourneySettings = Exact(
       }),
     ),
   },
-  { description: 'Settings of the journey, which are published with its steps. Writing them replaces all of them.' },
+  { description: 'The settings of the journey. They are published with its steps. A write replaces all settings.' },
 )
 export type JourneySettings = Static<typeof JourneySettings>
 

@@ -61,8 +61,8 @@ function nextTime(from: Date, earliest: number, { time, days, weekdays }: Requir
 type AtDate = Duration & { time?: string; direction?: 'before' | 'after' }
 
 /**
- * The instant of a date with an offset: days of the calendar, then the time of day, then hours and minutes. A date without a time is at
- * `time` or at midnight; a time without an offset is local. Null if the text is not a date.
+ * The instant of a date with an offset: days of the calendar, then the time of day, then hours and minutes. `time` replaces the time of the
+ * date; otherwise a date without a time is at midnight. A time without an offset is local. Null if the text is not a date.
  */
 export function atDate(text: string, { days = 0, hours = 0, minutes = 0, time, direction = 'after' }: AtDate, zone: string): Date | null {
   const date = readDate(text.trim(), zone)

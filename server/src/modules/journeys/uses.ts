@@ -12,14 +12,14 @@ function referencesIn({ steps, settings }: LiveGraphRow) {
   return [...ids, ...referencesOfSettings(settings), ...rules.flatMap(({ rule }) => referencesWithin(rule))]
 }
 
-/** The names of the live journeys whose live version refers to it. */
+/** The names of the live journeys whose live version refers to this list or campaign. */
 export async function journeysUsing(ctx: ProjectCtx, { kind, id }: { kind: 'list' | 'campaign'; id: number }): Promise<string[]> {
   return (await liveGraphs(ctx))
     .filter((graph) => referencesIn(graph).some((reference) => reference.kind === kind && reference.id === id))
     .map(({ name }) => name)
 }
 
-/** The live journeys of which a step sends one of these campaigns, by campaign, in the order of their ids. */
+/** The live journeys with a step that sends one of these campaigns, by campaign, in the order of their ids. */
 export async function journeysSending(
   ctx: ProjectCtx,
   campaigns: CampaignId[],

@@ -19,8 +19,8 @@ export const findMemberKey = (ctx: Ctx, { memberId, organisationId }: KeyOwner, 
   )
 
 /**
- * Creates the key of a member, unless the project is of another organisation or another request was first. The hash is that of no key, so nothing
- * authenticates with it.
+ * Creates the key of a member, unless the project is of another organisation or another request was first. Its hash is not the hash of any
+ * key value, so nothing can authenticate with it.
  */
 export const insertMemberKey = (ctx: Ctx, { memberId, organisationId, name }: KeyOwner, projectId: ProjectId | null) =>
   ctx.db.run(

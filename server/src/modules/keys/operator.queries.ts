@@ -24,7 +24,7 @@ export const listKeysReaching = (ctx: Ctx, owner: Owner) =>
     sql`select id, project_id, name, scope, role, prefix, last4, created_at from api_keys where ${reaches(owner)} order by id`,
   )
 
-/** Archives a key and returns what it was. Undefined if there is no such key, or if the system manages it. */
+/** Archives a key and returns it. Undefined if there is no such key, or if the system manages it. */
 export const archiveKeyReaching = (ctx: InTx<Ctx>, owner: Owner, id: KeyId) =>
   ctx.db.first(
     AnyKeyRow,

@@ -42,7 +42,10 @@ export const findCredentials = (ctx: Ctx, hashes: string[]) =>
         where k.hash = any(array(select jsonb_array_elements_text(${JSON.stringify(hashes)}::jsonb))) and k.archived_at is null and p.deleted_at is null`,
   )
 
-/** Changes with every change of a key that exists, or of what its credential takes from its project and organisation. */
+/**
+ * A number that grows with every change of an existing key, and of the settings of its project or organisation that its credential
+ * contains.
+ */
 export const credentialsVersion = (ctx: Ctx) =>
   ctx.db.value(Count, sql`select coalesce(max(version), 0) as version from credentials_version`)
 

@@ -83,7 +83,7 @@ export const keyRoutes = [
     method: 'DELETE',
     path: '/api/client/keys/{keyId}',
     summary: 'Archive an API key.',
-    description: 'All processes refuse it within five seconds.',
+    description: 'All server processes refuse the key within five seconds.',
     access: { secret: 'admin' },
     audit: keyAudit('deleted'),
     params,

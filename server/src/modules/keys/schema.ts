@@ -4,7 +4,7 @@ import { ROLES } from '../../lib/roles.ts'
 import { Changes, Exact, IdOf, Instant, Name, Nullable, OneOf, Timestamp } from '../../lib/shapes.ts'
 
 const Scope = OneOf(['public', 'secret'], {
-  description: '`public`: for browsers and apps, only for some operations. `secret`: for servers.',
+  description: '`public`: for browsers and apps; it permits only some operations. `secret`: for servers.',
 })
 const RoleName = OneOf(ROLES, { description: 'The rank of the key, which decides what it may do.' })
 const Description = Nullable(Type.String({ maxLength: 1000 }))
@@ -40,7 +40,7 @@ export const Key = Exact({
   name: Type.String(),
   scope: Scope,
   role: RoleName,
-  value: Type.String({ description: 'The full key in the reply that creates it, and masked everywhere else.' }),
+  value: Type.String({ description: 'The key. It is complete in the reply to its creation, and masked everywhere else.' }),
   description: Nullable(Type.String()),
   allowed_origins: AllowedOrigins,
   is_system_key: Type.Boolean(),

@@ -64,8 +64,8 @@ function toCredential(row: CredentialRow): Credential {
 }
 
 /**
- * The key that stands for a member in a project, or in the organisation: what names a key, such as an idempotency record, names it. It is
- * created at the first request. Undefined for a project of another organisation.
+ * The key that represents a member in a project, or in the organisation, wherever a record names a key, such as an idempotency record. It
+ * is created at the first request. Undefined for a project of another organisation.
  */
 export async function findMemberKey(ctx: Ctx, owner: memberKeys.KeyOwner, projectId: ProjectId | null): Promise<MemberKeyRow | undefined> {
   const known = await memberKeys.findMemberKey(ctx, owner, projectId)

@@ -90,7 +90,7 @@ const ofLists = (verbs: Verbs) => [
     method: 'GET',
     path: '/api/client/lists/{listId}',
     summary: 'Read a list.',
-    description: '`progress` shows how far a list that is `building` is.',
+    description: 'While `state` is `building`, `progress` shows how much of the list has been built.',
     access: { secret: 'support' },
     versioned,
     params,
@@ -124,7 +124,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}',
     summary: 'Archive a list that is not in use.',
     description:
-      'Refused while the rule of another list, a campaign that is scheduled or being sent, or a live journey uses the list. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.',
+      'The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.',
     access: { secret: 'editor' },
     audit: listAudit('deleted'),
     versioned,
@@ -139,7 +139,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}/unarchive',
     summary: 'Restore an archived list.',
     description:
-      'A static list has its former users. A dynamic list is built again and is empty until its `state` is `ready`. Refused if its rule refers to something that no longer exists.',
+      'A static list gets its former users back. A dynamic list is built again and is empty until its `state` is `ready`. The request is refused if the rule of the list refers to something that no longer exists.',
     access: { secret: 'editor' },
     audit: listAudit('unarchived'),
     params,

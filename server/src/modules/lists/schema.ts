@@ -76,7 +76,7 @@ export const Selection = Exact({
 })
 export type Selection = Static<typeof Selection>
 
-const unchanged = Type.Integer({ description: 'Number of users who did not change.' })
+const unchanged = Type.Integer({ description: 'Number of users for whom nothing changed.' })
 const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The given ids for which no user was found.' })
 
 export const Added = Exact({ added: Type.Integer(), unchanged, missing: absent })
@@ -86,10 +86,13 @@ export const PreviewInput = Exact({ rule: RuleSchema }, { examples: [{ rule: { a
 
 export const Preview = Exact({
   count: Type.Integer({ description: 'Number of users who match the rule.' }),
-  reach: Type.Array(Exact({ channel: OneOf(CHANNELS), count: Type.Integer({ description: 'Number of these users.' }) }), {
-    description:
-      'For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight takes them into account.',
-  }),
+  reach: Type.Array(
+    Exact({ channel: OneOf(CHANNELS), count: Type.Integer({ description: 'How many of these users have what the channel needs.' }) }),
+    {
+      description:
+        'For each channel, how many of these users have what it needs: an address, or a push device with a token. Consents and suppressions are ignored; a campaign’s preflight takes them into account.',
+    },
+  ),
   users: Type.Array(User, { description: 'The ten newest of these users.' }),
   conditions: Type.Array(
     Exact({
@@ -98,7 +101,7 @@ export const Preview = Exact({
       count: Type.Integer({ description: 'Number of users who match this condition on its own.' }),
     }),
   ),
-  sampled: Type.Boolean({ description: 'Whether the counts are estimates. With `false`, they are exact.' }),
+  sampled: Type.Boolean({ description: 'Whether the counts are estimates. Always `false`: the counts are exact.' }),
 })
 export type Preview = Static<typeof Preview>
 

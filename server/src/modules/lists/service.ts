@@ -33,7 +33,7 @@ const staticHasNoRule = () => fault('validation_failed', 'rule', 'A static list 
 async function admitRule(ctx: InTx, rule: Rule, campaigns: NamedCampaign[]): Promise<void> {
   await queries.lockRules(ctx)
   if ((await queries.countDynamic(ctx)) >= DYNAMIC_MAX) {
-    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Delete one that is not in use.`)
+    throw new ApiError('quota_exceeded', `A project may have at most ${DYNAMIC_MAX} dynamic lists. Archive one that is not in use.`)
   }
   await refuseReferences(ctx, rule, null, campaigns)
 }
@@ -86,7 +86,7 @@ export async function lockForArchiving(ctx: InTx, id: ListId): Promise<void> {
   await lockedList(ctx, id)
 }
 
-/** Archives a locked list. Throws 422 when the rule of another list, or one of these campaigns and journeys, which the caller found, uses it. */
+/** Archives a locked list. Throws 422 if the rule of another list uses it, or if the caller has found campaigns or journeys that use it. */
 export async function archiveUnused(ctx: InTx, id: ListId, campaignNames: string[], journeyNames: string[]): Promise<void> {
   const lists = (await listsReferringTo(ctx, id)).map((name) => `the list “${shortened(name)}”`)
   const campaigns = campaignNames.map((name) => `the campaign “${shortened(name)}”`)

@@ -20,7 +20,7 @@ export const insertLink = (ctx: Ctx, { tokenHash, kind, organisationId, memberId
         values (${tokenHash}, ${organisationId}, ${kind}, ${memberId}, ${ctx.clock.now()}, ${expiresAt})`,
   )
 
-/** The row is gone afterwards, so of two requests with the same link only one gets it. */
+/** Deletes and returns a link, so that only one of two requests with the same link gets it. */
 export const deleteLink = (ctx: Ctx, kinds: readonly LinkRow['kind'][], tokenHash: string) =>
   ctx.db.first(
     LinkRow,

@@ -91,7 +91,7 @@ const wordsOf = (waiting: Waiting) =>
   waiting.kind === 'invitation'
     ? {
         subject: `Invitation to ${waiting.organisation} on Carillon`,
-        before: `${waiting.by} invites you to ${waiting.organisation}. Open this link to choose a password:`,
+        before: `${waiting.by} has invited you to join ${waiting.organisation}. Open this link to choose a password:`,
         after: 'The link can be used once, within seven days.',
       }
     : {

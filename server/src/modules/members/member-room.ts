@@ -6,7 +6,7 @@ import { countMembers } from './team.queries.ts'
 
 const MEMBERS_MAX = 1000
 
-/** Throws 429 if the organisation has as many members as it may, until the transaction ends. */
+/** Throws 429 if the organisation has the maximum number of members. Locks its members until the transaction ends. */
 export async function requireMemberRoom(ctx: InTx<Ctx>, organisationId: OrganisationId): Promise<void> {
   await lockMembers(ctx, organisationId)
   if ((await countMembers(ctx as unknown as Ctx, organisationId)) >= MEMBERS_MAX)

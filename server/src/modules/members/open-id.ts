@@ -64,7 +64,10 @@ export async function authorizationUrl(ctx: Ctx, redirectUri: string, { state, n
   return openid.buildAuthorizationUrl(provider, parameters).href
 }
 
-/** Redeems the code of an answer. Throws unless the ID token is signed, current, and for this sign-in. `url` is the one that the provider led back to. */
+/**
+ * Redeems the code of an answer. Throws unless the ID token is signed, current, and for this sign-in. `url` is the one that the provider
+ * redirected the browser to.
+ */
 export async function redeem(ctx: Ctx, url: URL, { state, nonce, verifier }: Checks): Promise<{ claims: Claims; idToken: string }> {
   const provider = await discover(ctx)
   const tokens = await openid.authorizationCodeGrant(provider, url, {

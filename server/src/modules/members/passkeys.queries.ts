@@ -37,7 +37,7 @@ export const hasPasskey = (ctx: Ctx, { id, organization_id }: Holder): Promise<b
 
 const Handle = Type.Object({ passkey_handle: Type.String() })
 
-/** Gives the member a handle, unless there is one, and returns the one that holds. */
+/** Gives the member this handle if they have none, and returns the handle that they have. */
 export const giveHandle = async (ctx: MemberCtx, handle: string): Promise<string> =>
   (
     await ctx.db.one(
@@ -50,7 +50,7 @@ export const giveHandle = async (ctx: MemberCtx, handle: string): Promise<string
 
 export type NewPasskey = { credentialId: string; publicKey: string; signCount: number; transports: string[]; name: string }
 
-/** Undefined when the credential is known already, of any member. */
+/** Undefined if any member already has this credential. */
 export const insertPasskey = (
   ctx: InTx<Ctx>,
   { id, organization_id }: Holder,
@@ -116,7 +116,7 @@ export const useChallenge = (ctx: Ctx, challengeHash: string, memberId: MemberId
 
 const PURGE_BATCH = 10_000
 
-/** Deletes challenges that were not answered. Returns how many. */
+/** Deletes challenges that expired without an answer. Returns how many. */
 export const purgeChallenges = (ctx: Ctx): Promise<number> =>
   ctx.db.run(
     sql`delete from member_challenges

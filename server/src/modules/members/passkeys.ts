@@ -106,7 +106,10 @@ async function verifiedCredential(ctx: MemberCtx, { credential_id: id, client_da
   return registrationInfo?.credential
 }
 
-/** Adds a passkey. The first factor of a member comes with recovery codes. Throws 422 for a wrong answer, and 409 for a known credential. */
+/**
+ * Adds a passkey. If it is the first second factor of the member, the result has recovery codes. Throws 422 for a wrong answer, and 409 for
+ * a known credential.
+ */
 export async function addPasskey(ctx: MemberCtx, input: PasskeyInput): Promise<NewPasskey> {
   const credential = await verifiedCredential(ctx, input)
   if (!credential) throw new ApiError('validation_failed', 'The passkey could not be added. Begin again.', { reason: 'passkey_invalid' })
@@ -142,7 +145,7 @@ export async function removePasskey(ctx: MemberCtx, id: PasskeyId, password: str
   })
 }
 
-/** Begins a sign-in with a passkey, which the browser has its user choose. It says nothing about members. */
+/** Begins a sign-in with a passkey. The user chooses the passkey in the browser, so the reply reveals nothing about members. */
 export async function beginPasskeySignIn(ctx: Ctx): Promise<PasskeyOptions> {
   const { id: rpID } = relyingParty(ctx)
   const challenge = await newChallenge(ctx, null)

@@ -58,7 +58,7 @@ export async function isPassword(ctx: Ctx, password: string, hash: string | null
   return timingSafeEqual(await derive(password, Buffer.from(nonce as string, 'base64'), cost), Buffer.from(tag, 'base64'))
 }
 
-/** Was the hash made with another cost than the present one? Then it is made again at the next sign-in. */
+/** Was the hash made with a cost other than the current one? Then the password is hashed again at the next sign-in. */
 export const isOutdated = (ctx: Ctx, hash: string): boolean => {
   const { memory, passes, parallelism } = costOf(ctx)
   return !hash.includes(`$m=${memory},t=${passes},p=${parallelism}$`)
@@ -67,7 +67,7 @@ export const isOutdated = (ctx: Ctx, hash: string): boolean => {
 /** Letters and digits in lower case: `Carillon-2026!` and `carillon2026` are the same idea. */
 const simplified = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
-/** Throws 422 for a password that is short or that others guess first. There are no rules about its characters. */
+/** Throws 422 for a password that is short or that attackers try first. There are no rules about its characters. */
 export function requireGoodPassword(password: string, email: string): void {
   if ([...password].length < PASSWORD_LENGTH_MIN)
     throw fault('validation_failed', 'password', `The password must have at least ${PASSWORD_LENGTH_MIN} characters.`)

@@ -64,7 +64,7 @@ export const profileRoutes = [
   route({
     method: 'POST',
     path: '/api/console/profile/totp/confirm',
-    summary: 'Confirm the first one-time code.',
+    summary: 'Turn on one-time codes by confirming the first one.',
     description: 'The reply has ten recovery codes. They are shown once.',
     access: { member: 'member' },
     audit: { none: BY_VERB },
@@ -87,7 +87,7 @@ export const profileRoutes = [
     summary: 'Send a password reset link.',
     description:
       'The reply is the same whether or not the address belongs to a member. A member gets at most one link in five minutes. A server without `SYSTEM_SMTP_URL` sends none.',
-    access: { open: 'The link goes to the address of the member only' },
+    access: { open: 'The link is sent only to the member’s email address' },
     audit: { none: 'nothing changes before the link is used' },
     body: LostPassword,
     status: 204,
@@ -98,7 +98,7 @@ export const profileRoutes = [
     path: '/api/console/reset-password',
     summary: 'Set a new password with a link.',
     description: 'All sessions of the member end. The second factor stays.',
-    access: { open: 'The link with a token of 256 bits' },
+    access: { open: 'The random token in the link (256 bits)' },
     audit: { none: BY_VERB },
     body: PasswordReset,
     status: 204,

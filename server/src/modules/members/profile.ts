@@ -48,14 +48,15 @@ async function requirePassword(ctx: MemberCtx, password: string): Promise<Member
 const FRESH_MS = 10 * MINUTE_MS
 
 /**
- * Asks for the password again; of a member who has none, for a sign-in that was just now. Throws 403, and 429 after ten wrong passwords.
+ * Requires the password again, or from a member without a password a sign-in within the last ten minutes. Throws 403, and 429 after ten
+ * wrong passwords.
  */
 export async function requireProof(ctx: MemberCtx, password: string | undefined): Promise<MemberRow> {
   const member = await self(ctx)
   if (member.password_hash !== null) return requirePassword(ctx, password ?? '')
   const { created_at } = await findOwnSession(ctx)
   if (created_at.getTime() > ctx.clock.now().getTime() - FRESH_MS) return member
-  throw new ApiError('permission_denied', 'Sign out and in again, and repeat this within ten minutes.', { param: 'current_password' })
+  throw new ApiError('permission_denied', 'Sign out and sign in again, then repeat this within ten minutes.', { param: 'current_password' })
 }
 
 /** Changes the password. The other sessions of the member end, and this one gets a new token with the next request. */
@@ -85,15 +86,16 @@ export async function removeOwnTotp(ctx: MemberCtx, password: string | undefined
   })
 }
 
-/** Sends a link for a new password, if the address is that of a member. The reply and its time say nothing about that. */
+/** Sends a link for a new password, if the address is that of a member. Neither the reply nor its timing reveals whether it is. */
 export async function losePassword(ctx: Ctx, email: string): Promise<void> {
   requireLocalSignIn(ctx)
   await sendLater(ctx, { kind: 'password', to: normalEmail(email) })
 }
 
 /**
- * Sets a new password with a link. All sessions of the member end. Where passwords do not sign in, only a link of the operator does, and signs
- * in: it is the way back when the provider fails. Links that were mailed before are not valid then. Throws 401 for a link that is not valid.
+ * Sets a new password with a link. All sessions of the member end. Where members cannot sign in with passwords, only a link from the
+ * operator is valid, and it also signs the member in: it is the way back in when the provider fails. Links that were emailed earlier are
+ * not valid there. Throws 401 for a link that is not valid.
  */
 export async function resetPassword(
   ctx: Ctx,
@@ -122,7 +124,7 @@ export async function resetPassword(
   if (!ctx.config.LOCAL_SIGN_IN) await signedIn(ctx, member, browser)
 }
 
-/** For the operator: a link that sets a new password, without second factors. Null for an address of no member. */
+/** For the operator: a link that sets a new password, without second factors. Null if no member has the address. */
 export const operatorLink = (ctx: Ctx, email: string): Promise<string | null> =>
   inTx(ctx, async (ctx) => {
     const member = await findByEmail(ctx, normalEmail(email))

@@ -6,8 +6,8 @@ export type RelyingParty = { id: string; origin: string }
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
- * The site with a base URL. Null for an address without a name, and for plain HTTP elsewhere than at localhost: browsers refuse both. A loopback
- * address is opened as localhost.
+ * The site of a base URL. Null for an IP address, and for plain HTTP other than on localhost, because browsers refuse both. A loopback
+ * address is replaced by localhost.
  */
 export function relyingPartyOf(baseUrl: string): RelyingParty | null {
   const url = new URL(baseUrl)

@@ -36,8 +36,8 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'GET',
     path: '/api/console/sign-in',
     summary: 'Read the ways to sign in to this server.',
-    description: 'For the page on which members sign in.',
-    access: { open: 'It says nothing about members' },
+    description: 'The console’s sign-in page uses this operation.',
+    access: { open: 'The reply contains no data about members' },
     reply: WaysIn,
     run: async (ctx) => ({
       local: ctx.config.LOCAL_SIGN_IN,
@@ -51,7 +51,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/accept-invitation',
     summary: 'Join the organisation with an invitation link, and sign in.',
     description: 'The reply sets the session cookie. The link can be used once, within seven days.',
-    access: { open: 'The link with a token of 256 bits' },
+    access: { open: 'The random token in the link (256 bits)' },
     body: AcceptInput,
     reply: ConsoleSession,
     audit: { none: 'the invitation is recorded, and who joined is the member of the invitation' },
@@ -64,7 +64,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     summary: 'Create the owner of the organisation with the link from the first start, and sign in.',
     description:
       'The server prints the link when it starts without an owner, and `carillon console` prints it too. It can be used once, within 24 hours. The reply sets the session cookie.',
-    access: { open: 'The link with a token of 256 bits, which only the operator sees' },
+    access: { open: 'The random token in the link (256 bits), which only the operator sees' },
     body: OwnerInput,
     reply: ConsoleSession,
     audit: { none: 'the verb records the new member, because the request has no organisation before' },
@@ -76,8 +76,8 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/sign-in',
     summary: 'Sign in to the console.',
     description:
-      'The reply sets the session cookie. An unknown address and a wrong password get the same reply. With the reason `code_required`, send the same request with a `code`. With `passkey_required`, sign in with the passkey, or send a recovery code.',
-    access: { open: 'The password; after ten failures an address waits before the next attempt' },
+      'The reply sets the session cookie. An unknown address and a wrong password get the same reply. If the reply has the reason `code_required`, repeat the request with a `code`. If the reason is `passkey_required`, sign in with the passkey, or repeat the request with a recovery code.',
+    access: { open: 'The password. After ten failures, the next attempt with the same email address must wait' },
     body: SignInInput,
     reply: ConsoleSession,
     audit: { none: NO_CONFIGURATION },
@@ -89,7 +89,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     path: '/api/console/sign-out',
     summary: 'End the session of this browser.',
     description:
-      'The reply deletes the session cookie. Other sessions of the member stay. A session that began with single sign-on can be ended at the provider too, at the `url`.',
+      'The reply deletes the session cookie. Other sessions of the member stay. For a session that began with single sign-on, send the browser to `url` to end the session at the provider too.',
     access: { member: 'member' },
     audit: { none: NO_CONFIGURATION },
     reply: SignedOut,
@@ -102,7 +102,7 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
   route({
     method: 'GET',
     path: '/api/console/session',
-    summary: 'Read who is signed in, with the projects and the role in each.',
+    summary: 'Read the signed-in member, with their projects and the role in each.',
     description:
       'Requests to `/api/client` with the session cookie name the project in the header `Carillon-Project`. Without the header, they apply to the organisation.',
     access: { member: 'member' },
@@ -113,7 +113,8 @@ export const memberRoutes = ({ environmentsOf }: Verbs) => [
     method: 'GET',
     path: '/api/console/session/end',
     summary: 'Read when the session of this browser ends.',
-    description: 'For a warning before the session ends. This request does not extend the session; `GET /api/console/session` does.',
+    description:
+      'Use this to warn the member before the session ends. This request does not extend the session; `GET /api/console/session` does.',
     access: { member: 'member' },
     isUse: false,
     reply: SessionEnd,

@@ -17,7 +17,7 @@ const NewPassword = Type.String({
 const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'The password.' })
 const LinkToken = Line(LINK_TOKEN_LENGTH_MAX, { minLength: 1, description: 'The part of the link after `#token=`.' })
 const OrganisationRoleName = OneOf(ORGANISATION_ROLES, {
-  description: 'The role in the organisation. `admin` and `owner` are `admin` in every project.',
+  description: 'The role in the organisation. Members with the role `admin` or `owner` have the role `admin` in every project.',
 })
 
 export const OwnerInput = Exact({ token: LinkToken, email: Email, name: Name(), password: NewPassword })
@@ -66,7 +66,7 @@ export const ConsoleSession = Exact(
     expires_at: Type.Unsafe<Date>({
       type: 'string',
       format: 'date-time',
-      description: 'When the session ends if it is not used. Each request extends it, up to a limit.',
+      description: 'When the session ends unless it is used before then. Each request extends it, up to a limit.',
     }),
   },
   { title: 'ConsoleSession' },
@@ -75,7 +75,7 @@ export type ConsoleSession = Static<typeof ConsoleSession>
 
 const MemberProjects = Type.Array(
   Exact({ project_id: IdOf<ProjectId>(), role: OneOf(ROLES, { description: 'The role of the member in the project.' }) }),
-  { maxItems: 1000, description: 'The roles of a `member` in projects. `admin` and `owner` need none.' },
+  { maxItems: 1000, description: 'The project roles of a `member`. An `admin` or `owner` needs none.' },
 )
 const Passwords = {
   current_password: Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX, description: 'Your current password.' }),
@@ -106,10 +106,10 @@ export const Member = Exact(
     projects: MemberProjects,
     is_invited: Type.Boolean({ description: 'Whether the invitation has not been accepted yet.' }),
     has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
-    has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
+    has_passkey: Type.Boolean({ description: 'Whether the member has a passkey.' }),
     joined_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the invitation was accepted.' })),
     active_at: Nullable(
-      Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the console was last used, to the minute.' }),
+      Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the member last used the console, to within a minute.' }),
     ),
     created_at: Timestamp,
   },
@@ -123,7 +123,7 @@ export const Invitation = Exact(
     invitation_url: Type.String({
       description: 'The invitation link. It is shown once, and can be used once, within seven days.',
     }),
-    is_mailed: Type.Boolean({ description: 'Whether the link is sent to the address too.' }),
+    is_mailed: Type.Boolean({ description: 'Whether the link is also emailed to the member.' }),
   },
   { title: 'Invitation' },
 )
@@ -135,9 +135,9 @@ export type AcceptInput = Static<typeof AcceptInput>
 export const Profile = Exact(
   {
     ...member,
-    has_password: Type.Boolean({ description: 'Whether there is a password to sign in with.' }),
+    has_password: Type.Boolean({ description: 'Whether the member has a password.' }),
     has_totp: Type.Boolean({ description: 'Whether one-time codes are set up.' }),
-    has_passkey: Type.Boolean({ description: 'Whether there is a passkey.' }),
+    has_passkey: Type.Boolean({ description: 'Whether the member has a passkey.' }),
     recovery_codes_left: Type.Integer({ description: 'How many recovery codes have not been used.' }),
   },
   { title: 'Profile' },
@@ -156,7 +156,7 @@ export const PasswordProof = Exact({
     description: 'Your current password. Members without one must have signed in within the last ten minutes.',
   }),
 })
-export const CodeInput = Exact({ code: Line(64, { minLength: 1, description: 'A code of the authenticator app.' }) })
+export const CodeInput = Exact({ code: Line(64, { minLength: 1, description: 'A code from the authenticator app.' }) })
 export const LostPassword = Exact({ email: Email })
 export const PasswordReset = Exact({ token: LinkToken, password: NewPassword })
 
@@ -165,13 +165,15 @@ export const TotpSecret = Exact({
   url: Type.String({ description: 'The secret as an `otpauth:` URL, for a QR code.' }),
 })
 export const RecoveryCodes = Exact({
-  recovery_codes: Type.Array(Type.String(), { description: 'Each can be used once instead of a code. They are shown once.' }),
+  recovery_codes: Type.Array(Type.String(), {
+    description: 'Recovery codes. Each can be used once instead of a one-time code. They are shown only once.',
+  }),
 })
 /** Where the browser goes, and what it keeps until it comes back. */
 export const SingleSignOnStart = Exact({
-  url: Type.String({ description: 'The address of the provider.' }),
+  url: Type.String({ description: 'The URL of the provider’s sign-in page.' }),
   binding: Type.String({
-    description: 'The browser keeps it and sends it with the reply of the provider, so that no other browser can complete this sign-in.',
+    description: 'A value that the browser keeps and sends with the provider’s reply, so that no other browser can complete this sign-in.',
   }),
 })
 export type SingleSignOnStart = Static<typeof SingleSignOnStart>
@@ -181,12 +183,14 @@ export const SingleSignOnAnswer = Exact({
     minLength: 1,
     description: 'The query of the URL to which the provider redirected, without the question mark.',
   }),
-  binding: Line(64, { minLength: 1, description: 'The `binding` of the reply that began the sign-in.' }),
+  binding: Line(64, { minLength: 1, description: 'The `binding` from the reply that began the sign-in.' }),
 })
 export type SingleSignOnAnswer = Static<typeof SingleSignOnAnswer>
 
 export const SignedOut = Exact({
-  url: Nullable(Type.String({ description: 'The URL at which the provider’s session can be ended too. Null for other sessions.' })),
+  url: Nullable(
+    Type.String({ description: 'The URL at which the member can also sign out of the single sign-on provider. Null for other sessions.' }),
+  ),
 })
 
 const Base64Url = (maxLength: number, description: string) => Line(maxLength, { minLength: 1, description: `${description} In base64url.` })
@@ -231,7 +235,9 @@ export const Passkey = Exact(
     id: IdOf<PasskeyId>(),
     name: Type.String(),
     created_at: Timestamp,
-    used_at: Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last used to sign in.' })),
+    used_at: Nullable(
+      Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the passkey was last used to sign in.' }),
+    ),
   },
   { title: 'Passkey' },
 )
@@ -240,18 +246,20 @@ export type Passkey = Static<typeof Passkey>
 export const NewPasskey = Exact({
   ...Passkey.properties,
   recovery_codes: Type.Array(Type.String(), {
-    description: 'Each can be used once when the passkey is lost. They are shown once, and only with the first second factor.',
+    description:
+      'Recovery codes. Each can be used once if the passkey is lost. They are shown only once, with the member’s first second factor; otherwise the array is empty.',
   }),
 })
 export type NewPasskey = Static<typeof NewPasskey>
 
 export const WaysIn = Exact({
   local: Type.Boolean({ description: 'Whether members sign in with the passwords and passkeys of this server.' }),
-  single_sign_on: Nullable(Type.String({ description: 'The name of the provider of single sign-on, for its button.' })),
+  single_sign_on: Nullable(Type.String({ description: 'The name of the single sign-on provider, for its button; null if there is none.' })),
   can_mail: Type.Boolean({ description: 'Whether the server can email a password link to a member.' }),
   passkey_origin: Nullable(
     Type.String({
-      description: 'The origin of the pages on which passkeys work. They need a BASE_URL with a host name and HTTPS, or localhost.',
+      description:
+        'The origin of the pages on which passkeys work; null if they do not work. Passkeys need a `BASE_URL` with HTTPS and a host name, or with localhost.',
     }),
   ),
 })

@@ -33,7 +33,7 @@ export async function requireSecondFactor(ctx: Ctx, member: MemberRow, code: str
   if (code === undefined)
     throw secret === null
       ? refused('passkey_required', 'Sign in with your passkey, or enter a recovery code.')
-      : refused('code_required', 'Enter the code of your authenticator app, or a recovery code.')
+      : refused('code_required', 'Enter the code from your authenticator app, or a recovery code.')
   if (!(await useCode(ctx, member, secret, code)))
     throw refused('code_invalid', 'The code is wrong or was used before. Wait for the next one.')
 }
@@ -47,7 +47,10 @@ async function useCode(ctx: Ctx, holder: queries.Holder, secret: Buffer | null, 
 const refused = (reason: 'code_required' | 'code_invalid' | 'passkey_required', message: string) =>
   new ApiError('authentication_required', message, { reason, headers: { 'www-authenticate': 'Bearer realm="api"' } })
 
-/** Makes a secret, which counts once a code of it was confirmed. Throws 409 if there is a second factor already. */
+/**
+ * Creates a secret for one-time codes. It takes effect once a code from it has been confirmed. Throws 409 if there is a second factor
+ * already.
+ */
 export async function beginTotp(ctx: MemberCtx, member: MemberRow): Promise<{ secret: string; url: string }> {
   if (await secretOf(ctx, member)) throw new ApiError('resource_already_exists', 'You already have a second factor. Remove it first.')
   const secret = ctx.secrets.random(SECRET_BYTES)
@@ -55,7 +58,7 @@ export async function beginTotp(ctx: MemberCtx, member: MemberRow): Promise<{ se
   return { secret: base32(secret), url: totpUrl('Carillon', member.email, secret) }
 }
 
-/** Confirms the secret with a code of it, and returns recovery codes, which are shown once. Throws 422. */
+/** Confirms the secret with a code from it, and returns recovery codes, which are shown once. Throws 422. */
 export const confirmTotp = (ctx: MemberCtx, code: string): Promise<{ recovery_codes: string[] }> =>
   inTx(ctx, async (ctx) => {
     const holder = holderOf(ctx as unknown as MemberCtx)

@@ -6,11 +6,15 @@ import { Exact, IdOf, Timestamp } from '../../lib/shapes.ts'
 /** When the session of a request ends. */
 export const SessionEnd = Exact(
   {
-    expires_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the session ends if it is not used.' }),
+    expires_at: Type.Unsafe<Date>({
+      type: 'string',
+      format: 'date-time',
+      description: 'When the session ends unless it is used before then.',
+    }),
     latest_expires_at: Type.Unsafe<Date>({
       type: 'string',
       format: 'date-time',
-      description: 'The latest time at which the session ends. Use never moves `expires_at` past it.',
+      description: 'The latest time at which the session ends. Using the session never moves `expires_at` past this time.',
     }),
     remaining_seconds: Type.Integer({
       minimum: 0,
@@ -25,11 +29,11 @@ export type SessionEnd = Static<typeof SessionEnd>
 export const ListedSession = Exact(
   {
     id: IdOf<SessionId>(),
-    is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+    is_current: Type.Boolean({ description: 'Whether this request was made with the session.' }),
     address: Type.String({ description: 'The IP address of the sign-in.' }),
-    user_agent: Type.String({ description: 'The browser, as it named itself.' }),
+    user_agent: Type.String({ description: 'The browser, as named in its `User-Agent` header.' }),
     created_at: Timestamp,
-    used_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last used, to the minute.' }),
+    used_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the session was last used, to within a minute.' }),
     expires_at: Timestamp,
   },
   { title: 'MemberSession' },

@@ -15,7 +15,7 @@ export const insertRedirect = (ctx: Ctx, { stateHash, bindingHash, sealed, expir
 
 const Redirect = Type.Object({ sealed: Type.String() })
 
-/** Uses a sign-in on its way up: it is gone afterwards, for any other answer with the same state. */
+/** Deletes and returns a sign-in that has begun, so that no other answer with the same state can use it. */
 export const useRedirect = (ctx: Ctx, stateHash: string, bindingHash: string) =>
   ctx.db.first(
     Redirect,
@@ -26,7 +26,7 @@ export const useRedirect = (ctx: Ctx, stateHash: string, bindingHash: string) =>
 
 const PURGE_BATCH = 10_000
 
-/** Deletes sign-ins that did not come back. Returns how many. */
+/** Deletes sign-ins that expired before the browser came back from the provider. Returns how many. */
 export const purgeRedirects = (ctx: Ctx): Promise<number> =>
   ctx.db.run(
     sql`delete from sign_in_redirects
@@ -38,7 +38,7 @@ export type Identity = { issuer: string; subject: string }
 const IdentityRow = Type.Object({ member_id: IdOf<MemberId>(), organization_id: IdOf<OrganisationId>() })
 export type IdentityRow = Static<typeof IdentityRow>
 
-/** Notes that a provider named a member. Undefined when the identity is new. */
+/** Notes the use of an identity, and returns its member. Undefined when the identity is new. */
 export const useIdentity = (ctx: Ctx, { issuer, subject }: Identity) =>
   ctx.db.first(
     IdentityRow,
@@ -47,7 +47,7 @@ export const useIdentity = (ctx: Ctx, { issuer, subject }: Identity) =>
         returning member_id, organization_id`,
   )
 
-/** Links a member to an identity. 0 if the member has another one of the issuer, or the identity another member. */
+/** Links a member to an identity. 0 if the member already has an identity of the issuer, or if the identity is already linked. */
 export const insertIdentity = (ctx: InTx<Ctx>, { id, organization_id }: Holder, { issuer, subject }: Identity) =>
   ctx.db.run(
     sql`insert into member_identities (issuer, subject, member_id, organization_id, created_at, used_at)
@@ -64,7 +64,7 @@ export const hasIdentity = (ctx: Ctx, { id, organization_id }: Holder): Promise<
 export const deleteIdentities = (ctx: Ctx, { id, organization_id }: Holder) =>
   ctx.db.run(sql`delete from member_identities where organization_id = ${organization_id} and member_id = ${id}`)
 
-/** The member has joined, if there was an invitation that was not accepted. */
+/** Notes that the member has joined, if they have not accepted their invitation yet. */
 export const noteJoined = (ctx: InTx<Ctx>, { id, organization_id }: Holder) =>
   ctx.db.run(
     sql`update members set joined_at = ${ctx.clock.now()}, updated_at = ${ctx.clock.now()}

@@ -32,7 +32,10 @@ function requireProvider(ctx: Ctx): void {
   if (!hasProvider(ctx)) throw new ApiError('validation_failed', 'Single sign-on is not set up on this server.')
 }
 
-/** Begins a sign-in: where the browser goes, and what it keeps to prove that it began. Throws 422 when the provider cannot be reached. */
+/**
+ * Begins a sign-in. Returns the URL that the browser goes to, and the value that it keeps to prove that it began the sign-in. Throws 422
+ * when the provider cannot be reached.
+ */
 export async function beginSingleSignOn(ctx: Ctx): Promise<SingleSignOnStart> {
   requireProvider(ctx)
   const [state, nonce, verifier, binding] = [newToken(ctx), newToken(ctx), newToken(ctx), newToken(ctx)]
@@ -55,14 +58,17 @@ export async function beginSingleSignOn(ctx: Ctx): Promise<SingleSignOnStart> {
 /** What the answer must match. Throws 401 for an answer that was used, is late, or that another browser began. */
 async function useRedirect(ctx: Ctx, state: string, binding: string): Promise<Checks> {
   const redirect = await queries.useRedirect(ctx, sha256(state), sha256(binding))
-  if (!redirect) throw refused('This sign-in was used, has expired, or began in another browser. Begin again.')
+  if (!redirect) throw refused('This sign-in has already been completed, has expired, or began in another browser. Begin again.')
   return { state, ...(JSON.parse(ctx.secrets.open(redirect.sealed, contextOf(state))) as Omit<Checks, 'state'>) }
 }
 
 const refused = (message: string) =>
   new ApiError('authentication_required', message, { reason: 'single_sign_on', headers: { 'www-authenticate': 'Bearer realm="api"' } })
 
-/** Ends a sign-in with what the provider sent the browser back with. Throws 401 for an answer that is not right, and 403 for members without a role. */
+/**
+ * Finishes a sign-in with the parameters that the provider sent the browser back with. Throws 401 for an invalid answer, and 403 for
+ * members without a role.
+ */
 export async function finishSingleSignOn(
   ctx: Ctx,
   { parameters, binding }: SingleSignOnAnswer,
@@ -107,7 +113,10 @@ function verifiedEmail({ config }: Ctx, { email, email_verified }: Claims): stri
   return email.trim().toLowerCase()
 }
 
-/** The URL that also ends the session of a request at the provider; null for other sessions, and when the provider cannot say. */
+/**
+ * The URL that also ends the session of a request at the provider; null for sessions that began in another way, and when the provider has
+ * no such URL or cannot be reached.
+ */
 export async function providerSignOutUrl(ctx: MemberCtx): Promise<string | null> {
   const sealed = hasProvider(ctx) ? await queries.findIdToken(ctx) : null
   if (sealed === null) return null

@@ -51,7 +51,7 @@ export const teamRoutes = [
     path: '/api/console/members/{memberId}',
     summary: 'Change the name or the roles of a member.',
     description:
-      'The new roles apply from the member’s next request. Only an owner may change an owner, and an organisation keeps at least one.',
+      'The new roles apply from the member’s next request. Only an owner may change an owner. An organisation always keeps at least one owner.',
     access: { member: 'admin' },
     audit: memberAudit('updated'),
     params,

@@ -40,7 +40,7 @@ export const findTeamMember = (ctx: Ctx, organisationId: OrganisationId, id: Mem
 export const countMembers = (ctx: Ctx, organisationId: OrganisationId): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from members where organization_id = ${organisationId} and removed_at is null`)
 
-/** The owners beside a member who have joined. */
+/** The number of owners who have joined, not counting this member. */
 export const countOtherOwners = (ctx: Ctx, organisationId: OrganisationId, id: MemberId): Promise<number> =>
   ctx.db.value(
     Count,
@@ -56,7 +56,7 @@ export const updateMember = (ctx: Ctx, organisationId: OrganisationId, id: Membe
         where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
   )
 
-/** Replaces the roles of a member in projects. Those in projects of other organisations are left out. */
+/** Replaces the roles of a member in projects. The caller has checked that the projects belong to the organisation. */
 export async function setRoles(
   ctx: InTx<Ctx>,
   organisationId: OrganisationId,
@@ -80,14 +80,14 @@ const insertRoles = (ctx: InTx<Ctx>, organisationId: OrganisationId, id: MemberI
         join members m on m.organization_id = ${organisationId} and m.id = ${id}`,
   )
 
-/** The address can belong to another member afterwards. */
+/** Removes a member. Another member can have the address afterwards. */
 export const removeMember = (ctx: Ctx, organisationId: OrganisationId, id: MemberId) =>
   ctx.db.run(
     sql`update members set removed_at = ${ctx.clock.now()}, password_hash = null, totp_secret = null, totp_confirmed_at = null
         where organization_id = ${organisationId} and id = ${id} and removed_at is null`,
   )
 
-/** The member who was invited has joined, with a password. */
+/** Notes that an invited member has joined, and saves their password. */
 export const join = (ctx: Ctx, organisationId: OrganisationId, id: MemberId, name: string | null, passwordHash: string) =>
   ctx.db.run(
     sql`update members

@@ -64,7 +64,7 @@ export const inviteMember = (ctx: MemberCtx, { email, name, role, projects = [] 
     return invitationOf(ctx, made.id)
   })
 
-/** Makes a new link for a member who has not joined. Earlier links end. Throws 422. */
+/** Creates a new link for a member who has not joined. Earlier links stop working. Throws 404, and 422 if the member has joined. */
 export const inviteAgain = (ctx: MemberCtx, id: MemberId): Promise<Invitation> =>
   inTx(ctx, async (tx) => {
     const ctx = tx as unknown as InTx<MemberCtx> & MemberCtx
@@ -120,7 +120,10 @@ async function requireOtherOwner(ctx: MemberCtx, id: MemberId): Promise<void> {
   throw new ApiError('validation_failed', 'An organisation needs an owner. Make another member an owner first.')
 }
 
-/** Removes a member: sessions, links, roles and keys end at once. What the member did keeps the name. Throws 403, 404, and 422 for the last owner. */
+/**
+ * Removes a member: sessions, links, roles and keys end at once. Records of what the member did keep their name. Throws 403, 404, and 422
+ * for the last owner.
+ */
 export const removeMember = (ctx: MemberCtx, id: MemberId): Promise<void> =>
   inTx(ctx, async (tx) => {
     const ctx = tx as unknown as InTx<MemberCtx> & MemberCtx

@@ -5,7 +5,7 @@ import { Instant, Nullable } from '../../lib/shapes.ts'
 
 const Failures = Type.Object({ failures: Type.Integer() })
 
-/** Counts a failure of an address that does not wait, and returns how many there are. Undefined while it waits. */
+/** Counts a failure of an address that is not blocked, and returns the number of failures. Undefined while the address is blocked. */
 export const countFailure = async (ctx: Ctx, emailHash: string, since: Date): Promise<number | undefined> =>
   (
     await ctx.db.first(

@@ -41,7 +41,7 @@ export async function throttled<T>(ctx: Ctx, email: string, attempt: () => Promi
   return result
 }
 
-/** Ends the wait of an address, for a member who has proved otherwise that it is theirs. */
+/** Ends the block of an address, for a member who has proved in another way that it is theirs. */
 export const clearFailuresOf = (ctx: Ctx, email: string): Promise<number> => queries.clearFailures(ctx, sha256(email))
 
 /** Deletes failures that are too old to count. */

@@ -12,16 +12,19 @@ export type Addressee = { user_id: UserId; address: string }
 
 const HASH_DIGITS = 32
 
-/** The address of a campaign as it is compared: 128 bits of a hash, so that no address is stored twice. Null on channels without addresses. */
+/**
+ * The address as it is compared within a campaign: 128 bits of a hash, so that the address itself is not stored a second time. Null on
+ * channels without addresses.
+ */
 export const addressHash = (ctx: ProjectCtx | InTx, campaignId: CampaignId, channel: Channel, address: string): string | null =>
   hasAddresses(channel)
     ? hash('sha256', `${ctx.projectId}\n${campaignId}\n${foldAddress(channel, address, ctx.project)}`, 'hex').slice(0, HASH_DIGITS)
     : null
 
 /**
- * The users among these who may not get the blast because another user with the same address stands for it. The first of those who come
- * together stands for it, unless a user of an earlier chunk does: the unique key decides, in whatever process. If most of them hold their
- * addresses already, with `mostHold`, that is looked up first, which writes nothing.
+ * The users among these who do not get the blast, because another user with the same address does. Of the given users with one address the
+ * first gets it, unless a user of an earlier chunk holds the address: the unique key decides, across all processes. Set `mostHold` if most
+ * of the users hold their addresses already: that is looked up first, which writes nothing.
  */
 export async function secondCopies(
   ctx: ProjectCtx | InTx,

@@ -132,7 +132,7 @@ export function resultOfStop({ state, is_paused }: Pick<SendingCampaign, 'state'
   return recheckedFrom(now)
 }
 
-/** The message waits a little, without a reason of its own. */
+/** A send result that delays the message by 30 seconds, without a reason. */
 export const recheckedFrom = (now: Date): SendResult => ({
   state: 'deferred',
   reason: null,
@@ -147,10 +147,10 @@ export const recheckedFrom = (now: Date): SendResult => ({
  */
 function resultOfThrottle({ reason, at }: Throttle, expiresAt: Date | null): SendResult {
   if (expiresAt === null || at <= expiresAt) return deferredUntil(reason, at)
-  const until = `until ${at.toISOString()}, which is after its deadline, ${expiresAt.toISOString()}.`
+  const until = `until ${at.toISOString()}, which is after its deadline of ${expiresAt.toISOString()}.`
   return reason === 'frequency_cap'
-    ? result('skipped', 'frequency_cap', `The cap would delay it ${until}`)
-    : result('skipped', 'deadline_passed', `Quiet hours would delay it ${until}`)
+    ? result('skipped', 'frequency_cap', `The frequency cap would delay the message ${until}`)
+    : result('skipped', 'deadline_passed', `Quiet hours would delay the message ${until}`)
 }
 
 /** The send result of a provider's response to attempt number `attempts`. */
@@ -193,7 +193,10 @@ const backoffAfter = (attempts: number, retries: MailRetries | null): number =>
 /** After the first attempt that fails, and after the attempts that pass these times. */
 const NOTICES_AFTER_MS = [4 * HOUR_MS, 24 * HOUR_MS]
 
-/** Whether a delay notice is due after this many attempts. The times are those of the schedule, without what providers asked for. */
+/**
+ * Whether a delay notice is due after this many attempts. The times are those of the retry schedule, without delays that providers asked
+ * for.
+ */
 export function isNoticeDue(attempts: number, retries: MailRetries | null = null): boolean {
   let beforeMs = 0
   for (let earlier = 1; earlier < attempts - 1; earlier++) beforeMs += backoffAfter(earlier, retries)

@@ -19,5 +19,5 @@ export const messageMembers = (
   ...(recipient !== null && channels[channel].recipient === 'email' && { recipient_domain: recipient.split('@').at(-1) ?? '' }),
 })
 
-/** The text of a reason or diagnosis, as long as webhook events may have it. */
+/** The text of a reason or diagnosis, cut to the length that webhook events may have. */
 export const shortened = (text: string | null | undefined): string => (text ?? '').slice(0, TEXT_LENGTH_MAX)

@@ -162,7 +162,10 @@ export const countInFlight = (ctx: ProjectCtx | InTx, campaignId: CampaignId): P
 
 const CauseRow = Type.Object({ user_id: IdOf<UserId>(), cause: Type.String() })
 
-/** The users among these who have a message for the cause beside them, other than one that was skipped for their address. */
+/**
+ * The users among these who have a message for the cause that is given with them, other than one that was skipped because of a duplicate
+ * address.
+ */
 export const havingCause = (ctx: ProjectCtx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.many(
     CauseRow,
@@ -207,7 +210,7 @@ const pairsOf = (merges: UserMerge[]) =>
 
 /**
  * Merged users get one message for a cause: the one with the most progress stays, and the waiting others are skipped. Of several waiting
- * ones, that of the remaining user comes first. One that was skipped for another user with the address stands for nothing.
+ * ones, that of the remaining user comes first. A message that was skipped because of a duplicate address replaces no other.
  */
 export const skipDuplicates = (ctx: InTx, merges: UserMerge[]) =>
   ctx.db.run(
@@ -272,7 +275,7 @@ export const abortJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause:
         where m.project_id = ${ctx.projectId} and m.user_id = p.user_id and m.cause = p.cause and ${isWaiting(sql`m.`)}`,
   )
 
-/** Skips the messages of these causes that wait, because another message of the user stands for them. */
+/** Skips the messages of these causes that wait, because another message of the user replaces them. */
 export const skipJourneyMessages = (ctx: InTx, pairs: { user_id: UserId; cause: string }[]) =>
   ctx.db.run(
     sql`update messages m

@@ -51,7 +51,7 @@ export const deleteStates = (ctx: InTx, ids: MessageId[]) =>
 export const deleteFiles = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(sql`delete from message_attachments where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
 
-/** Deletes what requests gave for these messages, with content that no other message has. */
+/** Deletes the requests of these messages, and content that no other message has. */
 export const deleteRequestsOf = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(
     sql`with gone as (

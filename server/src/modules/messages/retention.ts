@@ -44,15 +44,15 @@ export const sandboxStore: Store = store({
   },
 })
 
-/** The instant before which messages of the project were deleted when they had ended; null if none was. */
+/** Messages of the project that ended before this instant have been deleted; null if none have. */
 export const messagesRemovedBefore = async (ctx: ProjectCtx): Promise<Date | null> => (await removedFrom(ctx, MESSAGES))?.before ?? null
 
-/** The error for a message that is not there, which says so if it can have been deleted by its age. */
+/** The error for a message that does not exist. It says so if the message may have been deleted because of its age. */
 export async function missingMessage(ctx: ProjectCtx, id: MessageId): Promise<ApiError> {
   const removed = await removedFrom(ctx, MESSAGES)
   if (!removed || id > removed.to) return missing('message')
   return new ApiError(
     'resource_missing',
-    `The message does not exist. Messages from that period that ended before ${removed.before.toISOString()} have been deleted, because they had expired.`,
+    `The message does not exist. Messages that reached a final state before ${removed.before.toISOString()} have been deleted, because they were older than the retention period.`,
   )
 }

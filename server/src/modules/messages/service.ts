@@ -64,7 +64,7 @@ export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void>
   await eraseInbox(ctx, userIds)
 }
 
-/** Removes what applications submitted to these addresses over SMTP, which is of no user. Run it after `eraseMessages`. */
+/** Removes what applications submitted to these addresses over SMTP, which belongs to no user. Run it after `eraseMessages`. */
 export async function eraseSubmissions(ctx: InTx, users: { email: string | null }[]): Promise<void> {
   const addresses = addressesOf(users)
   if (addresses.length === 0) return

@@ -27,7 +27,7 @@ export async function listMailSiteDays(ctx: ProjectCtx): Promise<MailSiteDays> {
   }
 }
 
-/** Counts a complaint for the site that the email went to. Null: it is no longer known. */
+/** Counts a complaint for the site that the email went to. Does nothing for null, when the site is no longer known. */
 export async function recordSiteComplaint(ctx: InTx, site: string | null): Promise<void> {
   if (site !== null) await addComplaint(ctx, site)
 }

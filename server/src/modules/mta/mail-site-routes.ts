@@ -31,7 +31,7 @@ export const mailSiteRoutes = [
     path: '/api/client/mail-site-days',
     summary: 'List bounces and complaints by mail site and day.',
     description:
-      'Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email, on the day of the report.',
+      'Covers email that this server delivers itself, in the last 29 days. Complaints are those that mailbox providers report by email. They are counted on the day of the report.',
     access: { secret: 'support' },
     reply: MailSiteDays,
     run: listMailSiteDays,
@@ -41,7 +41,7 @@ export const mailSiteRoutes = [
     path: '/api/client/mail-sites',
     summary: 'List the mail sites that the project delivers to.',
     description:
-      'A site is a mailbox provider, or a set of mail hosts that several domains can share. The reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.',
+      'A site is a mailbox provider, or a set of mail hosts that several domains can share. For each site, the reply has its limits, its state, the last reply that did not accept an email, and how many attempts were deferred and bounced in the last 24 hours.',
     access: { secret: 'support' },
     list: siteListing,
     reply: MailSites,
@@ -51,7 +51,7 @@ export const mailSiteRoutes = [
     method: 'GET',
     path: '/api/client/mail-sites/{site}',
     summary: 'Read a mail site.',
-    description: 'Its limits, its state and the results of the attempts of the last 24 hours.',
+    description: 'The reply has the site’s limits and state, and the results of the attempts of the last 24 hours.',
     access: { secret: 'support' },
     params,
     reply: MailSite,

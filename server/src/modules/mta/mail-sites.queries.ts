@@ -9,7 +9,7 @@ import { MailSiteRow, ProjectLimits, SITE_STATES } from './mail-sites.schema.ts'
 /** What became of attempts at a site. `lastReply` is the last that was no acceptance. */
 export type SiteResults = { site: string; label: string; delivered: number; deferred: number; bounced: number; last_reply: string | null }
 
-/** Counts attempts by the hour. Each site at most once. */
+/** Counts attempts by the hour. `results` has each site at most once. */
 export const addResults = (ctx: InTx, results: SiteResults[]) =>
   ctx.db.run(
     sql`with results as materialized (
@@ -69,7 +69,10 @@ export const listSites = (ctx: ProjectCtx, page: PageRequest): Promise<PageOf<Ma
 export const findSite = (ctx: ProjectCtx, site: string) =>
   ctx.db.first(MailSiteRow, sql`select ${columns} from ${counted(ctx)} where s.project_id = ${ctx.projectId} and s.site = ${site}`)
 
-/** Saves the limits of the project for a site. `label` is for a site that the project sent nothing to yet; null if that is not allowed. */
+/**
+ * Saves the limits of the project for a site. `label` is the label of a site that the project has sent nothing to yet. With null, limits
+ * for such a site are not saved.
+ */
 export const saveLimits = (ctx: ProjectCtx, site: string, label: string | null, limits: ProjectLimits | null) =>
   ctx.db.run(
     sql`insert into mail_sites as s (project_id, site, label, limits, updated_at)
@@ -89,7 +92,10 @@ export const findLimits = (ctx: ProjectCtx) =>
 /** The state of a site in one process. */
 export type ReportedSite = { key: string; is: (typeof SITE_STATES)[number]; until: number; because: string | null }
 
-/** Saves the states of the sites of a process. Returns how many processes reported since `since`. Processes before `goneSince` are deleted. */
+/**
+ * Saves the states of the sites of a process. Returns how many processes reported since `since`. Processes that last reported before
+ * `goneSince` are deleted.
+ */
 export const reportProcess = (ctx: Ctx, id: string, sites: ReportedSite[], { since, goneSince }: { since: Date; goneSince: Date }) =>
   ctx.db.value(
     Count,

@@ -17,7 +17,7 @@ const KEPT_DAYS = 30
 const PURGED_AT_ONCE = 100
 const REPLY_LENGTH_MAX = 500
 
-/** Counts the results of attempts at sites, in the transaction that saves them. Each site at most once. */
+/** Counts the results of attempts at sites, in the transaction that saves them. The argument has each site at most once. */
 export async function recordSiteResults(ctx: InTx, results: queries.SiteResults[]): Promise<void> {
   if (results.length === 0) return
   const shortened = results.map((result) => ({ ...result, last_reply: result.last_reply?.slice(0, REPLY_LENGTH_MAX) ?? null }))

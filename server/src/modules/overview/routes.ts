@@ -18,7 +18,7 @@ export const overviewRoutes = [
     path: '/api/client/overview',
     summary: 'Read the state of the project at a glance.',
     description:
-      'Problems first, with what to do; then the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.',
+      'The reply has the current problems and what to do about them, the sends in progress, whether accepted events are waiting, and the messages of the last seven days by channel, compared with the seven days before. The data is at most five seconds old.',
     access: { secret: 'support' },
     reply: Overview,
     run: (ctx) => getOverview(ctx),
@@ -28,7 +28,7 @@ export const overviewRoutes = [
     path: '/api/client/reports/messages',
     summary: 'Report message results by day, channel, campaign and journey.',
     description:
-      'A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so that rates compare the same messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. At most 366 days; the default is the last 30. Numbers are exact, and include messages that were deleted because of their age.',
+      'A message is counted on the day (UTC) when it was created, with everything that has happened to it since, so each rate refers to one set of messages. The same number of preceding days is included for comparison. Days that are only partly between `since` and `until` are counted in full. The period can have at most 366 days; the default is the last 30 days. Numbers are exact, and include messages that were deleted because of their age.',
     access: { secret: 'support' },
     query: ReportQuery,
     reply: MessageReport,
@@ -38,7 +38,7 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/stream',
     summary: 'Stream changes in the project.',
-    description: `Server-sent events for each topic of \`topics\`: its state at the start and after each change, checked every second. ${topicsInWords} The last event is \`expired\` when the key or the session is no longer permitted. A key or a member may have 20 streams open.`,
+    description: `Sends the state of each topic in \`topics\` as a server-sent event, at the start and after each change. The server checks for changes every second. ${topicsInWords} If the key or the session is no longer permitted, the stream ends with the event \`expired\`. A key or a member may have at most 20 streams open.`,
     access: { secret: 'support' },
     query: StreamQuery,
     reply: LiveOf(
@@ -51,7 +51,8 @@ export const overviewRoutes = [
     method: 'GET',
     path: '/api/client/search',
     summary: 'Find users, campaigns, journeys, lists, webhook endpoints and domains by name.',
-    description: 'At most five of each kind, matched in the same way as `q` in their lists. Users are found by their ids and addresses.',
+    description:
+      'Returns at most five matches of each kind. The text is matched in the same way as `q` in the list of that kind. Users are found by their ids and addresses.',
     access: { secret: 'support' },
     query: SearchQuery,
     reply: SearchResults,

@@ -34,10 +34,10 @@ export const Problem = Exact(
       Exact(
         {
           type: OneOf(['webhook', 'domain', 'campaign', 'channel'], { description: 'The kind of object.' }),
-          id: Type.String({ description: 'Its id, or the name of the channel.' }),
-          name: Type.String({ description: 'Its name.' }),
+          id: Type.String({ description: 'The id of the object, or the name of the channel.' }),
+          name: Type.String({ description: 'The name of the object.' }),
         },
-        { description: 'The object that it concerns; null for the project.' },
+        { description: 'The object that the problem concerns; null for the project.' },
       ),
     ),
   },
@@ -51,7 +51,7 @@ const Sending = Exact(
     name: Type.String(),
     channel: OneOf(CHANNELS),
     state: Type.String({ description: 'The state of the campaign.' }),
-    is_paused: Type.Boolean({ description: 'Whether it is paused.' }),
+    is_paused: Type.Boolean({ description: 'Whether the campaign is paused.' }),
     sent: Type.Integer({ description: 'How many of its messages were sent.' }),
     total: Type.Integer({ description: 'How many messages it has.' }),
     started_at: Nullable(Timestamp),
@@ -62,11 +62,13 @@ const Sending = Exact(
 export const Overview = Exact(
   {
     problems: Type.Array(Problem, { description: 'What needs attention.' }),
-    sending: Type.Array(Sending, { description: 'The latest 20 blasts that are loading or running, and campaigns that are paused.' }),
+    sending: Type.Array(Sending, {
+      description: 'Blasts that are loading or running, and paused campaigns. At most 20, the most recently changed first.',
+    }),
     processing: Exact(
       {
         waiting_since: Nullable(Timestamp),
-        parked: Type.Integer({ description: 'Accepted items that could not be applied, at most 1,000.' }),
+        parked: Type.Integer({ description: 'The number of accepted items that could not be applied. Counting stops at 1,000.' }),
       },
       { description: 'Accepted events and users that are waiting or could not be applied.' },
     ),
@@ -75,11 +77,11 @@ export const Overview = Exact(
         {
           channel: OneOf(CHANNELS),
           last_7_days: Week('Today and the six days before, in UTC.'),
-          previous_7_days: Week('The seven days before those.'),
+          previous_7_days: Week('The seven days before `last_7_days`.'),
         },
         { title: 'OverviewChannel' },
       ),
-      { description: 'Channels that were used within 14 days. The numbers count events, by the day on which they occurred.' },
+      { description: 'Channels that were used in the last 14 days. Each event is counted on the day on which it occurred.' },
     ),
     read_at: Type.Unsafe<Date>({ ...Timestamp, description: 'The time of the data, at most five seconds ago.' }),
   },
@@ -100,9 +102,11 @@ export const Found = Exact(
   {
     type: OneOf(['user', 'campaign', 'journey', 'list', 'webhook', 'domain'], { description: 'The kind of object.' }),
     id: Type.String({ description: 'The id to use in the path of the object; for a user, the `external_id`.' }),
-    name: Type.String({ description: 'Its name.' }),
+    name: Type.String({ description: 'The name of the object.' }),
     detail: Nullable(
-      Type.String({ description: 'Distinguishes objects with the same name: the address of a user, the state of a campaign.' }),
+      Type.String({
+        description: 'Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign.',
+      }),
     ),
   },
   { title: 'SearchResult' },
@@ -126,8 +130,8 @@ export const Reachability = Exact(
               description: 'The reason code, as for a skipped message; null if the channel reaches the user.',
             }),
           ),
-          detail: Nullable(Type.String({ description: 'The reason of the suppression.' })),
-          subscribed: Type.Integer({ description: 'How many subscription types of the channel the user gets.' }),
+          detail: Nullable(Type.String({ description: 'The reason for the suppression.' })),
+          subscribed: Type.Integer({ description: 'How many of the channel’s subscription types the user gets.' }),
           subscriptions: Type.Integer({ description: 'How many subscription types the channel has.' }),
         },
         { title: 'ReachabilityOfChannel' },
@@ -143,10 +147,11 @@ export const UserTimelineItem = Exact(
   {
     kind: OneOf(['event', 'message', 'subscription', 'list', 'journey'], {
       description:
-        '`event`: what the user did. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: changes of these.',
+        '`event`: an event of the user. `message`: a state of a message, or an open or a click. `subscription`, `list` and `journey`: a change to the user’s subscriptions, lists or journeys.',
     }),
     name: Type.String({
-      description: 'The name of the event, such as `email_delivered`. Of journeys: `journey_entered`, `journey_ended`, `journey_held_out`.',
+      description:
+        'The name of the event, such as `email_delivered`. For journeys: `journey_entered`, `journey_ended` or `journey_held_out`.',
     }),
     data: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'Further data, by name.' }),
     source: OneOf(['api', 'system'], {

@@ -47,7 +47,7 @@ export const entrancesSince = async (
 
 const UserIdRow = Type.Object({ user_id: IdOf<UserId>() })
 
-/** The users who entered a journey in a window, or were held out for the first time before its end. */
+/** The users who last entered a journey at this instant or later. */
 export const usersEnteredSince = (ctx: ProjectCtx, journeyId: JourneyId, since: Date) =>
   ctx.db.many(
     UserIdRow,

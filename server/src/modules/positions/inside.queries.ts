@@ -46,7 +46,7 @@ const WaitingRow = Type.Object({
 })
 export type WaitingRow = Static<typeof WaitingRow>
 
-/** Entrances at steps of versions, of each those who came first first. */
+/** Entrances at steps of versions: up to `limit` for each step, the earliest arrivals first. */
 export const waitingAt = (ctx: ProjectCtx, journeyId: JourneyId, places: { version: number; external_id: string }[], limit: number) =>
   ctx.db.many(
     WaitingRow,

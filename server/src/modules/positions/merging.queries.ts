@@ -10,7 +10,10 @@ type Merge = { from_id: UserId; into_id: UserId }
 const pairsOf = (merges: Merge[]) =>
   sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
 
-/** Moves entrances, timers, counts and history to the users that theirs were merged into. No two entrances may have one slot. */
+/**
+ * Moves entrances, timers, counts and history to the users that theirs were merged into. The caller has ended entrances that would have the
+ * same slot.
+ */
 export const movePositions = async (ctx: InTx, merges: Merge[]): Promise<void> => {
   const { projectId } = ctx
   await ctx.db.run(
@@ -52,7 +55,7 @@ export const movePositions = async (ctx: InTx, merges: Merge[]): Promise<void> =
 
 const ErasedRow = Type.Object({ journey_id: IdOf<JourneyId>(), version: Type.Integer(), step_id: Type.Integer(), users: Type.Integer() })
 
-/** Deletes what is stored of users. Returns how many were at each step. */
+/** Deletes what is stored about these users. Returns the number of their entrances at each step. */
 export const erasePositions = (ctx: InTx, ids: UserId[]) =>
   ctx.db.many(
     ErasedRow,

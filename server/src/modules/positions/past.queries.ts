@@ -27,7 +27,8 @@ export const lockMonths = (ctx: InTx<Ctx>) => ctx.db.run(sql`select pg_advisory_
 export const limitLockWait = (ctx: InTx<Ctx>, ms: number) => ctx.db.run(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
 
 /**
- * Creates a month, with the entrances of it that ended before it existed. Its name and bounds contain only digits, so they need no quoting.
+ * Creates the partition of a month, and moves there the entrances that ended in this month before the partition existed. Its name and
+ * bounds contain only digits, so they need no quoting.
  */
 export const createMonth = async (ctx: InTx<Ctx>, { name, from, to }: Month): Promise<void> => {
   await ctx.db.run(sql`create table ${raw(name)} (like journey_past including all)`)

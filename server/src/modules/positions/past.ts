@@ -14,7 +14,7 @@ function pastMonthOf(instant: Date, ahead = 0): queries.Month {
   return { name: `journey_past_${from.slice(0, '2026-11'.length).replace('-', '_')}`, from, to }
 }
 
-/** Creates the months up to two ahead. Returns how many. */
+/** Creates the missing months, from this one to two months ahead. Returns how many. */
 export async function createPastMonths(ctx: Ctx): Promise<number> {
   const now = ctx.clock.now()
   const months = Array.from({ length: MONTHS_AHEAD + 1 }, (_, ahead) => pastMonthOf(now, ahead))

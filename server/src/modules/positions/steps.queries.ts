@@ -28,7 +28,7 @@ export const registeredSteps = (ctx: ProjectCtx, journeyId: JourneyId) =>
 
 const JourneyStepRow = Type.Object({ journey_id: IdOf<JourneyId>(), ...StepRow.properties })
 
-/** The same of several journeys. */
+/** Every step that a version of these journeys has or had. */
 export const stepsOfJourneys = (ctx: ProjectCtx | InTx, journeyIds: JourneyId[]) =>
   ctx.db.many(
     JourneyStepRow,

@@ -13,7 +13,7 @@ function storedVisit({ step, visit, arrived_at, left_at, path, reason, seen }: T
   return leftMs === null ? start : [...start, leftMs, path, reason]
 }
 
-/** Entrances of before have objects, which stay as they are. */
+/** The visits of a stored trail. Entrances of earlier releases have objects instead of arrays, which are returned as they are. */
 export const trailOf = (stored: readonly (StoredVisit | TrailVisit)[]): TrailVisit[] =>
   stored.map((one) => {
     if (!Array.isArray(one)) return one

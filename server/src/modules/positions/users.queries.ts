@@ -44,7 +44,7 @@ export const insideListing = listing({
   searchedFields: 'none',
 })
 
-/** A page of the entrances that have not ended: at a step, and parked ones only. */
+/** A page of the entrances that have not ended; optionally only those at a step, or only parked ones. */
 export const listInside = (
   ctx: ProjectCtx,
   journeyId: JourneyId,

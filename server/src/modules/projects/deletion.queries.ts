@@ -41,11 +41,11 @@ export const claimErasable = (ctx: InTx<Ctx>) =>
         for no key update skip locked`,
   )
 
-/** Notes when a project is looked at again; never, with null. */
+/** Sets when a project is next checked for rows to erase; null for never. */
 export const setEraseDue = (ctx: InTx, at: Date | null) =>
   ctx.db.run(sql`update projects set erase_due_at = ${at} where id = ${ctx.projectId}`)
 
-/** Notes that everything of a project was erased, and empties what its row says. */
+/** Notes that everything of a project was erased, and clears the texts in its row. */
 export const markErased = (ctx: InTx) =>
   ctx.db.run(
     sql`update projects

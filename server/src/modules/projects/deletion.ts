@@ -26,7 +26,10 @@ export async function beginDeletion(ctx: InTx<OrganisationCtx>, id: ProjectId, n
 /** A project that is being erased. */
 export type Erasing = { deleted_at: Date; erased_at: Date | null }
 
-/** Does one batch for a project that is due, as `erase` returns how many rows it deleted. Returns that number, or 0 when none is due. */
+/**
+ * Erases one batch of a project that is due. `erase` returns how many rows it deleted. Returns that number, 1 if no rows were left, or 0
+ * when no project is due.
+ */
 export const eraseNextProject = (
   ctx: Ctx,
   erase: (ctx: InTx) => Promise<number>,
@@ -47,7 +50,7 @@ export const eraseNextProject = (
     return 1
   })
 
-/** When a project without rows is looked at again. */
+/** When a deleted project without rows is checked again; null for never. */
 export function nextLook({ deleted_at }: Pick<Erasing, 'deleted_at'>, now: Date): Date | null {
   const deletedMs = deleted_at.getTime()
   if (now.getTime() < deletedMs + IN_FLIGHT_MS) return new Date(deletedMs + IN_FLIGHT_MS)

@@ -92,7 +92,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     path: '/api/client/projects/{projectId}',
     summary: 'Delete a project and everything in it.',
     description:
-      'Its keys stop working at once, on other processes within five seconds, and no further message is sent. Its data is erased in the ' +
+      'Its keys stop working at once (within five seconds on other server processes), and no more messages are sent. Its data is erased in the ' +
       'background, which cannot be undone: export what you need first. The audit log keeps the project’s entries. `name` must be the name ' +
       'of the project, so that a wrong id deletes nothing.',
     access: { organisation: 'admin' },

@@ -8,7 +8,7 @@ const Timezone = Line(50, { format: 'timezone', minLength: 1, description: 'Defa
 
 const TEST_RECIPIENTS_MAX = 100
 const TEST_RECIPIENTS =
-  'The recipients of test messages that a key with the role `editor` sends: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted.'
+  'The recipients to which a key with the role `editor` may send test messages: email addresses, domains such as `@example.com`, phone numbers such as `+61412345678`, origins of webhooks such as `https://hooks.example.com`, and for push and in-app messages the `external_id` of users. Keys that may send campaigns are not restricted.'
 
 const required = { name: Name(), locale: Locale, timezone: Timezone }
 const optional = {
@@ -36,10 +36,10 @@ export const ProjectDeletion = Exact({ name: Type.String({ maxLength: 255, descr
 /** Users are counted up to this number. */
 export const USERS_COUNTED_MAX = 1_000_000
 
-/** What the deletion of a project erases. */
+/** How much of each kind of data a project has, for the reply to its deletion. */
 export const ProjectSize = Exact({
   users: Type.Integer({ description: `The number of users. Counting stops at ${USERS_COUNTED_MAX}.` }),
-  messages: Type.Integer({ description: 'The number of messages, of every state.' }),
+  messages: Type.Integer({ description: 'The number of messages in any state.' }),
   waiting_messages: Type.Integer({ description: 'Messages that are still to be sent.' }),
   campaigns: Type.Integer({ description: 'The number of campaigns.' }),
   journeys: Type.Integer({ description: 'The number of journeys.' }),

@@ -37,8 +37,8 @@ export const inProject = async <T>(ctx: Ctx, id: ProjectId, work: (ctx: ProjectC
   work(await contextOf(ctx, id))
 
 /**
- * Does background work that is due, each piece in a transaction of its project. Returns how much was done. A piece that fails counts as
- * `countFailed` returns; without it, the error is thrown.
+ * Does background work that is due, each piece in a transaction of its project. Returns how much was done. If a piece fails, `countFailed`
+ * returns the number to count for it; without `countFailed`, the error is thrown.
  */
 export async function inEachProject<D extends { project_id: ProjectId }>(
   ctx: Ctx,

@@ -15,9 +15,9 @@ export const Explanation = Exact(
     seen: Type.Optional(
       Type.Unsafe<unknown>({
         description:
-          'The evidence for the result. Conditions only. It is the value of an attribute or null; the `count` and `times` of the ' +
-          'matching events, as many as the condition needs; the `time` of the first or last event; the membership; the `state` of ' +
-          'the subscription; the value of each device; or the number of the bucket.',
+          'The evidence for the result. Conditions only. It depends on the kind of condition: the value of the attribute or null; the `count` and `times` of the ' +
+          'matching events, as many as the condition needs; the `time` of the first or last event; whether the user is in the ' +
+          'list; the `state` of the subscription; the user’s entrances into the journey; the value of each device; or the number of the bucket.',
       }),
     ),
     of: Type.Optional(

@@ -15,11 +15,11 @@ export const german: Translations = {
   'Any of': 'Mindestens eine',
   'None of': 'Keine',
   Not: 'Nicht',
-  'Users who match every rule in it: “and”.': 'Wer jede der Regeln erfüllt: „und“.',
-  'Users who match at least one rule in it: “or”.': 'Wer mindestens eine der Regeln erfüllt: „oder“.',
-  'Users who match no rule in it.': 'Wer keine der Regeln erfüllt.',
-  'Users who do not match the rule in it.': 'Wer die Regel nicht erfüllt.',
-  'The rules in the group.': 'Die Regeln darin.',
+  'Users who match every rule in the group: “and”.': 'Wer jede Regel der Gruppe erfüllt: „und“.',
+  'Users who match at least one rule in the group: “or”.': 'Wer mindestens eine Regel der Gruppe erfüllt: „oder“.',
+  'Users who match no rule in the group.': 'Wer keine Regel der Gruppe erfüllt.',
+  'Users who do not match the rule in the group.': 'Wer die Regel der Gruppe nicht erfüllt.',
+  'The rules in the group.': 'Die Regeln der Gruppe.',
   [RULE]: REGEL,
   [DURATION]: DAUER,
 
@@ -27,13 +27,13 @@ export const german: Translations = {
   'Users whose attribute passes the comparison. A typed attribute accepts only the operators for its type.':
     'Wessen Attribut den Vergleich erfüllt. Ein Attribut mit einem Typ nimmt nur die Operatoren dieses Typs an.',
   'An attribute of the user, or a path into the user’s data, such as `data.plan`.':
-    'Ein Attribut der Person oder ein Pfad in ihren Daten, etwa `data.plan`.',
+    'Ein Attribut des Nutzers oder ein Pfad in seinen Daten, etwa `data.plan`.',
   'Declares that the values of the attribute are dates. A Unix timestamp is then treated as a date too, in seconds or milliseconds, as a number or as text of 9, 10, 12 or 13 digits.':
     'Erklärt die Werte des Attributs zu Zeitpunkten: auch ein Unix-Zeitstempel gilt als einer, in Sekunden oder Millisekunden, als Zahl oder als Text mit 9, 10, 12 oder 13 Ziffern.',
   'An ISO 8601 time in the years 1 to 9999.': 'Ein Zeitpunkt nach ISO 8601 in den Jahren 1 bis 9999.',
   'Random bucket': 'Zufallsgruppe',
-  'A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same.':
-    'Eine zufällige Stichprobe. Jede Person hat für jeden Startwert eine Zahl von 0 bis 99, gleich verteilt und immer dieselbe.',
+  'A random sample of users. For each seed, every user has a fixed number from 0 to 99. The numbers are evenly distributed.':
+    'Eine zufällige Stichprobe von Nutzern. Für jeden Startwert hat jeder Nutzer eine feste Zahl von 0 bis 99. Die Zahlen sind gleich verteilt.',
   'The seed: any text. Another seed gives another sample.':
     'Der Startwert: ein beliebiger Text. Ein anderer ergibt eine andere Stichprobe.',
   Campaign: 'Kampagne',
@@ -49,8 +49,8 @@ export const german: Translations = {
   'Users with at least one device that matches.': 'Wer mindestens ein passendes Gerät hat.',
   'The field of the device.': 'Das Merkmal des Geräts.',
   Event: 'Ereignis',
-  'Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
-    'Wie oft ein Ereignis eintrat, oder wann zum ersten oder letzten Mal. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
+  'Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
+    'Nutzer, bei denen ein Ereignis so oft, oder zu dieser Zeit zum ersten oder letzten Mal eintrat. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
   'The name of the event.': 'Der Name des Ereignisses.',
   'The lowest number of events.': 'Die kleinste Anzahl von Ereignissen.',
   'The highest number of events.': 'Die größte Anzahl von Ereignissen.',
@@ -60,24 +60,24 @@ export const german: Translations = {
   'Compares the time of the last event, for users with at least one. Cannot be combined with `within`.':
     'Vergleicht den Zeitpunkt des letzten Ereignisses, wenn es eines gibt. Nicht zusammen mit `within`.',
   'A path into the event’s data, such as `data.total`.': 'Ein Pfad in den Daten des Ereignisses, etwa `data.total`.',
-  'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of them must name the list: `data.list_id` with `is`.':
+  'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. For `list_entered` and `list_left`, one of the tests must name the list: `data.list_id` with `is`.':
     'Prüfungen der Daten des Ereignisses, die alle zutreffen müssen. Zeitpunkte lassen sich nur mit `before` und `after` vergleichen. Bei `list_entered` und `list_left` muss eine davon die Liste nennen: `data.list_id` mit `is`.',
-  'Users who are inside a journey, who never entered it, whose last entrance completed or exited, or who were held out of it. `step` restricts `inside` to a step. `within` counts from the entry, from the arrival at the `step`, from the end of the last entrance, or from when the user was held out; `never_entered` with it matches users who did not enter in that time.':
-    'Wer in einer Journey ist, sie nie begann, sie zuletzt abschloss oder verließ, oder von ihr ausgenommen wurde. `step` schränkt `inside` auf einen Schritt ein. `within` zählt ab dem Eintritt, ab der Ankunft am `step`, ab dem letzten Ende oder ab dem Ausnehmen; mit `never_entered` gilt es für alle, die in dieser Zeit nicht eintraten.',
+  'Users who are inside a journey, who never entered it, who completed it or exited from it, or who were held out of it. `step` restricts `inside` to a step. With `within`, users match if, within that period, they entered or, with `step`, reached the step (`inside`), their last entrance ended this way (`completed`, `exited`), or they were held out (`held_out`). With `never_entered`, users match if they did not enter within that period.':
+    'Wer in einer Journey ist, nie eintrat, sie abschloss, aus ihr austrat, oder in ihre Kontrollgruppe kam. `step` schränkt `inside` auf einen Schritt ein. Mit `within` trifft es auf Nutzer zu, wenn sie in dieser Zeit eintraten oder, mit `step`, den Schritt erreichten (`inside`), wenn ihr letzter Eintritt so endete (`completed`, `exited`), oder wenn sie in die Kontrollgruppe kamen (`held_out`). Mit `never_entered` trifft es zu, wenn sie in dieser Zeit nicht eintraten.',
   'The id of the journey.': 'Die ID der Journey.',
-  'Where the user is.': 'Wo die Person ist.',
-  'The key of a step, with `inside` only.': 'Der Schlüssel eines Schritts, nur mit `inside`.',
-  [`Counts only entrances, arrivals and exits in this period up to now. ${DURATION}`]: `Zählt nur, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
+  'Where the user is in the journey.': 'Wo der Nutzer in der Journey ist.',
+  'The key of a step. Allowed only with `inside`.': 'Der Schlüssel eines Schritts. Nur mit `inside` erlaubt.',
+  [`Restricts the condition to what happened in this period up to now. ${DURATION}`]: `Beschränkt die Bedingung auf das, was in dieser Zeit bis jetzt geschah. ${DAUER}`,
   List: 'Liste',
   'Users in another list. Lists must not refer to each other in a cycle.':
     'Wer in einer anderen Liste ist. Listen dürfen nicht im Kreis aufeinander verweisen.',
   'The id of the list.': 'Die ID der Liste.',
   Subscription: 'Abonnement',
   'Users with this subscription state. Without a stored state, the default of the subscription type applies.':
-    'Wer in diesem Stand des Abonnements ist. Ohne gespeicherten Stand gilt die Vorgabe der Abonnementart.',
-  'The id of the subscription type.': 'Die ID der Abonnementart.',
+    'Wer in diesem Zustand des Abonnements ist. Ohne gespeicherten Zustand gilt die Vorgabe des Abonnementtyps.',
+  'The id of the subscription type.': 'Die ID des Abonnementtyps.',
   'The state. Users who are `confirmed` are also `subscribed`.':
-    'Der Stand. Wer bestätigt hat (`confirmed`), hat auch abonniert (`subscribed`).',
+    'Der Zustand. Wer bestätigt hat (`confirmed`), hat auch abonniert (`subscribed`).',
 
   'is after': 'liegt nach',
   'is at least': 'ist mindestens',

@@ -16,7 +16,7 @@ import { type Operator, VALUE_KINDS } from './operators/operator.ts'
 import { type Rule, RuleSchema } from './rule.ts'
 
 const Label = Type.String({ description: 'The name for display.' })
-const Description = Type.String({ description: 'Which users it matches, in Markdown.' })
+const Description = Type.String({ description: 'Which users match, in Markdown.' })
 const Schema = (description: string) => Type.Unsafe<object>({ type: 'object', description: `JSON Schema of ${description}.` })
 const Example = Type.Unsafe<unknown>({ description: 'A valid example. Its ids are made up.' })
 const Sentence = Type.String({ description: 'The example in words, as in the `description` of a list.' })
@@ -46,10 +46,10 @@ export const RuleMeta = Exact(
       Type.String(),
       Exact({
         label: Label,
-        types: Type.Array(OneOf(VALUE_KINDS), { description: 'The types of attributes that accept it.' }),
+        types: Type.Array(OneOf(VALUE_KINDS), { description: 'The types of attributes that accept the operator.' }),
         argument: Schema('the argument'),
         example: Type.Unsafe<unknown>({ description: 'An example of the argument.' }),
-        sentence: Type.String({ description: 'The operator and the example in words, to put after the name of an attribute.' }),
+        sentence: Type.String({ description: 'The operator and its example in words, to be placed after the name of an attribute.' }),
       }),
       { description: 'The operators by name. In a condition, the name of the operator is a member whose value is its argument.' },
     ),
@@ -97,10 +97,10 @@ const mapValues = <T, U>(kinds: Record<string, T>, map: (kind: T, name: string) 
 const NAMELESS = { list: () => undefined, subscription: () => undefined, campaign: () => undefined, journey: () => undefined }
 
 const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> = {
-  all: { label: 'All of', description: 'Users who match every rule in it: “and”.' },
-  any: { label: 'Any of', description: 'Users who match at least one rule in it: “or”.' },
-  none: { label: 'None of', description: 'Users who match no rule in it.' },
-  not: { label: 'Not', description: 'Users who do not match the rule in it.' },
+  all: { label: 'All of', description: 'Users who match every rule in the group: “and”.' },
+  any: { label: 'Any of', description: 'Users who match at least one rule in the group: “or”.' },
+  none: { label: 'None of', description: 'Users who match no rule in the group.' },
+  not: { label: 'Not', description: 'Users who do not match the rule in the group.' },
 }
 
 /** The schema of a group, whose members are rules. */

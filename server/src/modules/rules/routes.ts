@@ -7,10 +7,10 @@ export const ruleRoutes = [
     path: '/api/client/rules/meta',
     summary: 'Describe the parts of rules, for editors.',
     description:
-      'The groups, kinds of condition, attributes and operators of rules, each with a label, a JSON Schema if it has members or ' +
-      'an argument, and an example with a description in words. The reply is the same for all projects and changes only with the version of the ' +
+      'Lists the groups, kinds of condition, attributes and operators of rules. Each has a label, and an example with a ' +
+      'description in words. Those that have members or an argument also have a JSON Schema. The reply is the same for all projects and changes only with the version of the ' +
       'server.\n\n' +
-      'The server checks more than the schemas express: see each `description`. A comparison has exactly one operator. The attribute ' +
+      'The server also checks what the schemas cannot express. See each `description`. A comparison has exactly one operator. The attribute ' +
       'decides which operators it accepts, and the argument of `is`, `is_not`, `one_of` and `not_one_of` must have the type of the attribute. ' +
       'Ids must exist in the project. `POST /api/client/lists/preview` checks a rule without saving it.',
     access: { secret: 'support' },

@@ -24,7 +24,7 @@ export type RuleSql = {
   readsUsers: boolean
 }
 
-/** Evaluates at `now`, on events or on tracked times. On events, conditions on events have no next change. */
+/** A rule in SQL, evaluated at `now`, on events or on tracked times. On events, conditions on events have no next change. */
 export function ruleSql({ rule, conditions, needs }: CompiledRule, scope: SqlScope): RuleSql {
   const parts = conditions.map(({ compiled }) => compiled.sql(scope))
   const changes = parts.flatMap(({ nextChangeAt }, index) => (nextChangeAt ? [{ nextChangeAt, name: `t${index}` }] : []))

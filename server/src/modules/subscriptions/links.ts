@@ -60,11 +60,11 @@ export function readConfirmation(ctx: Signing, token: string): { projectId: Proj
   return projectId === undefined || confirmation === undefined ? null : { projectId: projectId as ProjectId, confirmation }
 }
 
-/** The preference page of a user as a member of the team looks at it: it saves nothing. */
+/** The URL of the preference page of a user for a member of the team. That page saves nothing. */
 export const previewPreferencesUrl = (ctx: Linking, projectId: ProjectId, userId: UserId): string =>
   `${ctx.baseUrl()}/s/p/${signed(ctx, PREVIEW, [projectId, userId])}`
 
-/** Reads the link of such a preview. Null when the signature is wrong. */
+/** Reads the link of a preview of the preference page. Null when the signature is wrong. */
 export function readPreview(ctx: Signing, token: string): { projectId: ProjectId; userId: UserId } | null {
   const [projectId, userId] = read(ctx, PREVIEW, token, 2) ?? []
   return projectId === undefined || userId === undefined ? null : { projectId: projectId as ProjectId, userId: userId as UserId }

@@ -181,7 +181,9 @@ export const usersWithAddress = (ctx: ProjectCtx, channel: Addressed, address: s
     sql`select u.id from users u where u.project_id = ${ctx.projectId} and ${ADDRESS_OF[addressKindOf(channel)]} = any(${[address]}::text[])`,
   )
 
-/** Locks every user with a phone number, in the same way. */
+/**
+ * Locks every user with a phone number against being merged or erased until the transaction ends; `is_there` is false for those who were.
+ */
 export const lockByPhone = (ctx: InTx, phone: string) =>
   ctx.db.many(
     HeldRow,

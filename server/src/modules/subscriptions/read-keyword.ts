@@ -54,9 +54,8 @@ const ORDER = ['stop', 'start', 'help'] as const
 
 /**
  * Recognises a message that is only a keyword, in English, in the language of `locale`, or in one that is spoken in the regions; in the
- * last case not an everyday English word. Words
- * such as ‘please’ may be around STOP and HELP, but not around START, which gives consent. Null for anything else: ‘please stop by’ is
- * no STOP.
+ * last case not an everyday English word. Words such as ‘please’ may be around STOP and HELP, but not around START, which gives consent.
+ * Null for anything else: ‘please stop by’ is not STOP.
  */
 export function readKeyword(text: string, locale: string, regions: readonly string[] = []): KeywordRequest | null {
   // Normalising takes quadratic time for many combining marks in a row.

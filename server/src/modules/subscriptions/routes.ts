@@ -57,7 +57,7 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     method: 'GET',
     path: '/api/client/subscriptions/{subscriptionId}',
     summary: 'Read a subscription type.',
-    description: '`default_state` is the state of users without a stored one.',
+    description: '`default_state` is the state of users who have no stored state.',
     access: { secret: 'support' },
     params,
     reply: Subscription,

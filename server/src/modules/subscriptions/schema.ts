@@ -77,7 +77,7 @@ export const UserSubscription = Exact({
   suppression: Type.Optional(
     OneOf(SUPPRESSION_REASONS, {
       description:
-        'Why the user gets no messages of this type in any state: the address is suppressed. Absent if it is not. Users do not see it.',
+        'Why the user’s address is suppressed, so that the user gets no messages of this type in any state. Absent if the address is not suppressed, and in replies to users.',
     }),
   ),
 })

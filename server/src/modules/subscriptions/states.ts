@@ -103,8 +103,8 @@ export async function writeByJourney(
 }
 
 /**
- * Undoes `subscribeNew` for pairs of user and type: those whose state is still the one of the import have no stored state again. The
- * consent entries stay, and one more says so.
+ * Undoes `subscribeNew` for pairs of user and type: deletes the states that are still those of the import. The consent entries are kept,
+ * and one more records the deletion.
  */
 export async function withdrawImported(ctx: InTx, imported: consents.Imported[]): Promise<void> {
   if (imported.length === 0) return

@@ -6,11 +6,11 @@ const Bytes = (description: string) => Type.Integer({ description })
 
 const QueueDepth = Exact(
   {
-    name: Type.String({ description: 'The name, as in the metrics.' }),
+    name: Type.String({ description: 'The name of the queue, as in the metrics.' }),
     waiting: Type.Integer({
       description: 'The number of waiting requests, messages, emails or deliveries. For requests it is an estimate.',
     }),
-    oldest_at: Nullable(When('When the oldest became due; null if none is due.')),
+    oldest_at: Nullable(When('When the oldest item became due; null if none is due.')),
   },
   { title: 'SystemQueue' },
 )
@@ -41,8 +41,8 @@ export const System = Exact(
         tables: Type.Array(
           Exact(
             {
-              name: Type.String({ description: 'The table. Partitions are counted with it.' }),
-              size_bytes: Bytes('Its size with its indexes.'),
+              name: Type.String({ description: 'The name of the table. A partitioned table is listed with all of its partitions.' }),
+              size_bytes: Bytes('The size of the table with its indexes.'),
             },
             { title: 'SystemTable' },
           ),
@@ -54,15 +54,17 @@ export const System = Exact(
     migrations: Exact(
       {
         applied: Type.Integer({ description: 'The number of the last migration that was applied.' }),
-        name: Type.String({ description: 'Its name.' }),
+        name: Type.String({ description: 'The name of that migration.' }),
         applied_at: When('When it was applied.'),
         expected: Type.Integer({ description: 'The number of the last migration of this release.' }),
       },
       { title: 'SystemMigrations', description: 'The schema of the database.' },
     ),
     queues: Type.Array(QueueDepth, { description: 'The work that is waiting for the workers.' }),
-    parked: Type.Integer({ description: 'Accepted items that could not be applied, in all projects, at most 100,000.' }),
-    processes: Type.Array(Exact({ connected_at: When('When it connected to the database.') }, { title: 'SystemProcess' }), {
+    parked: Type.Integer({
+      description: 'The number of accepted items that could not be applied, in all projects. Counting stops at 100,000.',
+    }),
+    processes: Type.Array(Exact({ connected_at: When('When the process connected to the database.') }, { title: 'SystemProcess' }), {
       description: 'The processes of Carillon on this database.',
     }),
     disk: Nullable(

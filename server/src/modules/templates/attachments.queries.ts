@@ -36,7 +36,7 @@ export const listAttachments = (ctx: ProjectCtx, templateId: number) =>
     sql`select ${columns} from template_attachments a where a.project_id = ${ctx.projectId} and a.template_id = ${templateId} order by a.id`,
   )
 
-/** The size of the files of a template of the campaign, decoded: of the one with the smallest. */
+/** The total size of the files of a template, decoded: the smallest among the templates of the campaign. */
 export const smallestFiles = (ctx: ProjectCtx, campaignId: CampaignId): Promise<number> =>
   ctx.db.value(
     Type.Integer(),
@@ -71,11 +71,11 @@ export const saveAttachment = (ctx: InTx, templateId: number, { name, content_ty
         returning ${columns}`,
   )
 
-/** Deletes a file of a template. Returns how many there were. */
+/** Deletes a file of a template. Returns how many were deleted. */
 export const deleteAttachment = (ctx: InTx, templateId: number, name: string) =>
   ctx.db.run(sql`delete from template_attachments where project_id = ${ctx.projectId} and template_id = ${templateId} and name = ${name}`)
 
-/** Stores how large the files of a template are. The template is a new version, of which senders read the files again. */
+/** Stores how large the files of a template are. This makes a new version of the template, so that senders read its files again. */
 export const touchTemplate = (ctx: InTx, templateId: number) =>
   ctx.db.run(
     sql`update campaign_templates t

@@ -71,7 +71,7 @@ export const pathAttachment = {
 const MEDIA_TYPE = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}\/[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}$/
 const CONTENT_ID = /^[A-Za-z0-9._@-]{1,78}$/
 
-/** The faults of a file that its schema does not find. `place` is before the names of its members. */
+/** The faults of a file that its schema does not find. `place` is the prefix of the names of its members in faults. */
 export const attachmentFaults = (
   { content, content_type, content_id }: Pick<MessageAttachment, 'content' | 'content_type' | 'content_id'>,
   place = '',
@@ -91,7 +91,7 @@ const format = (param: string, expected: string): Fault => ({
   message: `The value of \`${param}\` must be ${expected}.`,
 })
 
-/** Files of a message: those of its template, but for a content id that a file of the request has too. */
+/** The files of a message: those of its template whose content id no file of the request has, and those of the request. */
 export function allAttachments(ofTemplate: readonly Attachment[], ofRequest: readonly Attachment[]): readonly Attachment[] {
   if (ofRequest.length === 0) return ofTemplate
   const replaced = new Set(ofRequest.flatMap(({ contentId }) => contentId ?? []))
@@ -100,7 +100,7 @@ export function allAttachments(ofTemplate: readonly Attachment[], ofRequest: rea
 
 const REFERENCE = /cid:([A-Za-z0-9._@-]{1,78})/g
 
-/** The HTML of an email for a browser: with the images themselves where it names files. */
+/** The HTML of an email for a browser, with images embedded where it refers to files. */
 export function withInlineImages(html: string, attachments: readonly Attachment[]): string {
   const images = attachments.filter(({ contentType }) => contentType.startsWith('image/'))
   const urls = new Map(images.map((file) => [file.contentId, `data:${file.contentType};base64,${base64Of(file)}`]))

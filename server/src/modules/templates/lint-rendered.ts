@@ -8,8 +8,8 @@ const OF_TEMPLATES: Finding['kind'][] = ['unknown_variable', 'no_unsubscribe_lin
 const ABOUT = { isTransactional: true, isTrigger: true, attributes: new Set<string>(), sample: {} }
 
 /**
- * The problems of a rendered message. `base` is the base of the URLs of this server, which no author can make secure, so that they are
- * taken for secure.
+ * The problems of a rendered message. `base` is the base of the URLs of this server. These are treated as secure, because no author can
+ * change them.
  */
 export function findingsInRendered(channel: Channel, content: Record<string, unknown>, base: string): Finding[] {
   const html = typeof content.html === 'string' ? content.html.replaceAll(`${base}/`, '/') : undefined

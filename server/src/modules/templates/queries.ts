@@ -64,7 +64,7 @@ export const deleteTemplate = (ctx: InTx, { campaignId, locale, variant }: Templ
         where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and locale = ${locale} and variant = ${variant}`,
   )
 
-/** Copies the templates of a campaign. Their files are copied apart. */
+/** Copies the templates of a campaign. Their files are copied separately. */
 export const copyTemplates = (ctx: InTx, from: CampaignId, into: CampaignId) =>
   ctx.db.run(
     sql`insert into campaign_templates (project_id, campaign_id, locale, variant, data, compiled, attachment_bytes, created_at, updated_at)

@@ -32,7 +32,7 @@ export async function checkAndCompile(
 const tooCostly = (exceeded: string) =>
   new ApiError('validation_failed', `The template cannot be used, because ${exceeded}. Shorten or simplify it.`)
 
-/** Returns a function that chooses the template for a locale. That throws 404 if the campaign has no template. */
+/** Returns a function that chooses the template for a locale. The function throws 404 if the campaign has no template. */
 export async function templateChooser(
   ctx: ProjectCtx,
   { id }: TemplateOwner,
@@ -67,7 +67,7 @@ export async function sendableTemplatesOf(ctx: ProjectCtx, campaignIds: Campaign
   })
 }
 
-/** Content of one message that is in no template, ready to be sent. Its id is that of no template. */
+/** Content of one message that is not from a template, ready to be sent. Its id is not that of any template. */
 export const sendableContent = (
   campaignId: CampaignId,
   { id, created_at, ...written }: { id: number; locale: string; data: Content; compiled: Compiled; created_at: Date },

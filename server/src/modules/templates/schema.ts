@@ -71,7 +71,7 @@ const SavedBy = Nullable(
 
 export const TemplateVersion = Exact({
   number: Type.Integer({ minimum: 1, description: 'The number of the version, counted from 1 for each template.' }),
-  saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it was last saved.' }),
+  saved_at: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the version was last saved.' }),
   saved_by: SavedBy,
 })
 export type TemplateVersion = Static<typeof TemplateVersion>

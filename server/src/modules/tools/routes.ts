@@ -78,7 +78,7 @@ export const toolRoutes = [
     path: '/api/ext/generic/text/sentiment-score',
     summary: 'Score the sentiment of an English text.',
     description:
-      'The score adds up the values of the words that express a sentiment. `comparative` is the score divided by the number of words.',
+      'The score is the sum of the values of the words that express a sentiment. `comparative` is the score divided by the number of words.',
     access,
     form: SentimentForm,
     reply: SentimentReply,

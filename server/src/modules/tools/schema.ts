@@ -39,7 +39,7 @@ const common = {
       notBlank: true,
       pattern: LOCALE_PATTERN,
       problem: `must be one of ${LOCALES.join(', ')}`,
-      description: `Language of the records, in upper or lower case, with \`-\` or \`_\`: ${LOCALES.join(', ')}. Data that a locale does not have is in English.`,
+      description: `Language of the records, in upper or lower case, with \`-\` or \`_\`: ${LOCALES.join(', ')}. Values that the locale lacks are in English.`,
       default: 'en',
     }),
   ),
@@ -144,7 +144,7 @@ export const CommerceForm = Exact({
       maxLength: 3,
       pattern: '^[ -~]*$',
       problem: 'may only contain printable ASCII characters',
-      description: 'Separator of the groups of the ISBN. May be empty. Used by `isbn` and `profile`.',
+      description: 'Separator between the groups of the ISBN. May be empty. Used by `isbn` and `profile`.',
       default: '-',
     }),
   ),
@@ -171,7 +171,7 @@ export const FoodForm = Exact({
 export const ContactForm = Exact(common)
 
 export const SentimentForm = Exact({
-  text: Type.String({ notBlank: true, maxLength: 100_000, description: 'English text to analyse, up to 100 000 characters.' }),
+  text: Type.String({ notBlank: true, maxLength: 100_000, description: 'English text to analyse, up to 100,000 characters.' }),
 })
 
 // The length is part of the format here, so the code is 400 and not 422 (D-PHV-1).
@@ -224,7 +224,7 @@ const echoes = {
 
 const Seed = Type.Unsafe<number | string>({
   type: ['integer', 'string'],
-  description: 'The seed used: a number if it is a whole number up to 4294967295 without leading zeros, or else the text.',
+  description: 'The seed used. It is a number if the seed is a whole number up to 4294967295 without leading zeros, and text otherwise.',
 })
 
 const generatorReply = <K extends string, R extends TSchema, const M extends readonly string[]>(collection: K, record: R, methods: M) =>
@@ -279,13 +279,13 @@ export const LoremRecord = recordOf(LOREM_METHODS, 'text', {
   ...resolved('wordCount'),
   ...resolved('wordLength'),
   strategy: Type.Optional(OneOf(STRATEGIES, { description: 'The strategy used for the word.' })),
-  separator: text('The separator of the sentences, or of the paragraphs with the method `paragraphs`.'),
+  separator: text('The separator between the sentences or, with the method `paragraphs`, between the paragraphs.'),
 })
 
 export const CommerceRecord = recordOf(COMMERCE_METHODS, 'productName', {
-  productName: text('Name of a product, of several words.'),
+  productName: text('Name of a product, in several words.'),
   product: text('Kind of product.'),
-  productAdjective: text('Adjective of a product.'),
+  productAdjective: text('An adjective for a product.'),
   productMaterial: text('Material of a product.'),
   productDescription: text('A sentence about a product.'),
   department: text('Department of a shop.'),
@@ -296,7 +296,7 @@ export const CommerceRecord = recordOf(COMMERCE_METHODS, 'productName', {
   priceSymbol: text('The symbol used.'),
   isbn: text('ISBN with a correct check digit.'),
   isbnVariant: number('Number of digits of the ISBN: 10 or 13.'),
-  isbnSeparator: text('The separator of the groups of the ISBN.'),
+  isbnSeparator: text('The separator between the groups of the ISBN.'),
 })
 
 export const FoodRecord = recordOf(FOOD_METHODS, 'dish', {

@@ -58,7 +58,7 @@ export function readClick(ctx: Pick<Ctx, 'secrets'>, token: string, url: string)
   return ctx.secrets.isSigned(`${fields}\n${url}`, signature, 'click') && isTrackable(url) ? read(fields) : undefined
 }
 
-/** Where a tracked link of this project leads, on whichever host; null if it is none. */
+/** Where a tracked link of this project leads, on any host; null if the address is not a tracked link. */
 export function targetOf(ctx: Pick<Ctx, 'secrets'>, projectId: ProjectId, address: string): string | null {
   const [, token, query] = /^https?:\/\/[^/?#]+\/c\/([^/?#]+)\?([^#]*)$/.exec(address) ?? []
   if (token === undefined) return null

@@ -44,8 +44,8 @@ export function rarePartsOf(q: string, sampled: ReadonlyMap<string, number>): Re
 }
 
 /**
- * A pattern for `like` with those of the parts that are in `rare`, in their order, which every text that contains the term matches. Null if the
- * term has no other parts, or none of these.
+ * A pattern for `like` that has only the parts of a term in `rare`, in their order, so that every text that contains the term matches it.
+ * Null if all parts of the term are in `rare`, or none.
  */
 export function withoutCommonParts(q: string, rare: ReadonlySet<string>): string | null {
   const parts = partsOf(q)

@@ -24,7 +24,7 @@ export const namesOfUser = (ctx: InTx, id: UserId) =>
         select 'a', anonymous_id from user_anonymous_ids where project_id = ${ctx.projectId} and user_id in (select id from ids)`,
   )
 
-/** Stores what was accepted up to this position may not create again. */
+/** Stores the ids that requests accepted up to this position must not create again. */
 export const insertErasedIds = (ctx: InTx, hashes: string[], position: number) =>
   ctx.db.run(
     sql`insert into erased_ids as e (project_id, id_hash, position, erased_at)

@@ -47,7 +47,7 @@ export async function erasedIdsOf(ctx: InTx, updates: UserUpdate[], upTo: number
   }
 }
 
-/** The same, up to the last erasure so far. */
+/** Reads which users of these updates were erased after they were accepted, up to the latest erasure. */
 export const erasedSince = async (ctx: InTx, updates: UserUpdate[]): Promise<ErasedIds> =>
   erasedIdsOf(ctx, updates, (await identityEpoch(ctx)).erased_position)
 

@@ -115,7 +115,10 @@ const keysOf = ({ profile: { external_id, anonymous_id }, user_id }: UserUpdate)
   ...(user_id === undefined ? [] : [`u${user_id}`]),
 ]
 
-/** The same keys, and those of the users behind the ids: two ids of a user share the key of that user. */
+/**
+ * The keys by which updates are about the same user: their ids, and the users that the ids belong to, because two ids of a user share that
+ * user.
+ */
 export function keysOfUpdate(update: UserUpdate, known: KnownIds): string[] {
   const { external_id, anonymous_id } = update.profile
   const users = [

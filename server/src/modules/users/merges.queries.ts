@@ -6,7 +6,7 @@ import { IdOf } from '../../lib/shapes.ts'
 
 const MergeRow = Type.Object({ id: IdOf<UserId>(), merged_into: IdOf<UserId>() })
 
-/** Merges since an instant of which one of these users is a part. */
+/** The merges since an instant that involve one of these users. */
 export const mergesSince = (ctx: ProjectCtx, ids: UserId[], since: Date) =>
   ctx.db.many(
     MergeRow,

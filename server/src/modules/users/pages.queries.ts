@@ -49,7 +49,7 @@ export function matchesSearch(ctx: ProjectCtx, q: string, plan: SearchPlan): Fou
   return { here: matches, behind: matches }
 }
 
-/** Users who match `q`, for a common term: a full page, or else not all of them. */
+/** Users who match `q`, for a common term. Only the latest users are searched, so a page that is not full may lack some of them. */
 export const matchesRecentSearch = (ctx: ProjectCtx, page: PageRequest): Found => ({
   here: matchesLatest(ctx, page.q, page, isLive, limitTo(page.limit + 1)),
   behind: matchesRecentQuery(ctx, sql`u.id`, page.q),

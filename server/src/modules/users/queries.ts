@@ -104,7 +104,9 @@ const epochsOf = jointMany(
 export const identityEpoch = async (ctx: ProjectCtx): Promise<{ epoch: number; erased_position: number }> =>
   (await epochsOf(ctx, ctx.projectId, null))[0] ?? { epoch: 0, erased_position: 0 }
 
-/** Ids belong to other users now. The last statement of a transaction, because other transactions wait for this row. */
+/**
+ * Notes that ids belong to other users now. Run it as the last statement of a transaction, because other transactions wait for this row.
+ */
 export const endIdentityEpoch = (ctx: InTx, erasedPosition = 0) =>
   ctx.db.run(
     sql`insert into identity_epochs as e (project_id, epoch, erased_position) values (${ctx.projectId}, 1, ${erasedPosition})
@@ -166,7 +168,7 @@ const usersById = jointMany(
         ) r`,
 )
 
-/** By external id, or by the anonymous id of a user without an external id (D-USER-2). */
+/** Finds a user by external id, or by anonymous id if the user has no external id (D-USER-2). */
 export const findUserByName = (ctx: ProjectCtx, name: string) =>
   ctx.db.first(
     UserRow,

@@ -32,8 +32,8 @@ const params = { userId: pathUser }
 
 const AttributeInput = Exact({
   min_role: Type.Optional(Nullable(OneOf(ROLES, { description: 'The lowest role that can read it.' }))),
-  hidden: Type.Optional(Type.Boolean({ description: 'No key can read it.' })),
-  end_user: Type.Optional(Type.Boolean({ description: 'A user token can read it.' })),
+  hidden: Type.Optional(Type.Boolean({ description: 'If true, no key can read the attribute.' })),
+  end_user: Type.Optional(Type.Boolean({ description: 'If true, a user token can read the attribute.' })),
   label: Type.Optional(Nullable(Line(64, { description: 'The name that your team uses. The console shows it beside the attribute.' }))),
   personal_data: Type.Optional(
     Type.Boolean({ description: 'Whether it is personal data. If so, and without `min_role`, keys of the role `support` cannot read it.' }),
@@ -101,7 +101,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/users/{userId}',
     summary: 'Read a user by external id.',
     description:
-      'A user without an external id is found by anonymous id. `suppressions` lists the channels whose messages do not reach the user.',
+      'A user without an external id is found by anonymous id. `suppressions` lists the suppressions of the user’s addresses, with their channels.',
     access: { secret: 'support' },
     params,
     reply: UserDetails,
@@ -125,7 +125,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'GET',
     path: '/api/client/users/erasures/{erasureId}',
     summary: 'Read the receipt of an erasure.',
-    description: 'It contains only numbers and the id of the user, and is never deleted.',
+    description: 'The receipt contains only numbers and the id of the user. It is never deleted.',
     access: { secret: 'support' },
     params: { erasureId: pathId<ErasureId>() },
     reply: Erasure,
@@ -136,7 +136,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/users/{userId}/export',
     summary: 'Export everything about a user.',
     description:
-      'The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users that were merged into this ' +
+      'The reply is streamed while the data is read, and its members are in the order of the schema. It includes the data of users who were merged into this ' +
       'one, and attributes that the register hides. If the connection breaks, the JSON is incomplete. Push tokens and secrets ' +
       'in headers of webhook steps are left out. A project can run three exports at a time.',
     access: { secret: 'admin' },
@@ -149,7 +149,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     method: 'POST',
     path: '/api/client/users/{userId}/sessions',
     summary: 'Create a short-lived user token.',
-    description: 'Send it in the header `X-Service-User-Token` with a publishable key.',
+    description: 'Send the token in the header `X-Service-User-Token`, together with a publishable key.',
     access: { secret: 'editor' },
     audit: { none: 'a token of a user is not configuration' },
     params,
@@ -163,7 +163,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/devices',
     summary: 'Register a push device.',
     description:
-      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or token of another user moves to this user.',
+      'With a secret key, give `external_id` or `anonymous_id`. With a user token, the device is registered for that user. A device or push token that belonged to another user moves to this user.',
     access: { secret: 'editor', publishable: 'user' },
     audit: { none: 'devices belong to users' },
     body: DeviceInput,
@@ -176,7 +176,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     path: '/api/client/attributes',
     summary: 'List the attribute register.',
     description:
-      'The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in it.',
+      'The register sets which roles can read a key of `data`, its label, and whether it is personal data. Every role can read a key that is not in the register.',
     access: { secret: 'admin' },
     reply: Exact({ results: Type.Array(Attribute) }),
     run: async (ctx) => ({
@@ -193,9 +193,9 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
-    summary: 'Set the label of an attribute of `data`, which roles can read it and whether it is personal data.',
+    summary: 'Set which roles can read an attribute of `data`, its label, and whether it is personal data.',
     description:
-      'A member that is left out gets its default: every role, not hidden, not for users, no label, not personal data. The attribute need not exist yet.',
+      'A member that is left out gets its default: every role can read the attribute, it is not hidden, user tokens cannot read it, it has no label, and it is not personal data. The attribute need not exist yet.',
     access: { secret: 'admin' },
     audit: attributeAudit('updated'),
     params: { key: pathAttribute },
@@ -239,7 +239,7 @@ async function ownerOf(ctx: ProjectCtx, { external_id, anonymous_id }: DeviceInp
       throw fault(
         'parameter_unknown',
         external_id ? 'external_id' : 'anonymous_id',
-        'With a user token, the device is registered for that user. Leave the ids out.',
+        'With a user token, the device is registered for the user of the token. Omit `external_id` and `anonymous_id`.',
       )
     return ctx.caller.userId
   }

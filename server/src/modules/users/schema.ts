@@ -11,7 +11,7 @@ export const Identifier = Type.String({ notBlank: true, minLength: 1, maxLength:
 
 /** The fields of a profile that can be written. An absent field keeps its value, and null clears it (D-USER-3). */
 export const profile = {
-  email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An address as in RFC 5322. Stored unchanged.' }))),
+  email: Type.Optional(Nullable(Line(254, { format: 'email', description: 'An email address as in RFC 5322. It is stored unchanged.' }))),
   phone: Type.Optional(Nullable(Line(32, { format: 'phone', description: 'Preferably E.164. Other formats are normalised if possible.' }))),
   timezone: Type.Optional(Nullable(Line(50, { format: 'timezone', description: 'IANA time zone.' }))),
   locale: Type.Optional(Nullable(Line(255, { format: 'locale', description: 'BCP-47 tag.' }))),
@@ -83,7 +83,7 @@ const DeviceText = Type.Optional(Nullable(Line(255)))
 /** ASCII, and short enough for an index: a token is unique in its project. */
 const PushToken = Line(2048, {
   pattern: '^[\\t\\n\\r -~]*$',
-  description: 'Push token of APNs or FCM, or the JSON of the `PushSubscription` of a browser. Null removes it.',
+  description: 'The push token of APNs or FCM, or a browser’s `PushSubscription` as JSON. Null removes the token.',
 })
 
 export const DeviceInput = Exact({
@@ -115,7 +115,7 @@ export const UserDetails = Exact({
       reason: Type.String({ description: 'Why the address of the user is suppressed.' }),
       stops_transactional: Type.Boolean({ description: 'Whether transactional messages are stopped too.' }),
     }),
-    { description: 'The channels whose messages do not reach the user, because their address is suppressed.' },
+    { description: 'The channels whose messages do not reach the user, because the user’s address is suppressed.' },
   ),
 })
 export type UserDetails = Static<typeof UserDetails>
@@ -170,7 +170,7 @@ export const Session = Exact({ token: Type.String(), expires_at: Timestamp })
 const erasure = {
   id: IdOf<ErasureId>(),
   user_id: IdOf<UserId>({ description: 'The id that the user had.' }),
-  state: OneOf(['requested', 'finished'], { description: '`requested` until the data was removed.' }),
+  state: OneOf(['requested', 'finished'], { description: '`requested` until the data has been removed.' }),
   removed: Type.Record(Type.String(), Type.Integer(), {
     description:
       'The number of rows removed, under the name that each kind of data has in a user’s export. Messages stay as counts, without personal data.',

@@ -137,6 +137,6 @@ const withPair = (ctx: ProjectCtx, q: string, patterns: string[]) =>
       select s.user_id from user_search s
       where octet_length(s.text) <> length(s.text) and ${textMatches(q)} and s.project_id = ${ctx.projectId}`
 
-/** The same condition for a common term: each row of the page is checked. */
+/** The condition that the searched text of a user contains `q`, for a common term: each row of the page is checked. */
 export const matchesRecentQuery = (ctx: ProjectCtx, id: Sql, q: string) =>
   sql`exists (select 1 from user_search s where s.user_id = ${id} and s.project_id = ${ctx.projectId} and ${textMatches(q)} offset 0)`

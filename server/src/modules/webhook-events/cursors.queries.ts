@@ -56,8 +56,9 @@ export const lockVersions = async (ctx: InTx<Ctx>, projectIds: ProjectId[]): Pro
 }
 
 /**
- * Gives positions to the oldest events that have none, and has the cursors of their endpoints look for them. Returns how many events. The caller holds
- * the versions of the projects, so that no other process numbers their events, and no cursor that is not due moves between being found and being woken.
+ * Gives positions to the oldest events that have none, and makes the cursors of their endpoints due. Returns the number of events. The
+ * caller has locked the versions of the projects, so that no other process numbers their events, and no cursor changes between being found
+ * and being made due.
  */
 export const numberEvents = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number): Promise<number> =>
   ctx.db.value(
@@ -98,7 +99,7 @@ export const nextCursorAt = (ctx: Ctx): Promise<Date | null> =>
 const CursorRow = Type.Object({ project_id: IdOf<ProjectId>(), endpoint_id: IdOf<EndpointId>(), position: Type.Integer() })
 export type Cursor = Static<typeof CursorRow>
 
-/** The cursors of these projects that are due, those first that were looked at the longest ago. */
+/** The cursors of these projects that are due, those that were read least recently first. */
 export const cursorsDue = (ctx: InTx<Ctx>, projectIds: ProjectId[], perProject: number) =>
   ctx.db.many(
     CursorRow,
@@ -187,7 +188,7 @@ export const nextPosition = (ctx: InTx): Promise<number> => ctx.db.value(Count, 
 /** Where a cursor is after a look, and when to look again: null when there are no further events. */
 export type Look = Cursor & { due_at: Date | null }
 
-/** Saves looks. The rows exist, and are locked with the version of their project. */
+/** Saves where cursors are and when they are due. Their rows exist, and are locked with the version of their project. */
 export const saveCursors = (ctx: InTx<Ctx>, looks: Look[]) =>
   ctx.db.run(
     sql`insert into webhook_cursors (project_id, endpoint_id, position, due_at, looked_order)
@@ -198,7 +199,7 @@ export const saveCursors = (ctx: InTx<Ctx>, looks: Look[]) =>
         on conflict (project_id, endpoint_id) do update set position = excluded.position, due_at = excluded.due_at, looked_order = excluded.looked_order`,
   )
 
-/** Has the cursor of an endpoint look now instead of later. */
+/** Makes the cursor of an endpoint due now, if it is due later. */
 export const lookNow = (ctx: Ctx, projectId: ProjectId, endpointId: EndpointId) =>
   ctx.db.run(
     sql`update webhook_cursors set due_at = ${ctx.clock.now()}

@@ -28,9 +28,9 @@ function newIds(ctx: InTx, count: number): string[] {
 }
 
 /**
- * Stores webhook events in the transaction that made them true, for the endpoints that are active and subscribed now. Events
- * without such an endpoint are not stored; if there are no endpoints at all, `create` is not called. It gets the types that are wanted, and may
- * leave out the others. Who asked for `wantedTypes` together with another statement hands them over as `known`.
+ * Stores webhook events in the transaction that made them true, for the endpoints that are active and subscribed now. Events without such
+ * an endpoint are not stored; if there are no endpoints at all, `create` is not called. It gets the types that are wanted, and may leave
+ * out the others. A caller that has read `wantedTypes` together with another statement passes them as `known`.
  */
 export async function emit(ctx: InTx, create: (wanted: ReadonlySet<string>) => WebhookEvent[], known?: ReadonlySet<string>): Promise<void> {
   const wanted = known ?? (await wantedTypes(ctx))

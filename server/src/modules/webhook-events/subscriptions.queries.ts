@@ -12,7 +12,7 @@ export const nextVersion = (ctx: InTx<Ctx>, projectId: ProjectId): Promise<numbe
         returning version`,
   )
 
-/** Ends the present subscription of an endpoint if it has other types. */
+/** Ends the current subscription of an endpoint if it has other types. */
 export const endSubscription = (ctx: InTx, endpointId: EndpointId, types: readonly string[], version: number) =>
   ctx.db.run(
     sql`update webhook_event_subscriptions set to_version = ${version}, ended_at = ${ctx.clock.now()}

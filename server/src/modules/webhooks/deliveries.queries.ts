@@ -244,7 +244,7 @@ export type DeliveryResult = {
 
 /**
  * Saves attempts. A worker that lost its lease is recognised by the number of earlier attempts. A delivery that was cancelled meanwhile
- * stays so, unless it succeeded. The deliveries are named once more, so that no other one is read.
+ * stays so, unless it succeeded. The ids of the deliveries are compared a second time, so that no other delivery is read.
  */
 export const saveDeliveryResults = (ctx: Ctx, results: DeliveryResult[]) =>
   ctx.db.run(

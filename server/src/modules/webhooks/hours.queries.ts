@@ -23,7 +23,7 @@ export const addHours = (ctx: Ctx, counts: HourCount[]) =>
 
 const HourRow = Type.Object({ endpoint_id: IdOf<EndpointId>(), hour: Instant, succeeded: Type.Integer(), failed: Type.Integer() })
 
-/** The hours with attempts, from one on. */
+/** The hours with attempts, from this hour on. */
 export const listHours = (ctx: ProjectCtx, from: Date) =>
   ctx.db.many(
     HourRow,

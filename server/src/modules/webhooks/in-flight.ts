@@ -61,7 +61,7 @@ export const emptyDispatcher = (renewedAt: number): Dispatcher => ({
   wake: Promise.withResolvers(),
 })
 
-/** A queue with deliveries waiting takes part again, unless it has as many in flight as it may. */
+/** Lets a queue with waiting deliveries take part again, unless it has the maximum number of deliveries in flight. */
 export function offer({ startable }: Dispatcher, queue: EndpointQueue): void {
   if (queue.waiting.length === 0 || queue.inFlight >= IN_FLIGHT_PER_ENDPOINT_MAX) return
   const queues = startable.get(queue.projectId)

@@ -46,7 +46,7 @@ export const cancelReplays = (ctx: InTx<Ctx>, projectId: ProjectId, endpointId: 
         where project_id = ${projectId} and endpoint_id = ${endpointId} and status = 'running'`,
   )
 
-/** Deletes replays that ended before then. Their deliveries, which are not newer, have gone by then. */
+/** Deletes replays that ended before an instant. Their deliveries, which are not newer, have been deleted already. */
 export const purgeReplays = (ctx: Ctx, before: Date, limit: number) =>
   ctx.db.run(
     sql`delete from webhook_replays
@@ -122,7 +122,10 @@ export type Repeated = {
 
 const QueuedRow = Type.Object({ endpoint_id: IdOf<EndpointId>() })
 
-/** Queues deliveries with the whole retry schedule. Those that are due stay as they are. Returns the endpoints, once for each delivery. */
+/**
+ * Queues deliveries with the whole retry schedule. Pending deliveries that are due already stay as they are. Returns the endpoints, once
+ * for each delivery.
+ */
 export const repeatDeliveries = (ctx: InTx<Ctx>, repeated: Repeated[]) =>
   ctx.db.many(
     QueuedRow,

@@ -72,7 +72,7 @@ export const webhookRoutes = [
     path: '/api/client/webhooks/attempts',
     summary: 'Count the attempts of each endpoint in the last 24 hours.',
     description:
-      'By hour, in UTC, from `first_hour` to the current one. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.',
+      'Attempts are counted by hour, in UTC, from `first_hour` to the current hour. Hours without attempts are left out. An event that succeeded on its third attempt is counted as one attempt that succeeded and two that failed.',
     access: { secret: 'support' },
     reply: AttemptHours,
     run: attemptHours,
@@ -104,7 +104,7 @@ export const webhookRoutes = [
     method: 'DELETE',
     path: '/api/client/webhooks/{endpointId}',
     summary: 'Delete a webhook endpoint.',
-    description: 'Its pending deliveries are cancelled.',
+    description: 'The pending deliveries of the endpoint are cancelled.',
     access: { secret: 'admin' },
     audit: webhookAudit('deleted'),
     params,

@@ -19,7 +19,7 @@ const EventTypes = Type.Array(EventType, {
   description: 'The event types that the endpoint subscribes to.',
 })
 const Url = Line(2048, { minLength: 1, format: 'https-url', description: 'HTTPS URL to which signed payloads are sent with POST.' })
-const Description = Type.String({ maxLength: 5000, description: 'Free text. An empty text clears it.' })
+const Description = Type.String({ maxLength: 5000, description: 'A note for your team. An empty text removes it.' })
 const SigningSecret = Type.String({
   minLength: 16,
   maxLength: 256,
@@ -53,7 +53,7 @@ export const Rotation = Exact(
       Type.Integer({
         minimum: 0,
         maximum: GRACE_PERIOD_S_MAX,
-        description: `How long events are also signed with the old secret. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
+        description: `Seconds for which events are also signed with the old secret. Default: ${GRACE_PERIOD_S_DEFAULT}.`,
       }),
     ),
   },
@@ -62,7 +62,11 @@ export const Rotation = Exact(
 export type Rotation = Static<typeof Rotation>
 
 export const TestRequest = Exact(
-  { event_type: Type.Optional(OneOf(EVENT_TYPES, { description: 'Default: the first subscribed type.' })) },
+  {
+    event_type: Type.Optional(
+      OneOf(EVENT_TYPES, { description: 'The event type to send. Default: the first one that the endpoint subscribes to.' }),
+    ),
+  },
   { optionalBody: true },
 )
 export type TestRequest = Static<typeof TestRequest>
@@ -143,7 +147,7 @@ export const DeliveryWhole = Exact({
   ...delivery,
   next_attempt_at: Nullable(Timestamp),
   created_at: Timestamp,
-  url: Type.String({ description: 'Where the next attempt goes: the URL of the endpoint.' }),
+  url: Type.String({ description: 'The URL of the endpoint, to which the next attempt is sent.' }),
   body: Nullable(
     Type.String({ description: 'The body of the request, which is the same in every attempt; null if the event was deleted.' }),
   ),
@@ -156,7 +160,7 @@ export const DeliveryWhole = Exact({
           'The headers of the request, signed with the current secrets. After a rotation, the headers that were sent had other signatures.',
       }),
     }),
-    { description: 'The newest 50 attempts, newest first.' },
+    { description: 'The latest 50 attempts, newest first.' },
   ),
 })
 export type DeliveryWhole = Static<typeof DeliveryWhole>
@@ -186,13 +190,21 @@ export const Queued = Exact({ delivery_id: IdOf<DeliveryId>() })
 export type Queued = Static<typeof Queued>
 
 export const ReplayInput = Exact({
-  since: Type.String({ format: 'time', description: 'Events that occurred from this time on, at most 30 days ago.' }),
-  until: Type.Optional(Type.String({ format: 'time', description: 'Events that occurred up to this time. Default: now.' })),
+  since: Type.String({
+    format: 'time',
+    description: 'The start of the period: events that occurred at or after this time are delivered again. At most 30 days ago.',
+  }),
+  until: Type.Optional(
+    Type.String({
+      format: 'time',
+      description: 'The end of the period: events that occurred at or before this time are delivered again. Default: now.',
+    }),
+  ),
   event_types: Type.Optional(
     Type.Array(EventType, {
       minItems: 1,
       maxItems: EVENT_TYPES_MAX,
-      description: 'Events of these types. Default: those that the endpoint subscribes to.',
+      description: 'The event types to deliver again. Default: those that the endpoint subscribes to.',
     }),
   ),
   unaccepted_only: Type.Optional(
@@ -208,7 +220,7 @@ const replay = {
   status: OneOf(['running', 'finished', 'cancelled'], {
     description: '`finished`: all deliveries are queued. `cancelled`: the endpoint was paused, suspended or deleted meanwhile.',
   }),
-  deliveries: Type.Integer({ minimum: 0, description: 'How many deliveries were queued so far.' }),
+  deliveries: Type.Integer({ minimum: 0, description: 'How many deliveries have been queued so far.' }),
 }
 
 export const ReplayRow = Type.Object({

@@ -4,7 +4,7 @@ import { Loading } from '../../../parts/loading.tsx'
 
 const CodeEditor = lazyPart(() => import('./code-editor.tsx'), 'CodeEditor')
 
-/** The code editor, whose code is loaded with the first field that it is in. */
+/** The code editor. Its JavaScript is loaded when the first such field is shown. */
 export const CodeField = (props: ComponentProps<typeof CodeEditor>) => (
   <Suspense fallback={<Loading />}>
     <CodeEditor {...props} />

@@ -42,7 +42,7 @@ type Props = {
   flush?: RefObject<(() => Promise<void>) | null>
 }
 
-/** The content of a campaign for each locale and variant, beside what becomes of it. */
+/** The content of a campaign for each locale and variant, beside its preview. */
 export function Editor({ campaign, place, onPlace, isLocked, flush }: Props) {
   const project = useProject()
   const { data, error, refetch } = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: campaign.id } })

@@ -12,7 +12,7 @@ const VARIABLE_MAX = 255
 
 const isUsed = (template: Template, name: string): boolean => template[name] !== undefined
 
-/** What few templates have. It is open where one of them is used. */
+/** The fields that few templates use. They are unfolded if the template uses one of them. */
 export function MoreFields({ campaign, template, onChange }: Editing & { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
   const words = useWords(campaign)

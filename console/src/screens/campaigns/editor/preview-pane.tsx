@@ -15,7 +15,7 @@ type Props = {
   images: ReadonlyMap<string, string>
 }
 
-/** The rendered message across widths, in the dark, without pictures and as text. */
+/** The rendered message at several widths, in dark mode, without images and as text. */
 export function PreviewPane({ channel, preview, images }: Props) {
   const { t } = useTranslation('campaigns')
   const [view, setView] = useState<string>('600')

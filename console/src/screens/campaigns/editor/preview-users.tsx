@@ -10,7 +10,7 @@ type Props = { user: string | null; onChange: (user: string | null) => void }
 const SHOWN_MAX = 20
 const TRIED = { query: { limit: 100, sort: 'updated_at', direction: 'desc' } } as const
 
-/** Whose values the preview has. Without a user they are made up. */
+/** Chooses the user whose values the preview shows. Without a user, the values are made up. */
 export function UserPicker({ user, onChange }: Props) {
   const { t } = useTranslation('campaigns')
   const [typed, setTyped] = useState('')
@@ -38,7 +38,7 @@ export function UserPicker({ user, onChange }: Props) {
   )
 }
 
-/** Buttons for the users who are hard to write to. */
+/** Buttons for the users whose messages most often go wrong. */
 export function HardUsers({ user, onChange }: Props) {
   const { t } = useTranslation('campaigns')
   const { locale } = useProject()

@@ -19,7 +19,7 @@ type Props = {
   onRestore: ((template: Template) => void) | undefined
 }
 
-/** What the template contained before, who saved it, how that differs from what is in the editor, and the way back. */
+/** The earlier versions of the template: who saved each, how it differs from the content of the editor, and a button to restore it. */
 export function Versions({ campaignId, place: { locale, variant }, draft, onRestore }: Props) {
   const { t } = useTranslation('campaigns')
   const [open, setOpen] = useState<number>()

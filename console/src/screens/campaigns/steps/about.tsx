@@ -7,7 +7,10 @@ import type { StepProps } from './step.ts'
 const TAGS_MAX = 50
 const TAG_LENGTH_MAX = 64
 
-/** Its name, and what users must have agreed to. Type and channel are fixed once it exists. */
+/**
+ * The name of the campaign, and the subscription type that users must have opted in to. Its type and channel cannot change once the
+ * campaign exists.
+ */
 export function AboutStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
   const { data } = useRead('/api/client/subscriptions', { query: { limit: 100 } })

@@ -15,7 +15,7 @@ type FieldsProps = { draft: Draft; change: (draft: Draft) => void }
 /** A choice is left out if there is nothing to choose from, unless it is kept in its place. */
 type ChoiceProps = FieldsProps & { isKept: boolean }
 
-/** By which provider messages go, how fast, until when, and what their links have. */
+/** The provider of the messages, their rate and deadline, and the parameters of their links. */
 export function DeliveryStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
   const isAdmin = useMay('admin')

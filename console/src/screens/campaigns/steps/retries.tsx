@@ -15,7 +15,7 @@ const minutesIn = (text: string): number[] | null => {
   return MINUTES.test(trimmed) ? trimmed.split(/[,;\s]+/).map(Number) : null
 }
 
-/** When an email that was deferred is tried again, unless as email is by default. */
+/** The times at which a deferred email is tried again, if they are not the default ones. */
 export function Retries({ retries, onChange }: { retries: MailRetries | null; onChange: (retries: MailRetries | null) => void }) {
   const { t } = useTranslation('campaigns')
   const [text, setText] = useState<string | null>(null)

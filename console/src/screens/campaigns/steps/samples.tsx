@@ -15,7 +15,7 @@ type User = components['schemas']['User']
 const SAMPLES = 5
 const WIDTH = 320
 
-/** The message as five users of a list will get it, those who are hard to write to first. */
+/** The message as five users of a list will get it: first those whose messages most often go wrong. */
 export function Samples({ campaign, listId }: { campaign: Campaign; listId: number }) {
   const { t } = useTranslation('campaigns')
   const { locale } = useProject()

@@ -11,8 +11,8 @@ function clockOf(timeZone: string): (at: number) => number {
 }
 
 /**
- * The instant at which the clocks of a zone show a local time, in milliseconds: the first one if they show it twice. A time that they leave
- * out counts as it would without the change, which is later by its length. The server does the same.
+ * The instant at which the clocks of a zone show a local time, in milliseconds: the first one if they show it twice. A time that is skipped
+ * is moved forward by the length of the gap. The server does the same.
  */
 export function instantOf(local: string, timeZone: string): number {
   const wanted = Date.parse(`${local.slice(0, ISO_LENGTH)}Z`)

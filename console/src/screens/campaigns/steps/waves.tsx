@@ -22,7 +22,7 @@ const KNOWN = [
 ]
 const NAMED_MAX = 3
 
-/** A local time in the time zone of each user: when it comes where, from the first users to the last. */
+/** A local time in the time zone of each user: when it comes in each zone, from the first to the last. */
 export function Waves({ local }: { local: string }) {
   const { t, i18n } = useTranslation('campaigns')
   const { timezone } = useProject()

@@ -17,7 +17,7 @@ const EDGES = { way: WayEdge }
 const MAP = { width: 90, height: 120 }
 const FIT = { maxZoom: 1, padding: 0.15 }
 
-/** The steps as a picture. It is arranged by itself: steps are put into ways, not onto places. */
+/** The steps as a diagram, which is arranged automatically: steps are added into ways, not at positions. */
 export function Canvas(props: ShownSteps) {
   return (
     <ReactFlowProvider>

@@ -104,7 +104,7 @@ export function shownPaths(step: Step, kinds: Kinds): string[] {
   return paths
 }
 
-/** The path on which the next step stands when a step of a kind is inserted before it. */
+/** The path that leads to the next step when a step of this kind is inserted before it. */
 export const firstPath = (data: Record<string, unknown>, type: string, kinds: Kinds): string | undefined =>
   pathsOf({ type, name: '', x: 0, y: 0, data, children: [] }, kinds)[0]
 
@@ -121,7 +121,10 @@ const isCriterion = ({ type, data }: Step) => type === 'exit' && data.when !== u
 /** Whether a step begins something: no other step leads to it. */
 export const isRoot = (step: Step): boolean => step.type === 'entrance' || isCriterion(step)
 
-/** The steps to which a way may lead: no beginning, not the step itself, and no loop without a wait. The server refuses the others. */
+/**
+ * The steps to which a way may lead: not a step that begins something, not the step itself, and none that would close a loop without a
+ * wait. The server refuses the others.
+ */
 export function targetsFor(graph: Graph, from: string, kinds: Kinds): string[] {
   const before = withoutWait(graph, from, kinds)
   return Object.keys(graph).filter((key) => key !== from && !isRoot(graph[key] as Step) && !before.has(key))

@@ -10,7 +10,7 @@ const COMMANDS_MAX = 200
 /** A history in which nothing was done yet. */
 export const begin = (start: Graph): History => ({ start, commands: [], at: 0, now: start })
 
-/** Gives a command. What was undone before is gone. One that changes nothing is not kept. */
+/** Does a command. Commands that were undone before can no longer be redone. A command that changes nothing is not kept. */
 export function give(history: History, command: Command): History {
   const now = apply(history.now, command)
   if (now === history.now) return history

@@ -14,7 +14,7 @@ export type FieldProps = {
 /** The help of a setting, which is Markdown in the API reference. */
 export const helpOf = ({ description }: FieldSchema) => description?.replaceAll('`', '')
 
-/** A label and its help above what has no label of its own. */
+/** A label and its help, above a field that has no label of its own. */
 export function Described({ label, description, children }: { label: string; description: string | undefined; children: ReactNode }) {
   return (
     <div className="described">

@@ -9,7 +9,7 @@ import { labelOf } from '../../../parts/schema-fields.ts'
 import { Described, type FieldProps, helpOf } from './described.tsx'
 import { ValueField } from './text-fields.tsx'
 
-/** A rule, put together by fields. It is a setting once every value is there. */
+/** A rule, edited with fields. It becomes a setting once every value is filled in. */
 export function RuleField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation('journeys')
   const { data: meta } = useMeta()

@@ -7,7 +7,7 @@ import { type FieldProps, helpOf } from './described.tsx'
 /** From this length on a text may have several lines. */
 const LONG_TEXT = 5000
 
-/** A text. What is half typed stays in the field: a setting is never empty. */
+/** A text. A setting is never empty: emptying the field removes the setting, or keeps the last text of a `path`. */
 export function TextField({ name, schema, value, onChange }: FieldProps) {
   const stored = typeof value === 'string' ? value : ''
   const [typed, setTyped] = useState(stored)

@@ -43,7 +43,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
   },
   parameter_invalid_format: {
     meaning:
-      'A value has the wrong type or format: a number instead of text, null where it is not allowed, a value that is not on the list, a malformed address, or malformed JSON. With status 415, the media type of the body is wrong.',
+      'A value has the wrong type or format: a number instead of text, null where it is not allowed, a value that is not one of those allowed, a malformed address, or malformed JSON. With status 415, the media type of the body is wrong.',
     action: 'Correct the parameter in `param`. The message describes the format.',
     retry: NO_RETRY,
     example: fault('parameter_invalid_format', 'url', 'The value of `url` must be a URL that starts with `https://`.'),
@@ -58,7 +58,7 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
   },
   validation_failed: {
     meaning:
-      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used when a request has several faults with different codes. With status 412, the object is not the version that the request names; with 413, the body is too large; with 408, it took too long to arrive.',
+      'The request is well-formed but breaks a rule about a length, a range, a count, related fields, or the state of the resource. The code is also used when a request has several faults with different codes. With status 412, the object is not the version that the request names. With 413, the body is too large. With 408, the body took too long to arrive.',
     action: 'Read `error.errors`. It lists every fault with its parameter, so that you can correct all of them at once.',
     retry: 'No, unless the rule is about a state that can change.',
     example: fault('validation_failed', 'body', 'The parameter `body` may have at most 100 items.'),
@@ -109,9 +109,9 @@ export const ERRORS: Record<ErrorCode, ErrorEntry> = {
     example: new ApiError('webhook_signature_invalid', 'The webhook signature could not be verified.'),
   },
   quota_exceeded: {
-    meaning: 'A quota is exceeded: the number of resources of a kind, or the number of calls in a month.',
+    meaning: 'A quota has been reached, such as the maximum number of resources of a kind, or of calls in a month.',
     action: 'Remove resources that are not needed, or ask the operator for a higher quota.',
-    retry: 'Yes, after the time in `Retry-After` if there is one: the quota is then renewed. Otherwise, no.',
+    retry: 'Yes, if the reply has a `Retry-After` header: the quota is renewed after that time. Otherwise, no.',
     example: new ApiError('quota_exceeded', 'A project may have at most 200 keys. Archive one first.'),
   },
   internal_error: {
@@ -152,9 +152,9 @@ export const REASONS: Record<ErrorReason, string> = {
   in_progress: 'The first request with this `Idempotency-Key` is still running.',
   different_request: 'The `Idempotency-Key` belongs to another request.',
   body_too_large: 'The body is larger than allowed.',
-  body_too_slow: 'The body took longer than allowed.',
+  body_too_slow: 'The body took longer to arrive than allowed.',
   media_type: 'The media type, charset or encoding of the body is not supported.',
-  overloaded: 'The server is overloaded, and this request can wait.',
+  overloaded: 'The server is overloaded and refuses requests that can wait, including this one.',
   origin: 'The publishable key or the console session cannot be used from this origin.',
   new_event_names: 'Publishable keys have reached today’s limit on new event names in the project.',
   new_event_data_keys: 'Publishable keys have reached today’s limit on new event data keys in the project.',

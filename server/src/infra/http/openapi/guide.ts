@@ -24,9 +24,9 @@ A **user token** lets an app call the API for one of its users. Your server crea
   {
     id: 'requests',
     title: 'Requests and replies',
-    text: `Bodies are JSON in UTF-8, except for the utilities, which take form data. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so that a misspelt name cannot lose data.
+    text: `Request bodies are JSON in UTF-8. The utilities take form data instead, and imports take CSV. A body may be compressed with gzip, deflate or br. Unknown parameters are refused, so a misspelt name is reported and never ignored.
 
-A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are ISO 8601, and in replies always UTC. Ids are integers.
+A \`PATCH\` changes only the members that it contains; null clears a member that can be null. Times are in ISO 8601 format. In replies, they are always in UTC. The ids of objects are integers.
 
 Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   },
@@ -43,12 +43,12 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'if-match',
     title: 'Concurrent changes',
-    text: 'When you read a campaign, a template, a list, a journey or its steps, the `ETag` header of the reply has the version. Send it back in `If-Match` with a change: if another client has changed the object since, nothing is saved, and the reply is 412 with the reason `changed`. If so, read the object again and repeat your change. `If-None-Match: *` creates a template only if there is none. Without these headers the last change wins.',
+    text: 'When you read a campaign, a template, a list, a journey or its steps, the `ETag` header of the reply contains its version. When you change the object, send that version in `If-Match`. If another client has changed the object since, nothing is saved, and the reply has status 412 with the reason `changed`. Read the object again and repeat your change. `If-None-Match: *` creates a template only if there is none. Without these headers, the last change wins.',
   },
   {
     id: 'lists',
     title: 'Lists',
-    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as \`limit\` says. For the next page, send \`nextCursor\` as \`cursor\`, until it is null. For the previous page, send \`prevCursor\` with \`page=prev\`. A cursor includes sort, direction and \`q\`, and does not expire. No row is repeated or skipped when others are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
+    text: `Lists are returned in pages of ${LIMIT_DEFAULT} items, or as many as you set in \`limit\`. For the next page, send \`nextCursor\` as \`cursor\`. On the last page, \`nextCursor\` is null. For the previous page, send \`prevCursor\` as \`cursor\` with \`page=prev\`. A cursor contains the \`sort\`, \`direction\` and \`q\` of its request, and does not expire. No row is repeated or skipped when other rows are added or deleted. \`limit=-1\` returns all items at once, up to a maximum.`,
   },
   {
     id: 'rate-limits',
@@ -58,7 +58,7 @@ Every reply has an \`X-Request-Id\`. Quote it when you report a problem.`,
   {
     id: 'versions',
     title: 'Versions',
-    text: `A version is a date. Supported: ${listed(VERSIONS)}. A project uses the version that was newest when it was created. The \`Service-Version\` header chooses another one for a request, and every reply contains the version that was used. New operations, optional parameters and members of replies may be added without a new version.`,
+    text: `A version is a date. Supported: ${listed(VERSIONS)}. A project uses the version that was newest when the project was created. To use another version for a request, send it in the \`Service-Version\` header. The same header of every reply contains the version that was used. New operations, optional parameters and members of replies may be added without a new version.`,
   },
 ]
 

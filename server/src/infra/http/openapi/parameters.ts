@@ -51,13 +51,13 @@ export const SHARED_PARAMETERS = {
   Page: {
     name: 'page',
     in: 'query',
-    description: 'The page after or before the cursor.',
+    description: 'Whether to return the page after the cursor (`next`) or before it (`prev`).',
     schema: { type: 'string', enum: ['next', 'prev'], default: 'next' },
   },
   Limit: {
     name: 'limit',
     in: 'query',
-    description: 'Number of items per page; -1 for all, 0 for none.',
+    description: 'The number of items per page. 0 returns none. -1 returns all, but fails with 422 if there are more than `LIST_ALL_MAX`.',
     schema: { type: 'integer', minimum: -1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
   },
 } satisfies Record<string, Parameter>
@@ -129,7 +129,7 @@ function ofPage(list: Listing): (Parameter | Ref)[] {
 function searchOf({ searchedFields, findsWhole }: Listing): string {
   if (searchedFields === 'none') return 'Has no effect on this list.'
   const fields = fieldsOf(searchedFields)
-  return findsWhole ? `The complete ${fields} to find, in any notation.` : `Text to find in ${fields}, ignoring case.`
+  return findsWhole ? `The complete ${fields} to find, in any format.` : `Text to find in ${fields}, ignoring case.`
 }
 
 function fieldsOf(searchedFields: string): string {

@@ -36,7 +36,7 @@ export const ERROR_SCHEMA: JsonSchema = {
           description: 'Every fault of the request.',
           items: { type: 'object', required: ['code', 'message'], properties: { code, param, message } },
         },
-        reason: { type: 'string', enum: Object.keys(REASONS), description: 'A more precise reason for programs.' },
+        reason: { type: 'string', enum: Object.keys(REASONS), description: 'A more precise reason, for use by programs.' },
         doc_url: { ...text, description: 'A page that explains the code.' },
       },
     },
@@ -122,7 +122,7 @@ const FAILURES = {
   Conflict: {
     status: 409,
     reply: failure(
-      'The resource exists already, or the `Idempotency-Key` belongs to another request.',
+      'The resource already exists, the `Idempotency-Key` belongs to another request, or the first request with it is still running.',
       ERRORS.resource_already_exists.example,
       {
         'Retry-After': header('RetryAfter'),
@@ -132,7 +132,11 @@ const FAILURES = {
   TooSlow: { status: 408, reply: failure('The body arrived too slowly.', tooSlow) },
   Changed: {
     status: 412,
-    reply: failure('`If-Match` names another version of the object.', changed, { ETag: header('ETag') }),
+    reply: failure(
+      'The object is not the version that `If-Match` names, or it exists although the request has `If-None-Match: *`.',
+      changed,
+      { ETag: header('ETag') },
+    ),
   },
   TooLarge: { status: 413, reply: failure('The body is too large.', tooLarge) },
   MediaType: { status: 415, reply: failure('The media type of the body is not supported.', wrongType) },

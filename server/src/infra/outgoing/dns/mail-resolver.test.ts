@@ -132,7 +132,7 @@ describe('the MX records of a domain', () => {
     internet.dns.fault(addressless, 'servfail', 'AAAA')
     expect(await resolver.mx(fresh())).toEqual({ is: 'no-domain', reason: 'The domain does not exist.' })
     expect(await resolver.mx('[192.0.2.1]')).toMatchObject({ is: 'no-domain' })
-    expect(await resolver.mx(broken)).toEqual({ is: 'failed', reason: 'The MX records could not be found: SERVFAIL.' })
+    expect(await resolver.mx(broken)).toEqual({ is: 'failed', reason: 'The MX records could not be looked up: SERVFAIL.' })
     expect(await resolver.mx(addressless)).toMatchObject({ is: 'failed' })
   })
 
@@ -279,10 +279,10 @@ describe('a question', () => {
 
   test('fails when nothing listens at the server, and when there is no answer in time', async () => {
     await using refused = open({ servers: ['127.0.0.1:1'] })
-    expect(await refused.mx(fresh())).toEqual({ is: 'failed', reason: 'The MX records could not be found: ECONNREFUSED.' })
+    expect(await refused.mx(fresh())).toEqual({ is: 'failed', reason: 'The MX records could not be looked up: ECONNREFUSED.' })
     const silent = fresh()
     internet.dns.fault(silent, 'timeout')
-    expect(await resolver.mx(silent)).toEqual({ is: 'failed', reason: 'The MX records could not be found: no answer in time.' })
+    expect(await resolver.mx(silent)).toEqual({ is: 'failed', reason: 'The MX records could not be looked up: no answer in time.' })
     expect(asked(silent, 'MX')).toBe(2)
   })
 

@@ -66,7 +66,7 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
       const name = dnsName(domain)
       if (name === null) return { is: 'no-domain', reason: 'This is not a domain name.' }
       const found = await records.find(name, 'MX')
-      if (found.is === 'failed') return { is: 'failed', reason: `The MX records could not be found: ${found.reason}.` }
+      if (found.is === 'failed') return { is: 'failed', reason: `The MX records could not be looked up: ${found.reason}.` }
       if (found.is === 'records') return mxAnswer(found.values, { ...found, isSecure: secured(found.isSecure) }, random)
       if (!found.exists) return { is: 'no-domain', reason: 'The domain does not exist.' }
       return implicitMx(name, found.ttlS, await addresses(name), secured(found.isSecure))
@@ -78,7 +78,7 @@ export function createMailResolver(options: MailResolverOptions): MailResolver &
     async tlsa(name) {
       if (!validates) return { is: 'none' }
       const found = await records.find(name, 'TLSA')
-      if (found.is === 'failed') return { is: 'failed', reason: `The TLSA records could not be found: ${found.reason}.` }
+      if (found.is === 'failed') return { is: 'failed', reason: `The TLSA records could not be looked up: ${found.reason}.` }
       return found.is === 'records' && found.isSecure && found.values.length > 0 ? { is: 'records', records: found.values } : { is: 'none' }
     },
     async policy(domain) {
@@ -108,7 +108,7 @@ async function findAddresses(records: Records, host: string, validates: boolean,
   const isSecure = validates && found.every((answer) => answer.is !== 'failed' && answer.isSecure)
   if (all.length > 0) return { is: 'addresses', addresses: all, isSecure }
   const failure = found.find((answer) => answer.is === 'failed')
-  if (failure) return { is: 'failed', reason: `The addresses of the host could not be found: ${failure.reason}.` }
+  if (failure) return { is: 'failed', reason: `The addresses of the host could not be looked up: ${failure.reason}.` }
   return { is: 'none', reason: 'The host does not exist, or has no address.' }
 }
 

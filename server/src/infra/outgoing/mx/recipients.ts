@@ -110,12 +110,12 @@ const unencrypted = (host: string, peer: Peer): DeliveryStep[] =>
 
 /** Why a mail is not sent over a host that does not offer the extension (D-MTA-11). */
 const MISSING: Record<'SIZE' | '8BITMIME' | 'SMTPUTF8', [code: number, enhancedCode: string, reason: string]> = {
-  SIZE: [552, '5.3.4', 'The mail is larger than the host accepts.'],
-  '8BITMIME': [554, '5.6.3', 'The mail contains non-ASCII bytes, which the host does not accept.'],
-  SMTPUTF8: [553, '5.6.7', 'The mail has addresses in UTF-8, which the host does not accept.'],
+  SIZE: [552, '5.3.4', 'The email is larger than the host accepts.'],
+  '8BITMIME': [554, '5.6.3', 'The email contains non-ASCII bytes, which the host does not accept.'],
+  SMTPUTF8: [553, '5.6.7', 'The email has addresses in UTF-8, which the host does not accept.'],
 }
 
-/** A mail that is not sent, because the host does not offer what it needs. */
+/** The outcomes of a mail that is not sent, because the host does not offer what it needs. */
 export function lackingOutcomes(to: readonly string[], host: string, peer: Peer, missing: keyof typeof MISSING): Outcomes {
   const outcome = refusedHere(...MISSING[missing])
   const [, , reason] = MISSING[missing]

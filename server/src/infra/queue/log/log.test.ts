@@ -258,7 +258,7 @@ describe('a log that cannot be used', () => {
   })
 
   test.runIf(hasNats).each([
-    ['without JetStream', ['max_payload: 2097152'], {}, /has no JetStream\. Start it with `-js`/],
+    ['without JetStream', ['max_payload: 2097152'], {}, /does not have JetStream enabled\. Start it with `-js`/],
     ['with small messages', ['jetstream { store_dir: "DIR/store" }', 'max_payload: 65536'], {}, /Set its `max_payload` to 1052672 or more/],
     ['alone', undefined, { LOG_REPLICAS: '3' }, /refused the stream “carillon” .* LOG_REPLICAS/],
     [

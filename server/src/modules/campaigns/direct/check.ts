@@ -34,7 +34,7 @@ function sourceFaults({ campaign, campaign_id, content, subscription_id }: Messa
   if (given.length === 0)
     return [{ code: 'parameter_missing', param: 'campaign', message: 'One of `campaign`, `campaign_id`, `content` is required.' }]
   if (second !== undefined)
-    return [wrong(second, `Give one of \`campaign\`, \`campaign_id\` and \`content\`. This request has \`${given.join('` and `')}\`.`)]
+    return [wrong(second, `Give only one of \`campaign\`, \`campaign_id\` and \`content\`. This request has \`${given.join('` and `')}\`.`)]
   if (content !== undefined && subscription_id === undefined)
     return [{ code: 'parameter_missing', param: 'subscription_id', message: 'A message with `content` needs `subscription_id`.' }]
   if (content === undefined && subscription_id !== undefined)

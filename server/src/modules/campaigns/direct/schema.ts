@@ -15,7 +15,7 @@ const BATCH_MAX = 100
 const HEADERS_MAX = 20
 const HEADER_LENGTH_MAX = 998
 
-export const Data = FreeForm(DATA_BYTES_MAX, { description: 'The template reads it as `event.data`.' })
+export const Data = FreeForm(DATA_BYTES_MAX, { description: 'Data for the template, which reads it as `event.data`.' })
 
 export const Key = (description: string) =>
   Type.String({ notBlank: true, minLength: 1, maxLength: KEY_LENGTH_MAX, format: 'identifier', description })
@@ -42,9 +42,9 @@ export const MessageInput = Exact(
     }),
     data: Type.Optional(Data),
     key: Type.Optional(
-      Key('Repeating a request with the same key sends no second message. A key that was used for a different message returns 409.'),
+      Key('Repeating a request with the same key sends no second message. If the key was used for a different message, the reply is 409.'),
     ),
-    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send it. Default: immediately.' })),
+    send_at: Type.Optional(Line(40, { format: 'time', description: 'When to send the message. Default: immediately.' })),
     expires_after_minutes: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -54,20 +54,20 @@ export const MessageInput = Exact(
       }),
     ),
     locale: Type.Optional(
-      Line(255, { format: 'locale', description: 'The locale of the template, a BCP 47 tag. By default that of the user.' }),
+      Line(255, { format: 'locale', description: 'The locale of the template, as a BCP 47 tag. Default: the user’s locale.' }),
     ),
     redact: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), {
         maxItems: PATHS_MAX,
         description:
-          'Paths of values that only the provider gets, such as `data.link`. They are shown as `[redacted]` everywhere else, and links in the message are not tracked.',
+          'Paths of values that only the provider gets, such as `data.link`. Everywhere else, these values are shown as `[redacted]`. Links in the message are not tracked.',
       }),
     ),
     attachments: Type.Optional(
       Type.Array(MessageAttachment, {
         maxItems: ATTACHMENTS_MAX,
         description:
-          'Files of an email, at most 10 MB in total; together with those of the template, no more than the provider accepts. Deleted once the email is sent.',
+          'Files to attach to an email, at most 10 MB in total. Together with the template’s files, they must not exceed the size that the provider accepts. They are deleted once the email has been sent.',
       }),
     ),
     headers: Type.Optional(
@@ -105,7 +105,7 @@ export const SentMessage = Exact(
     state: OneOf(MESSAGE_STATES, {
       description: '`queued`, or `skipped` if it cannot be sent. For a repeated request, the current state.',
     }),
-    reason: Nullable(Type.String({ description: 'Why it is in this state, such as `suppressed` or `not_subscribed`.' })),
+    reason: Nullable(Type.String({ description: 'Why the message is in this state, such as `suppressed` or `not_subscribed`.' })),
     detail: Nullable(Type.String({ description: 'More about the reason: for `suppressed`, the kind of suppression.' })),
     user: Exact({
       id: IdOf<UserId>(),

@@ -10,7 +10,7 @@ const WouldBe = OneOf(['queued', 'skipped', 'failed'] as const, {
 const Reason = Nullable(Type.String())
 const ProblemKind = OneOf(['render_failed', 'empty_variable', 'no_template', 'unverified_domain'] as const, {
   description:
-    '`unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses it (`failed`); with other providers it is a warning.',
+    '`unverified_domain`: the email is marketing, and the domain of its sender is not verified. The provider `mta` refuses the email (`failed`). With other providers, this problem is only a warning.',
 })
 
 /** The number of users for each result. */

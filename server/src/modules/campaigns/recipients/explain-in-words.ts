@@ -139,7 +139,7 @@ const isExpired = ({ removedBefore }: Facts, since: Date | null): boolean =>
   removedBefore !== null && since !== null && since < removedBefore
 
 const describeExpiry = ({ removedBefore }: Facts): string =>
-  `Messages that ended before ${at(removedBefore)} have been deleted, so it is no longer known whether the user got one.`
+  `Messages that reached a final state before ${at(removedBefore)} have been deleted, so it is no longer known whether the user got one.`
 
 function describeForecast(facts: Facts): string {
   const { reason, campaign, variant } = facts

@@ -307,11 +307,11 @@ describe('the explanation in words', () => {
     [when('running', { type: 'trigger' }), 'The user got no message from this campaign. If it were sent now, the user would get it.'],
     [
       { ...when('running', { type: 'trigger' }), removedBefore: later },
-      'Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one. If it were sent now, the user would get it.',
+      'Messages that reached a final state before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one. If it were sent now, the user would get it.',
     ],
     [
       { ...when('finished'), removedBefore: later },
-      'The campaign was sent at 2026-11-23T09:00:00.000Z. Messages that ended before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one.',
+      'The campaign was sent at 2026-11-23T09:00:00.000Z. Messages that reached a final state before 2026-11-24T09:00:00.000Z have been deleted, so it is no longer known whether the user got one.',
     ],
     [
       { ...when('finished'), removedBefore: at },

@@ -10,7 +10,7 @@ export const textSizeRoutes = [
     path: '/api/client/campaigns/{campaignId}/text-sizes',
     summary: 'Measure a text message for a sample of users.',
     description:
-      'Renders the message for up to 1,000 users who would get it: the first users in the lists of a blast, or else the newest users with a phone number. Nothing is sent. Uses the stored templates, or `template` for all users, which is not saved. Other channels return 422.',
+      'Renders the message for up to 1,000 users who would get it: the first users in the campaign’s lists or, for a campaign without lists, the newest users with a phone number. Nothing is sent. If the request has a `template`, it is used for all users and not saved. Otherwise, the stored templates are used. Other channels return 422.',
     access: { secret: 'editor' },
     audit: { none: 'nothing is saved' },
     params: { campaignId: pathId<CampaignId>() },

@@ -10,14 +10,23 @@ export const TextSizesInput = Exact({
 export type TextSizesInput = Static<typeof TextSizesInput>
 
 const Spread = (description: string) =>
-  Nullable(Exact({ p50: Type.Integer(), max: Type.Integer() }, { description: `${description}: half of the users have \`p50\` or less.` }))
+  Nullable(
+    Exact(
+      { p50: Type.Integer(), max: Type.Integer() },
+      { description: `${description}: \`p50\` is the median of the users, and \`max\` is the maximum.` },
+    ),
+  )
 
 /** How long a text message is for a sample of users. */
 export const TextSizes = Exact(
   {
-    users: Type.Integer({ description: 'The users of the sample whose message was measured.' }),
-    failed: Type.Integer({ description: 'The users of the sample whose message cannot be rendered, or takes too long to render.' }),
-    unicode: Type.Integer({ description: 'The users whose message needs UCS-2, which has 70 characters in a segment instead of 160.' }),
+    users: Type.Integer({ description: 'The number of users in the sample whose message was measured.' }),
+    failed: Type.Integer({
+      description: 'The number of users in the sample whose message cannot be rendered, or takes too long to render.',
+    }),
+    unicode: Type.Integer({
+      description: 'The number of users whose message needs UCS-2, which fits 70 characters in a segment instead of 160.',
+    }),
     characters: Spread('Characters'),
     segments: Spread('SMS segments'),
     shares: Type.Array(
@@ -40,7 +49,7 @@ export const TextSizes = Exact(
     ),
     recipients: Nullable(
       Type.Integer({
-        description: 'An estimate of how many users in the lists of a blast get it, from their share in the sample.',
+        description: 'An estimate of how many users in the lists of a blast will get the message, based on the sample.',
       }),
     ),
     cost: Nullable(

@@ -9,7 +9,11 @@ import type { PushContent } from '../push.ts'
 import { deadToken, sendToDevices } from '../send-to-devices.ts'
 
 const Settings = Exact({
-  service_account: Line(8192, { title: 'Service account', writeOnly: true, description: 'The content of its key file, which is JSON.' }),
+  service_account: Line(8192, {
+    title: 'Service account',
+    writeOnly: true,
+    description: 'The content of the service account’s key file, as JSON.',
+  }),
 })
 type Settings = Static<typeof Settings>
 

@@ -11,7 +11,7 @@ const Settings = Exact({
     Line(255, {
       title: 'Secret',
       writeOnly: true,
-      description: 'If it is set, every request has a `Service-Signature`, like those of webhooks.',
+      description: 'If a secret is set, every request has a `Service-Signature` header, as webhook requests do.',
     }),
   ),
 })

@@ -8,10 +8,10 @@ import { type ProviderResponse, provider, type Report } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
-  api_key: mail.Secret('API key', { description: 'A sending key of the domain is sufficient.' }),
+  api_key: mail.Secret('API key', { description: 'A sending key for the domain is sufficient.' }),
   domain: Line(253, { title: 'Domain', format: 'spf-domain' }),
   region: OneOf(['us', 'eu'], { title: 'Region' }),
-  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, reports of the provider are refused.' })),
+  signing_key: Type.Optional(mail.Secret('Webhook signing key', { description: 'Without it, reports from the provider are refused.' })),
   default_from: mail.DefaultFrom,
 })
 type Settings = Static<typeof Settings>

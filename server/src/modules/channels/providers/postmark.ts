@@ -14,7 +14,7 @@ const Settings = Exact({
     Line(255, {
       title: 'Webhook user name',
       format: 'no-control',
-      description: 'User name of the webhook’s URL. Without it and the password, reports of the provider are refused.',
+      description: 'User name in the webhook’s URL. Without it and the password, reports from the provider are refused.',
     }),
   ),
   webhook_password: Type.Optional(mail.Secret('Webhook password')),

@@ -12,7 +12,7 @@ const Settings = Exact({
     mail.Secret('Webhook secret', {
       pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
       problem: 'must be the signing secret of the webhook, which starts with `whsec_`',
-      description: 'Without it, reports of the provider are refused.',
+      description: 'Without it, reports from the provider are refused.',
     }),
   ),
   default_from: mail.DefaultFrom,

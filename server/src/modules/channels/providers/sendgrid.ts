@@ -8,12 +8,12 @@ import { type Callback, type ProviderResponse, provider, type Report } from '../
 import * as providerHttp from '../provider-http.ts'
 
 const Settings = Exact({
-  api_key: mail.Secret('API key', { description: 'It needs the scope `mail.send`.' }),
+  api_key: mail.Secret('API key', { description: 'The key needs the scope `mail.send`.' }),
   region: Type.Optional(OneOf(['global', 'eu'], { title: 'Region', description: 'Default: `global`.' })),
   verification_key: Type.Optional(
     Line(512, {
       title: 'Verification key',
-      description: 'The key of the signed event webhook. Without it, reports of the provider are refused.',
+      description: 'The key of the signed event webhook. Without it, reports from the provider are refused.',
     }),
   ),
   default_from: mail.DefaultFrom,

@@ -19,7 +19,7 @@ const Settings = Exact({
       title: 'SNS topic',
       pattern: '^arn:aws(-[a-z]+)*:sns:[a-z0-9-]+:\\d{12}:[A-Za-z0-9_-]+(\\.fifo)?$',
       problem: 'is not the ARN of an SNS topic',
-      description: 'The topic to which the configuration set publishes events. Without it, reports of the provider are refused.',
+      description: 'The topic to which the configuration set publishes events. Without it, reports from the provider are refused.',
     }),
   ),
   default_from: mail.DefaultFrom,

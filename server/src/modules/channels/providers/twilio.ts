@@ -11,7 +11,7 @@ const Settings = Exact({
   auth_token: Line(64, {
     title: 'Auth token',
     writeOnly: true,
-    description: 'Reports are signed with it, even if messages are sent with an API key.',
+    description: 'Reports are signed with this token, even if messages are sent with an API key.',
   }),
   api_key_sid: Type.Optional(Line(34, { title: 'API key SID', pattern: '^SK[0-9a-fA-F]{32}$' })),
   api_key_secret: Type.Optional(Line(64, { title: 'API key secret', writeOnly: true })),

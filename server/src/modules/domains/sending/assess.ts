@@ -36,7 +36,9 @@ export function assessDkim(publicKey: string, texts: Answer): RecordState {
     const isRevoked = tagsOf(first).get('p') === ''
     return state('wrong', keys, isRevoked ? 'The record revokes the key.' : 'The record contains a different key. Copy the whole value.')
   }
-  return keys.length === 1 ? state('ok', keys) : state('wrong', keys, 'There are several records at this name. Remove the others.')
+  return keys.length === 1
+    ? state('ok', keys)
+    : state('wrong', keys, 'There are several records at this name. Remove all records except the one with this key.')
 }
 
 /** What receivers do with email that fails, as they look it up: at the domain, or else at the organisational domain. */
@@ -99,7 +101,7 @@ export function assessSpf({ permits, record, warnings }: SpfFinding): RecordStat
   if (permits === 'unknown') return state('unknown', found, NO_RESPONSE)
   if (found.length === 0) return state('missing', [])
   const note = warnings.length > 0 ? warnings.join(' ') : null
-  return permits === 'yes' ? state('ok', found, note) : state('wrong', found, 'The record does not name this server.')
+  return permits === 'yes' ? state('ok', found, note) : state('wrong', found, 'The record does not allow this server to send email.')
 }
 
 /**

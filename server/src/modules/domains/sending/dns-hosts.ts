@@ -22,7 +22,7 @@ const HOSTS: readonly [name: string, suffixes: readonly string[]][] = [
   ['VentraIP', ['nameserver.net.au']],
 ]
 
-/** The company, or else the name of the first name server. Null if there is none. */
+/** The company that runs these name servers, or else the name of the first one. Null if there is none. */
 export function dnsHostOf(nameServers: readonly string[]): string | null {
   const names = nameServers.map((name) => name.toLowerCase().replace(/\.$/, '')).sort()
   // Route 53 has numbers in the second label from the end: `ns-12.awsdns-34.co.uk`.

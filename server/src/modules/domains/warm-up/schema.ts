@@ -17,7 +17,11 @@ const members = {
     maximum: 100,
     description: 'If a higher share of a day’s emails bounces, the mail site goes back a step and gets no more emails that day.',
   }),
-  deferral_percent_max: Type.Number({ minimum: 0, maximum: 100, description: 'The same for emails that the mail site deferred.' }),
+  deferral_percent_max: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: 'If a higher share of a day’s emails is deferred, the mail site goes back a step and gets no more emails that day.',
+  }),
   is_per_address: Type.Boolean({ description: 'Whether each address that email is sent from is warmed up separately.' }),
 }
 
@@ -29,7 +33,9 @@ export type WarmUpRow = Static<typeof WarmUpRow>
 
 const SiteState = Exact({
   site: Type.String({ description: 'The mail site: a mailbox provider, or the mail hosts that several domains share.' }),
-  source_address: Type.String({ description: 'The address that email is sent from; empty if all of them are warmed up together.' }),
+  source_address: Type.String({
+    description: 'The IP address that the emails are sent from; empty if all IP addresses are warmed up together.',
+  }),
   step: Type.Integer({ description: 'The step, counted from 1.' }),
   ceiling: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
@@ -43,7 +49,7 @@ const SiteState = Exact({
 /** A warm-up plan with the state of its mail sites. */
 export const WarmUp = Exact({
   ...members,
-  sites: Type.Array(SiteState, { description: 'The mail sites, those with the most email first; at most 100.' }),
+  sites: Type.Array(SiteState, { description: 'At most 100 mail sites, those with the most emails today first.' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

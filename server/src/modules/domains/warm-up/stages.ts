@@ -14,7 +14,10 @@ const USED_SHARE = 0.5
 /** The highest number of emails of a day at a step; null after the last one. */
 const ceilingAt = ({ steps }: Pick<WarmUpPlan, 'steps'>, step: number): number | null => steps[step] ?? null
 
-/** The step of a mail site today: after a good day the next one, after a bad day the previous one. */
+/**
+ * The step of a mail site today: the previous one after a bad day, the next one after a good day on which at least half of the ceiling was
+ * used, and otherwise the same one.
+ */
 export function stepToday(plan: WarmUpPlan, counts: WarmUpCounts, today: string): number {
   const { step, day, sent } = counts
   if (day >= today || sent === 0) return step

@@ -18,7 +18,7 @@ const ChangedRow = Type.Object({
 })
 export type ChangedRow = Static<typeof ChangedRow>
 
-/** The stream positions with changes after them. Without a number, the user was merged or erased. */
+/** The stream positions with changes after them. If `seq` is null, the user was merged or erased. */
 export const findChanged = (ctx: Ctx, positions: StreamPosition[], limit: number) =>
   ctx.db.many(
     ChangedRow,

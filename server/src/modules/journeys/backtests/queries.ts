@@ -31,7 +31,7 @@ export const findBacktest = (ctx: ProjectCtx, journeyId: JourneyId, id: Backtest
     sql`select ${columns} from journey_backtests where project_id = ${ctx.projectId} and journey_id = ${journeyId} and id = ${id}`,
   )
 
-/** Cancels a backtest that runs, and forgets the result of one that is over. False if there is none. */
+/** Cancels a running backtest, or deletes the result of a finished one. False if there is none. */
 export const cancelBacktest = async (ctx: ProjectCtx, journeyId: JourneyId, id: BacktestId): Promise<boolean> => {
   const changed = await ctx.db.run(
     sql`update journey_backtests
@@ -83,7 +83,7 @@ export const nextBacktestAt = async (ctx: Ctx): Promise<Date | null> => {
 
 type Claimed = Pick<DueBacktest, 'id' | 'lease_token'>
 
-/** Notes how far a claimed backtest is, and renews the lease. False if it was cancelled, or claimed by another process. */
+/** Saves the progress of a claimed backtest, and renews the lease. False if it was cancelled, or claimed by another process. */
 export const saveProgress = async (ctx: ProjectCtx, { id, lease_token }: Claimed, done: number, total: number, leaseUntil: Date) => {
   const changed = await ctx.db.run(
     sql`update journey_backtests set users_done = ${done}, users_total = ${total}, lease_until = ${leaseUntil}

@@ -15,7 +15,7 @@ export const backtestRoutes = [
     summary: 'Start a backtest of a journey.',
     description:
       'Runs a version, or steps that are not stored, against the activity of users in a past window of at most 90 days. Nothing is written to users, sent or called. ' +
-      'A project runs one backtest at a time and starts at most 10 in 24 hours; further requests get 429.',
+      'A project runs one backtest at a time; a request while another backtest is running gets 422. A project can start 10 backtests in 24 hours; further requests get 429.',
     access: { secret: 'editor' },
     audit: { none: 'it only computes' },
     params,
@@ -29,7 +29,7 @@ export const backtestRoutes = [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/backtests/{backtestId}',
     summary: 'Read a backtest of a journey.',
-    description: 'The progress, and the result once it is finished.',
+    description: 'The reply has the progress and, once the backtest has finished, the result.',
     access: { secret: 'editor' },
     params: one,
     reply: Backtest,

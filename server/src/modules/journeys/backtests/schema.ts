@@ -17,7 +17,11 @@ export const BacktestInput = Exact({
   since: Type.String({ format: 'time', description: 'The start of the window, at most 90 days ago.' }),
   until: Type.Optional(Type.String({ format: 'time', description: 'The end of the window. Default: now.' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: USERS_MAX, description: 'The highest number of users. By default all candidates.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: USERS_MAX,
+      description: 'The maximum number of users to simulate. By default, all users who may have entered.',
+    }),
   ),
 })
 export type BacktestInput = Static<typeof BacktestInput>
@@ -38,30 +42,34 @@ export const BacktestResult = Exact({
   entrants: Type.Integer({ description: 'How often users entered.' }),
   completed: Type.Integer(),
   exited: Type.Integer(),
-  active: Type.Integer({ description: 'How many were inside at the end of the window.' }),
+  active: Type.Integer({ description: 'How many entrances had not ended by the end of the window.' }),
   sends: Type.Integer({ description: 'How many messages would have been sent.' }),
-  skips: Counts('Messages that would have been skipped, by reason.'),
+  skips: Counts('How many messages would have been skipped, by reason.'),
   refused: Counts('How often users did not enter, by reason.'),
-  steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), { description: 'Visits, by step.' }),
+  steps: Type.Record(Type.String(), Exact({ entered: Type.Integer(), left: Type.Integer() }), {
+    description: 'How often users entered and left each step, by the key of the step.',
+  }),
   edges: Type.Array(EdgeCount),
   inside_at_start: Type.Integer({
-    description: 'How many users were inside the live journey when the window began. They are not part of the numbers.',
+    description: 'How many users were inside the live journey when the window began. They are not included in the other numbers.',
   }),
-  excluded: Counts('Users who are left out, by reason: `merged` or `erased` in the window.'),
+  excluded: Counts('How many users were left out, by reason: `merged` or `erased` in the window.'),
   difference: Type.Record(Type.String(), Exact({ live: Type.Integer(), backtest: Type.Integer() }), {
     description: 'How often users reached each step in the live journey and in the backtest, for steps where the two differ.',
   }),
   approximate: Type.Array(Type.String(), {
     description:
-      'Parts that are not exact: `attributes` whose former values were too long to keep, so that today’s were used; `balancer`, whose times are right overall but not for each user; or the limit at which a user was stopped. Devices are always today’s, and suppressions are not considered.',
+      'Parts of the result that are not exact. `attributes`: some former values were too long to keep, so today’s values were used. `balancer`: the times at which users pass are right overall, but not for each user. `visits` or `time`: a user was stopped at this limit. Devices are always today’s, and suppressions that have since been lifted are not considered.',
   }),
-  examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), { description: 'Some users with their visits.' }),
+  examples: Type.Array(Exact({ user_id: Type.Integer(), visits: Type.Array(Visit) }), {
+    description: 'Up to ten users who entered, each with up to 20 visits.',
+  }),
 })
 export type BacktestResult = Static<typeof BacktestResult>
 
 const Progress = Exact({
   users_done: Type.Integer(),
-  users_total: Nullable(Type.Integer({ description: 'Null until the users are known.' })),
+  users_total: Nullable(Type.Integer({ description: 'How many users will be simulated; null until this is known.' })),
 })
 
 export const Backtest = Exact({

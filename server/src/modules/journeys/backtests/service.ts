@@ -30,7 +30,7 @@ export async function startBacktest(ctx: ProjectCtx, id: JourneyId, input: Backt
       throw new ApiError('validation_failed', 'Another backtest of the project is running. Wait until it is finished, or cancel it.')
     const dayAgo = new Date(ctx.clock.now().getTime() - DAY_MS)
     if ((await queries.countSince(ctx, dayAgo)) >= PER_DAY)
-      throw new ApiError('quota_exceeded', `A project may start ${PER_DAY} backtests in 24 hours.`)
+      throw new ApiError('quota_exceeded', `A project may start at most ${PER_DAY} backtests in 24 hours.`)
     return queries.insertBacktest(ctx, id, params)
   })
   ctx.wake(BACKTEST)
@@ -54,7 +54,7 @@ export async function getBacktest(ctx: ProjectCtx, journeyId: JourneyId, id: Bac
   return present(row)
 }
 
-/** Stops a backtest that runs, and forgets its result. Throws 404. */
+/** Cancels a running backtest, or deletes the result of a finished one. Throws 404. */
 export async function cancelBacktest(ctx: ProjectCtx, journeyId: JourneyId, id: BacktestId): Promise<void> {
   if (!(await queries.cancelBacktest(ctx, journeyId, id))) throw missing('backtest')
 }

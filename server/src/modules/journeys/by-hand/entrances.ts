@@ -74,7 +74,11 @@ export const skipStep = (ctx: ProjectCtx, id: JourneyId, name: string, entranceI
   onUser(ctx, id, name, entranceId, { do: 'skip' }, (steps, { external_id: key }) => {
     const step = steps.find(({ external_id }) => external_id === key)
     if (step && !hasDefaultPath(step))
-      throw fault('validation_failed', 'userId', `The step \`${key}\` has no default path to leave by. Move the user to a step instead.`)
+      throw fault(
+        'validation_failed',
+        'userId',
+        `The step \`${key}\` has no default path, so it cannot be skipped. Move the user to a step instead.`,
+      )
   })
 
 const hasDefaultPath = ({ type, data, children }: Step): boolean =>

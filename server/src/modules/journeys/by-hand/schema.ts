@@ -17,7 +17,7 @@ export const EntranceInput = Exact(
     entrance: Type.Optional(
       StepKey('The key of the entrance. Default: the first one with the trigger `api`, or else the first one with the trigger `none`.'),
     ),
-    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Steps read it as the data of the entry event.' })),
+    data: Type.Optional(FreeForm(DATA_BYTES_MAX, { description: 'Data that steps can read as the data of the entry event.' })),
     key: Type.Optional(
       Type.String({
         notBlank: true,
@@ -35,15 +35,15 @@ export type EntranceInput = Static<typeof EntranceInput>
 const EntranceId = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'The entrance. Default: all entrances of the user.',
+  description: 'The id of the entrance. Default: all entrances of the user.',
 })
 
 export const Entered = Exact(
-  { entrance_id: Type.Integer({ description: 'The id that the entrance has if the user enters.' }) },
+  { entrance_id: Type.Integer({ description: 'The id that the entrance will have if the user enters.' }) },
   { title: 'JourneyEntrance' },
 )
 export const Concerned = Exact(
-  { entrance_ids: Type.Array(Type.Integer(), { description: 'The entrances that the request concerns.' }) },
+  { entrance_ids: Type.Array(Type.Integer(), { description: 'The ids of the entrances that the request applies to.' }) },
   { title: 'JourneyEntrances' },
 )
 export type Concerned = Static<typeof Concerned>
@@ -57,7 +57,9 @@ export type MoveInput = Static<typeof MoveInput>
 export const OptionalEntrance = Exact({ entrance_id: Type.Optional(EntranceId) }, { optionalBody: true })
 
 export const EntranceQuery = Exact({
-  entrance_id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'The entrance. Default: all entrances of the user.' })),
+  entrance_id: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,16}$', description: 'The id of the entrance. Default: all entrances of the user.' }),
+  ),
 })
 
 export const DrainInput = Exact(

@@ -25,7 +25,7 @@ export function resultOf(response: SafeResponse): CallResult {
 
 type Attempted = { attempts: number; retries: number; createdAt: Date; now: Date; random: number }
 
-/** When the next try is, or null after the last one. `attempts` includes the one that failed. */
+/** When the next try is due, or null after the last one. `attempts` includes the one that failed. */
 export function nextTryAt({ attempts, retries, createdAt, now, random }: Attempted): Date | null {
   const stepMs = STEPS_MS[attempts - 1]
   if (stepMs === undefined || attempts > retries) return null

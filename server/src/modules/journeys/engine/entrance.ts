@@ -50,7 +50,7 @@ export type Entrance = {
   visitsNow: number
 }
 
-/** A user enters, and is at the entrance. */
+/** Creates the entrance of a user who enters, and begins the visit of its first step. */
 export function enter(graph: Graph, userId: UserId, entry: NewEntrance, event: EntryEvent | null, at: Date): Entrance {
   const step = graph.steps.get(entry.entrance.step) as CompiledStep
   const entrance: Entrance = {
@@ -111,7 +111,7 @@ export function arrive(entrance: Entrance, step: CompiledStep, at: Date): boolea
   return true
 }
 
-/** Ends a visit. After a long wait a new chain of causes begins. */
+/** Ends a visit. After a visit of an hour or longer, the depth starts at 0 again. */
 export function leave(entrance: Entrance, path: string | null, reason: string, at: Date): void {
   const visit = visitOf(entrance)
   visit.left_at = at.toISOString()
@@ -133,17 +133,17 @@ export function end(entrance: Entrance, as: Outcome['as'], reason: string, at: D
   entrance.isChanged = true
 }
 
-/** Sets when the step decides again, and when the entrance is looked at before that. */
+/** Sets when the step decides next, and `earlier`, if exit criteria have to be checked before that. */
 export function setTimer(entrance: Entrance, end: Date | null, earlier: Date | null = null): void {
   entrance.dueAt = earlier ?? end
   entrance.until = earlier === null ? null : end
   entrance.isChanged = true
 }
 
-/** The visit that the user is at, in the trail. */
+/** The current visit: the last one of the trail. */
 export const visitOf = (entrance: Entrance): Visit => entrance.trail[entrance.trail.length - 1] as Visit
 
-/** Adds to what a visit depended on, as far as it fits. */
+/** Adds values that the current visit depended on, as far as they fit into 200 bytes of JSON. */
 export function note(entrance: Entrance, seen: Seen | undefined): void {
   if (seen === undefined) return
   const visit = visitOf(entrance)
@@ -160,7 +160,7 @@ const MINUTE_MS = 60_000
 /** When a decision that failed is made again; after the last one it waits to be retried by hand. */
 const RETRIES_MS = [MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS]
 
-/** Stops an entrance at a decision that could not be made. */
+/** Parks an entrance whose decision failed, and sets when the decision is retried. */
 export function park(entrance: Entrance, reason: string, at: Date): void {
   const wait = RETRIES_MS[entrance.attempts]
   entrance.parked = reason
@@ -177,7 +177,7 @@ export function unpark(entrance: Entrance): void {
   entrance.isChanged = true
 }
 
-/** Makes an entrance that acted in the future, by a clock that was ahead, one that acted now. */
+/** Sets times of an entrance that are in the future, because a clock was ahead, back to now. */
 export function setBack(entrance: Entrance, now: Date): void {
   const notAfter = (at: Date) => (at > now ? now : at)
   entrance.enteredAt = notAfter(entrance.enteredAt)
@@ -188,7 +188,7 @@ export function setBack(entrance: Entrance, now: Date): void {
   entrance.isChanged = true
 }
 
-/** The instant of an item for an entrance: those of a user never decrease. */
+/** The instant at which an item acts on an entrance. It is never earlier than that of the item before. */
 export function actAt(entrance: Entrance, at: Date): Date {
   if (at.getTime() > entrance.actedAt.getTime()) {
     entrance.actedAt = at

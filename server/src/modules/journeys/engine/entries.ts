@@ -16,7 +16,7 @@ import { activeOf, type Candidate, deltaOf, exit, type Run } from './run.ts'
 /** A fact that a user may enter a journey by. */
 export type Attempt = { userId: UserId; at: Date; graph: Graph; fact: EntryFact; event: EntryEvent | null }
 
-/** The facts of an occasion by which its user may enter, in the order of journeys. */
+/** The attempts to enter that an occasion leads to: those of its facts, in the order of journeys, and then those of its items. */
 export function attemptsOf(run: Run, occasion: Occasion): Attempt[] {
   const { userId, at, facts, depth } = occasion
   const byFacts = run.graphs.live.flatMap((graph) =>
@@ -89,7 +89,7 @@ function keyHashOf({ settings: { entry_key, multiple } }: EntranceStep, fact: En
   return key === undefined ? null : keyHash(key)
 }
 
-/** Decides about an attempt. Returns what the user decides about first, or why there is nothing. */
+/** Decides about an attempt to enter. Returns the result, and the first decision of the new entrance if there is one. */
 export function attempt(run: Run, { userId, at, graph, fact, event }: Attempt): { tasks: Task[]; result: EffectResult } {
   const nothing = (reason: string) => ({ tasks: [], result: { is: 'refused' as const, reason } })
   // A cause begins one entrance, whatever happened to it.

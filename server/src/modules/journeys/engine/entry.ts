@@ -150,8 +150,8 @@ const startsJourneys = (journeyId: JourneyId, { name, ofJourney }: { name: strin
   isStartingName(name) && ofJourney !== journeyId
 
 /**
- * What a fact does to a user who is known to be named by it. Undefined if it is for no entrance of the journey. The checks are made in the
- * order in which the first refusal is counted.
+ * What a fact does to the user that it is about. Undefined if it is for no entrance of the journey. The first check that fails gives the
+ * reason that is counted.
  */
 export function decideEntry(entrances: readonly EntranceStep[], fact: EntryFact, state: EntryState): Entry | undefined {
   const candidates = entrancesFor(entrances, state.journeyId, fact)

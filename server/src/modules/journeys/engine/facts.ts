@@ -37,7 +37,7 @@ export type Occasion = {
   items: JourneyItem[]
 }
 
-/** What an event or a list move depends on, as steps name it. */
+/** The dependencies that a fact concerns, as steps name them. */
 export function dependenciesOf(fact: Fact): readonly string[] {
   switch (fact.is) {
     case 'event':

@@ -5,7 +5,7 @@ import { bits, share } from '../hashes.ts'
 /** The id of an entrance. `userId` is the user at entry: a merge does not change the id. */
 export const entranceId = (journeyId: JourneyId, cause: string, userId: UserId): number => bits(journeyId, cause, userId)
 
-/** What is stored of an entry key, to find whether a user entered with it before. */
+/** The hash of an entry key. It is stored, to tell whether a user has entered with the key before. */
 export const keyHash = (key: string): number => bits(key)
 
 /** Why an entrance began. One cause begins at most one entrance of a user in a journey. */
@@ -19,6 +19,6 @@ export const causes = {
   link: (entrance: number, visit: number) => `link:${entrance}:${visit}`,
 }
 
-/** Whether a user is held out of a journey. The same users are, as long as the percentage does not fall. */
+/** Whether a user is held out of a journey. A user who is held out stays so as long as the percentage does not fall. */
 export const isHeldOut = (journeyId: JourneyId, userId: number, percent: number): boolean =>
   share('holdout', journeyId, userId) * 100 < percent

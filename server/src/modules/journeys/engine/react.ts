@@ -17,7 +17,7 @@ const isAbout = (step: Pick<CompiledStep, 'dependencies'>, fact: Fact): boolean 
 const criteriaFor = (entrance: Entrance, facts: Fact[]): CompiledStep[] =>
   entrance.graph.criteria.filter((step) => step.rules.length > 0 || facts.some((fact) => isAbout(step, fact)))
 
-/** What has to be loaded to see what occasions do to users who are inside. */
+/** What has to be loaded to decide what occasions do to users who are inside. */
 export function questionsOf(run: Run, occasions: Occasion[]): Question[] {
   return occasions.flatMap(({ userId, at, facts, timers }) =>
     activeOf(run, userId).flatMap((entrance): Question[] => {
@@ -29,7 +29,7 @@ export function questionsOf(run: Run, occasions: Occasion[]): Question[] {
   )
 }
 
-/** Checks exit criteria, those of an entrance in the order of their keys. */
+/** Checks the exit criteria of each entrance of a user, in the order of the keys of their steps. */
 export function checkExits(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
     const own = facts.filter(concerns)
@@ -37,7 +37,7 @@ export function checkExits(run: Run, { userId, at, facts }: Occasion): void {
   }
 }
 
-/** Checks the exit criteria of one entrance. Without facts, those that are rules. */
+/** Checks the exit criteria of one entrance. Without facts, only criteria with a rule are checked. */
 export function checkCriteria(run: Run, entrance: Entrance, facts: Fact[], at: Date): void {
   const instant = actAt(entrance, at)
   for (const step of criteriaFor(entrance, facts)) {
@@ -65,7 +65,7 @@ export function lookBefore(run: Run, entrance: Entrance): void {
   if (first.getTime() !== dueAt.getTime()) setTimer(entrance, end, first === end ? null : first)
 }
 
-/** Notes what later waits count. */
+/** Notes the facts of an occasion that later waits of its user count. */
 export function noteMatches(run: Run, { userId, at, facts }: Occasion): void {
   for (const entrance of activeOf(run, userId)) {
     for (const step of entrance.graph.counting) {
@@ -107,7 +107,7 @@ const wakes = (waits: ReadonlySet<string>, fact: Fact): boolean =>
 /** The decision that failed, as far as it can be made again. */
 const retryOf = ({ parked }: Entrance): Input => (parked?.startsWith('timer:') ? { is: 'timer' } : { is: 'arrived' })
 
-/** The decisions about users who wait for what happened, or whose timers are due. */
+/** The decisions about entrances that wait for one of these facts, or whose timers are due. */
 export function wake(run: Run, { userId, at, facts, timers }: Occasion): Task[] {
   return activeOf(run, userId).flatMap((entrance): Task[] => {
     const inputs = inputsFor(entrance, facts, timers, at)

@@ -137,7 +137,7 @@ export function deltaOf({ deltas }: Run, userId: UserId, journeyId: JourneyId): 
   return delta
 }
 
-/** Ends an entrance before its user would end it. */
+/** Ends an entrance before its user reaches the end of the journey. */
 export const exit = (run: Run, entrance: Entrance, reason: string, at: Date, as: 'completed' | 'exited' = 'exited'): void =>
   finish(run.round, entrance, as, reason, at)
 
@@ -146,5 +146,8 @@ export const countStale = ({ counts }: Run, { journeyId }: Entrance): void => ad
 
 const LATE_MS = 15 * 60_000
 
-/** The instant of an item that is applied now: its own, unless it is so late that steps would follow each other at once. */
+/**
+ * The instant of an item that is applied now: its own, or now if it is more than 15 minutes late, so that the steps after it do not follow
+ * each other without their waits.
+ */
 export const instantOf = (own: Date, now: Date): Date => (now.getTime() - own.getTime() > LATE_MS ? now : own)

@@ -11,7 +11,7 @@ import { causes } from './ids.ts'
 import { applyItems, checkCriteria, checkExits, lookBefore, noteMatches, questionsOf, wake } from './react.ts'
 import { activeOf, type Run } from './run.ts'
 
-/** Applies one occasion of each user. The entrances of the run are changed, and are to be saved. */
+/** Applies one occasion of each user. Changes the entrances of the run, which the caller saves. */
 export async function applyWave(run: Run, occasions: Occasion[]): Promise<void> {
   for (const { userId } of occasions) for (const entrance of activeOf(run, userId)) entrance.visitsNow = 0
   let tasks = await react(run, occasions)

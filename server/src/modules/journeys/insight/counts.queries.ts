@@ -61,7 +61,10 @@ const sumCounts = (ctx: ProjectCtx, journeyId: JourneyId) =>
 
 const Folded = Type.Object({ spared: Type.Integer() })
 
-/** Adds up the counts of journeys with more than `rowsMax` rows. Sums and the newest time stay the same. Returns by how many rows. */
+/**
+ * Adds up the counts of journeys with more than `rowsMax` rows. Sums and the newest time stay the same. Returns how many rows fewer there
+ * are.
+ */
 export const foldCounts = async (ctx: Ctx, rowsMax: number, journeysMax: number): Promise<number> => {
   const row = await ctx.db.first(
     Folded,

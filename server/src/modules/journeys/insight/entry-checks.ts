@@ -35,7 +35,7 @@ type Known = {
   enteredToday: number
 }
 
-/** The last facts that the entrances of the live version are for, with their checks. Throws 404. */
+/** The latest events of a user that the entrances of the live version are for, with their entry checks. Throws 404. */
 export async function explainEntry(ctx: ProjectCtx, id: JourneyId, name: string): Promise<EntryExplanation> {
   const journey = await findJourney(ctx, id)
   if (!journey) throw missing('journey')

@@ -40,7 +40,7 @@ export const insightRoutes = [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/users/{userId}',
     summary: 'Show what happened to a user in a journey.',
-    description: 'Every decision with its reason, as a code and as a sentence. Empty for a user who never entered.',
+    description: 'The reply has every decision with its reason, as a code and as a sentence. For a user who never entered, there are none.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: Timeline,
@@ -61,7 +61,7 @@ export const insightRoutes = [
     path: '/api/client/journeys/{journeyId}/users/{userId}/explain',
     summary: 'Explain why a user did or did not enter a journey.',
     description:
-      'The last 20 events and list changes of the user that could have made the user enter the live version, each with its checks in order. The first check that failed is the reason why the user did not enter.',
+      'The reply has the last 20 events and list changes that could have made the user enter the live version. Each has its checks, in order. The first check that failed is the reason why the user did not enter.',
     access: { secret: 'support' },
     params: { ...params, userId: pathUser },
     reply: EntryExplanation,

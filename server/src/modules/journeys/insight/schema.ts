@@ -8,22 +8,24 @@ const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 
 export const Statistics = Exact(
   {
-    entered: Type.Integer({ description: 'How often users entered: the sum of the next three.' }),
+    entered: Type.Integer({ description: 'How often users entered: the sum of `active`, `completed` and `exited`.' }),
     active: Type.Integer(),
     completed: Type.Integer(),
     exited: Type.Integer(),
     stats_at: Type.Optional({ ...Timestamp, description: 'When a user was last counted.' }),
     held_out: Type.Integer({ description: 'How many users were held out. They are not in `entered`.' }),
-    refused: Counts('How often users did not enter, by the reason.'),
-    reasons: Counts('How many entrances ended, by the reason.'),
-    steps: Type.Record(Type.String(), StepStats, { description: 'The statistics of each step, by its key, over all versions.' }),
+    refused: Counts('How often users did not enter, by reason.'),
+    reasons: Counts('How many entrances ended, by reason.'),
+    steps: Type.Record(Type.String(), StepStats, { description: 'The statistics of each step by key, across all versions.' }),
     edges: Type.Array(EdgeCount, { description: 'How many users went from step to step.' }),
     goals: Type.Array(
       Exact({
         name: Type.String(),
-        arm: Nullable(Type.String({ description: 'The path of the last experiment of the users; null for users without one.' })),
-        users: Type.Integer({ description: 'How many reached the goal.' }),
-        rate: Type.Number({ description: '`users` as a share of the users who entered with this arm.' }),
+        arm: Nullable(
+          Type.String({ description: 'The path that the users took at their last experiment; null for users who took part in none.' }),
+        ),
+        users: Type.Integer({ description: 'How many users reached the goal.' }),
+        rate: Type.Number({ description: '`users` as a share of the users with this `arm`.' }),
         holdout_rate: Type.Optional(Type.Number({ description: 'The share of held-out users who reached the goal.' })),
       }),
       { description: 'The goals of the live version, by arm.' },
@@ -47,7 +49,7 @@ export const UsersQuery = Exact({
 export type UsersQuery = Static<typeof UsersQuery>
 
 const UserRef = Exact({ id: Type.Integer(), external_id: Nullable(Type.String()) }, { description: 'The user.' })
-const State = OneOf(['inside', 'completed', 'exited', 'held_out'], { description: 'Where the user is.' })
+const State = OneOf(['inside', 'completed', 'exited', 'held_out'], { description: 'Where the user is in the journey.' })
 
 export const JourneyUser = Exact({
   user: UserRef,
@@ -106,15 +108,18 @@ const TimelineEntrance = Exact({
   cause: Exact({
     is: Type.String({ description: '`event`, `list`, `schedule`, `api` or `link`.' }),
     name: Type.Optional(
-      Type.String({ description: 'The event, the list, the step of the schedule, the key, or the entrance that linked to this journey.' }),
+      Type.String({
+        description:
+          'More about the cause: the name of the event, the id of the list, the key of the entrance with the schedule, the key of the request, or the id of the entrance that linked to this journey.',
+      }),
     ),
   }),
   key: Type.Optional(Type.String({ description: 'The entry key.' })),
   entered_at: Timestamp,
   ended_at: Type.Optional(Timestamp),
-  outcome: Nullable(OneOf(['completed', 'exited'], { description: 'Null while the user is inside.' })),
-  reason: Type.Optional(Type.String({ description: 'Why it ended.' })),
-  step: Type.Optional(Type.String({ description: 'Where the user is.' })),
+  outcome: Nullable(OneOf(['completed', 'exited'], { description: 'How the entrance ended; null while the user is inside.' })),
+  reason: Type.Optional(Type.String({ description: 'Why the entrance ended.' })),
+  step: Type.Optional(Type.String({ description: 'Where the user is in the journey.' })),
   due_at: Type.Optional({ ...Timestamp, description: 'The latest time at which the wait ends.' }),
   held: Type.Optional(Type.Boolean()),
   parked: Type.Optional(Type.String()),
@@ -129,8 +134,11 @@ export const Timeline = Exact(
     exited: Type.Integer(),
     active: Type.Integer(),
     held_out_at: Type.Optional(Timestamp),
-    arm: Type.Optional(Type.String({ description: 'The path of the last experiment.' })),
-    entrances: Type.Array(TimelineEntrance, { description: 'Newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`.' }),
+    arm: Type.Optional(Type.String({ description: 'The path that the user took at the last experiment.' })),
+    entrances: Type.Array(TimelineEntrance, {
+      description:
+        'The entrances that have not ended, followed by the latest 50 that have, each group newest first. Ended entrances are kept for `JOURNEY_HISTORY_DAYS`.',
+    }),
   },
   { title: 'JourneyTimeline' },
 )
@@ -138,7 +146,7 @@ export type Timeline = Static<typeof Timeline>
 
 const Check = Exact({
   check: Type.String({
-    description: 'The reason that would be counted: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, …',
+    description: 'The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, …',
   }),
   passed: Type.Boolean(),
   seen: Type.Optional(Type.Unsafe<unknown>({ description: 'The values that the check read.' })),
@@ -154,7 +162,8 @@ export const EntryExplanation = Exact(
         at: { ...Timestamp, description: 'The time of the event or of the list change.' },
         entrance: Type.String({ description: 'The key of the entrance.' }),
         checks: Type.Array(Check, {
-          description: 'In the order in which they are made. Rules, lists and earlier entrances are read as of now.',
+          description:
+            'The checks, in the order in which they are made. Rules, lists and earlier entrances are checked against current data.',
         }),
       }),
       { description: 'The last 20 events and list changes that an entrance reacts to, newest first.' },

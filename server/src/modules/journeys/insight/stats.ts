@@ -31,7 +31,10 @@ const NO_USERS: StepStats = { entered: 0, active: 0, left: 0, paths: {} }
 
 type StepCounts = { entered: number; active: number; left: number; paths: Record<string, number> }
 
-/** Entered is what arrived; left is what went on, or ended there: both are counted as departures. */
+/**
+ * The statistics of steps by key. `entered` is the number of arrivals. `left` is the number of departures, to another step or out of the
+ * journey.
+ */
 export function stepStats(counts: readonly CountRow[]): Map<string, StepCounts> {
   const stats = new Map<string, StepCounts>()
   for (const { what, external_id, path, users } of counts) {

@@ -9,7 +9,7 @@ import { findLiveUsers, requireUser } from '../../users/index.ts'
 import { findJourney, findJourneyIds, journeyNames } from '../queries.ts'
 import type { JourneysOfUser, JourneyUser, UsersQuery } from './schema.ts'
 
-/** Users inside by entrance; others by user. Throws 404, 422. */
+/** Lists the users of a journey: those inside once per entrance, and others once. Throws 404, 422. */
 export async function listUsers(
   ctx: ProjectCtx,
   id: JourneyId,
@@ -22,7 +22,7 @@ export async function listUsers(
     const userOf = await usersOf(ctx, found.results)
     return mapPage(found, (row) => inside(row, userOf(row.user_id)))
   }
-  if (step !== undefined) throw fault('validation_failed', 'step', 'Only users who are inside are at a step. Omit `step`.')
+  if (step !== undefined) throw fault('validation_failed', 'step', 'Only users who are inside the journey are at a step. Omit `step`.')
   const found = await listEnded(ctx, id, state, page)
   const userOf = await usersOf(ctx, found.results)
   return mapPage(found, (row) => ended(row, state, userOf(row.user_id)))

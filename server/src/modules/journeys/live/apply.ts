@@ -56,7 +56,7 @@ export async function applyOccasions(
   return { events: world.stored, intents: intentsOf(world, relevant) }
 }
 
-/** Rows as the engine works on them. */
+/** Converts stored rows to the entrances that the engine works on. */
 export function inMemory(ctx: InTx, published: Published, rows: EntranceRow[]): Entrance[] {
   return rows.flatMap((row) => {
     const graph = published.version(row.journey_id, row.version)
@@ -124,7 +124,7 @@ const timerOf = ({ entrance_id, visit, journey_id, due_at }: Omit<TimerRow, 'use
   dueAt: due_at,
 })
 
-/** Applies timers that are due, in the order of their instants: of several timers of a user, one after the other. */
+/** Applies timers that are due, in the order of their instants. Several timers of one user are applied one after the other. */
 export async function applyTimers(ctx: InTx, place: Place, published: Published, timers: TimerRow[]): Promise<Applied> {
   const all: Applied = { events: [], intents: [] }
   const byUser = [...Map.groupBy(timers, ({ user_id }) => user_id)]
@@ -146,7 +146,8 @@ export async function applyTimers(ctx: InTx, place: Place, published: Published,
 const ROUNDS_MAX = 50
 
 /**
- * Applies the timers of users which are due before the next item of each. Returns the entrances of these users, and what is left to be done.
+ * Applies the timers of each user that are due before the next item of this user. Returns the entrances of these users, and the events and
+ * messages that are left to be handled.
  */
 export async function applyTimersBefore(
   ctx: InTx,

@@ -6,7 +6,7 @@ import type { MembershipChange } from '../../lists/index.ts'
 import { publishedGraphs } from './graphs.ts'
 import type { ListChange } from './occasions.ts'
 
-/** Appends the changes of lists that journeys depend on to the ingest queue. */
+/** Appends membership changes to the ingest queue, for the lists that journeys depend on. */
 export async function appendListChanges(ctx: InTx, changes: MembershipChange[]): Promise<void> {
   const published = changes.length === 0 ? null : await publishedGraphs(ctx)
   const moves = changes

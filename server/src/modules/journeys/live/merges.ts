@@ -13,8 +13,8 @@ import { causeOf, save } from './save.ts'
 import { openWorld } from './world.ts'
 
 /**
- * Gives the remaining user of each merge the entrances of both. Of two in one slot the one that began earlier stays, in whatever order the
- * users were merged, and the other exits.
+ * Gives the remaining user of each merge the entrances of both. If two of them have the same slot, the one that began earlier stays and the
+ * other exits, in whatever order the users were merged.
  */
 export async function mergeJourneys(ctx: InTx, place: Place, published: Published, merges: UserMerge[]): Promise<void> {
   if (merges.length === 0) return
@@ -42,7 +42,7 @@ async function end(ctx: InTx, place: Place, published: Published, rows: Entrance
   await save(ctx, run)
 }
 
-/** Deletes what journeys store of users. What they did stays counted, and who was inside has exited. */
+/** Deletes what journeys store about users. Counts are kept, and users who were inside are counted as exited. */
 export async function eraseJourneys(ctx: InTx, ids: UserId[]): Promise<void> {
   if (ids.length === 0) return
   const left = await erasePositions(ctx, ids)

@@ -45,7 +45,7 @@ export type WaveFacts = { items: UserItem[]; events: StoredEvent[]; memberships:
 
 const LIST_EVENTS: Record<string, boolean> = { list_entered: true, list_left: false }
 
-/** What each user of a wave is to be decided about, in the order of their items. */
+/** The occasion of each user of a wave, in the order of the items. */
 export function occasionsOf({ items, events, memberships, changes }: WaveFacts, now: Date): Occasion[] {
   const byUser = new Map<UserId, Occasion & { key: string }>()
   for (const { userId, key, at } of items) {

@@ -64,7 +64,7 @@ const keyColumns = (keys: EntryKey[]) =>
   sql`${keys.map(({ user_id }) => user_id)}::bigint[], ${keys.map(({ journey_id }) => journey_id)}::bigint[],
       ${keys.map(({ key_hash }) => key_hash)}::bigint[]`
 
-/** Those of these entry keys that were used. They count from today again, so that a key that keeps coming is never forgotten. */
+/** Those of these entry keys that were used. Notes that they were used today, so that a key in use is never deleted. */
 export const usedKeys = (ctx: InTx, keys: EntryKey[]) =>
   ctx.db.many(
     KeyRow,
@@ -89,7 +89,7 @@ export const saveKeys = (ctx: InTx, keys: EntryKey[]) =>
         on conflict do nothing`,
   )
 
-/** Deletes some of the entry keys that were seen last before. Returns how many. */
+/** Deletes at most `limit` entry keys that were last used before this day, the oldest first. Returns how many. */
 export const forgetKeys = (ctx: InTx, before: Date, limit: number): Promise<number> =>
   ctx.db.run(
     sql`with old as materialized (
@@ -104,7 +104,7 @@ export const forgetKeys = (ctx: InTx, before: Date, limit: number): Promise<numb
         where k.project_id = ${ctx.projectId} and k.user_id = o.user_id and k.journey_id = o.journey_id and k.key_hash = o.key_hash`,
   )
 
-/** Adds counts, and notes when a user entered last. */
+/** Adds counts, and notes when the first user entered a journey. */
 export const appendCounts = (ctx: InTx, counts: (Count & { users: number })[]) => {
   const entered = [...new Set(counts.filter(({ what }) => what === 'entered').map(({ journey_id }) => journey_id))]
   return ctx.db.run(
@@ -153,8 +153,8 @@ export type Reservation = {
 const RateRow = Type.Object({ journey_id: IdOf<JourneyId>(), step_id: Type.Integer(), next_at: Instant })
 
 /**
- * Reserves places of rates, each of which all users of a step share: the next ones after those that were reserved before, with as many at
- * once as the limit. Returns for each when the first of them would be without the burst, and how many there are.
+ * Reserves the next free places in rates. All users of a step share its rate, and up to `limit` of them may have places at the same time.
+ * Returns, for each rate, the time of the first place, which is in the past if users need not wait, and the number of places.
  */
 export async function reserve(ctx: InTx, wanted: Reservation[]): Promise<{ firstAt: Date; places: number }[]> {
   const now = ctx.clock.now().getTime()
@@ -194,7 +194,7 @@ export async function reserve(ctx: InTx, wanted: Reservation[]): Promise<{ first
 
 type Merge = { from_id: UserId; into_id: UserId }
 
-/** Moves entry keys, and calls that are not answered, to the users that theirs were merged into. */
+/** Moves the entry keys and the unanswered calls of merged users to the users who remain. */
 export const moveKeysAndCalls = (ctx: InTx, merges: Merge[]) => {
   const pairs = sql`unnest(${merges.map(({ from_id }) => from_id)}::bigint[], ${merges.map(({ into_id }) => into_id)}::bigint[]) as p(from_id, into_id)`
   return ctx.db.run(

@@ -3,7 +3,7 @@ import type { EntranceChange, EntranceRow, PastEntrance } from '../../positions/
 import type { Entrance } from '../engine/entrance.ts'
 import type { Graph } from '../engine/graph.ts'
 
-/** Undefined if no version has the step any longer, which cannot happen to a step of a published version. */
+/** The entrance of a row. Undefined if the graph does not have the step, which cannot happen to a published version. */
 export function entranceOf(row: EntranceRow, graph: Graph): Entrance | undefined {
   const step = graph.steps.get(graph.keyOf.get(row.step_id) ?? '')
   if (!step) return undefined
@@ -64,7 +64,7 @@ export const rowOf = (entrance: Entrance): EntranceRow => ({
   trail: entrance.trail,
 })
 
-/** What of a stored entrance has changed. */
+/** The columns of a stored entrance to be saved. `event`, `answers` and `seen` are included only if they have changed. */
 export function changeOf(entrance: Entrance): EntranceChange {
   const { stored } = entrance
   const { journey_id: _, slot: __, key: ___, cause: ____, event, answers, seen, ...row } = rowOf(entrance)

@@ -4,7 +4,7 @@ import type { RuleResult } from '../steps/step.ts'
 
 const CONDITIONS_SHOWN_MAX = 5
 
-/** The rule for a user at an instant. */
+/** The result of a rule for a user at an instant. */
 export function resultOf(rule: CompiledRule, facts: UserFacts, nowMs: number): RuleResult {
   const next = rule.nextChangeAt(facts, nowMs)
   const seen: Record<string, unknown> = {}

@@ -12,7 +12,7 @@ import { findNewest, findVersion, liveGraphsOf } from '../versions/queries.ts'
 /** A version of a journey, or steps that are not stored. */
 export type Asked = { version?: number | undefined; steps?: Record<string, unknown> | undefined }
 
-/** The graph that is asked about, with the settings of the version. Throws 404, and 400 or 422 for a graph that cannot run. */
+/** The graph to simulate, with the settings of the version. Throws 404, and 400 or 422 for a graph that cannot run. */
 export async function graphFor(ctx: ProjectCtx, id: JourneyId, { version, steps: given }: Asked): Promise<Graph> {
   const row = version === undefined ? await findNewest(ctx, id) : await findVersion(ctx, id, version)
   if (!row && version !== undefined) throw missing('version')
@@ -29,8 +29,8 @@ const compiled = (journeyId: JourneyId, version: number, steps: readonly Step[],
 const TRIGGERS = ['none', 'api', 'event', 'list', 'schedule']
 
 /**
- * The journeys that links lead to, as far as they decide who enters: each is only its entrances, which nothing but a link leads to, so
- * that their users do not move on.
+ * The journeys that the links of a graph lead to, reduced to their entrances, which decide who enters. Users can enter them only by a link,
+ * and do not move on.
  */
 export async function linkedGraphs(ctx: ProjectCtx, { steps, journeyId }: Graph): Promise<Graph[]> {
   const ids = [...steps.values()].flatMap(({ type, settings }) => (type === 'link' ? [settings.journey_id as JourneyId] : []))

@@ -40,7 +40,10 @@ function attributesOf(given: Profile): Attributes {
   return { ...fields, ...Object.fromEntries(inData) }
 }
 
-/** What happens to the user, in order. Without inputs, or in a journey that waits for no event, the user enters at the first entrance. */
+/**
+ * What happens to the user, in order. The user enters at `entrance` if it is given. Otherwise the user enters at the first entrance, if
+ * there are no inputs or all entrances have the trigger `api` or `none`.
+ */
 export function itemsOf({ entrances }: Graph, journeyId: JourneyId, row: UserRow, input: SimulationInput, at: Date): SimulatedItem[] {
   const { inputs = [], entrance } = input
   const given = inputs.map((one, index) => itemOf(one, index)).sort((a, b) => a.at.getTime() - b.at.getTime())

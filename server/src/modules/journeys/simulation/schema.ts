@@ -18,11 +18,11 @@ const Input = Exact(
     event: Type.Optional(
       Exact({ name: Line(255), data: Type.Optional(FreeForm(DATA_BYTES_MAX)) }, { description: 'An event of the user.' }),
     ),
-    profile: Type.Optional(Exact(profile, { description: 'Changes attributes. Null removes one.' })),
+    profile: Type.Optional(Exact(profile, { description: 'Attributes to change. Null removes an attribute.' })),
     list_entered: Type.Optional(IdOf<ListId>({ description: 'The user enters the list with this id.' })),
     list_left: Type.Optional(IdOf<ListId>({ description: 'The user leaves the list with this id.' })),
   },
-  { description: 'An input for the user at a given time.' },
+  { description: 'Something that happens to the user at a given time.' },
 )
 export type SimulationStep = Static<typeof Input>
 
@@ -47,7 +47,7 @@ export const SimulationInput = Exact({
   entrance: Type.Optional(
     Line(KEY_LENGTH_MAX, {
       description:
-        'The step at which the user enters at `at`. By default the user enters through an input. Without inputs, or in a journey that users enter only through requests, the default is the first entrance.',
+        'The key of the entrance through which the user enters at the time `at`. By default the user enters through an input. Without inputs, or if users enter the journey only through requests or links, the default is the first entrance.',
     }),
   ),
   at: Type.Optional(Type.String({ format: 'time', description: 'When the simulation begins. Default: now.' })),
@@ -59,7 +59,9 @@ export const SimulationInput = Exact({
         status: Type.Integer({ minimum: 100, maximum: STATUS_MAX }),
         body: Type.Optional(Type.Unsafe<unknown>({ description: 'The body of the answer, as JSON or text.' })),
       }),
-      { description: 'The simulated replies to webhook steps, by the key of the step. By default 200 and `{}`.' },
+      {
+        description: 'The simulated replies to webhook steps, by the key of the step. By default, the status is 200 and the body is `{}`.',
+      },
     ),
   ),
   outcomes: Type.Optional(
@@ -78,12 +80,12 @@ export const SimulationInput = Exact({
 export type SimulationInput = Static<typeof SimulationInput>
 
 const SimulatedVisit = Exact({
-  entrance: Type.Integer({ minimum: 1, description: 'The number of the entrance in the simulation that the visit belongs to, from 1.' }),
+  entrance: Type.Integer({ minimum: 1, description: 'The number of the entrance that the visit belongs to, counted from 1.' }),
   visit: Type.Integer({ minimum: 1, description: 'The number of the visit in the entrance.' }),
   step: Type.String(),
   arrived_at: Timestamp,
   left_at: Nullable(Timestamp),
-  path: Nullable(Type.String({ description: 'The path by which the user left.' })),
+  path: Nullable(Type.String({ description: 'The path that the user took.' })),
   reason: Nullable(Type.String({ description: 'The reason, as a stable code.' })),
   seen: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The values that the decision was based on.' }),
   sentence: Type.String({ description: 'The visit in words.' }),
@@ -93,13 +95,13 @@ const SimulatedMessage = Exact({
   step: Type.String(),
   visit: Type.Integer(),
   campaign_id: IdOf<CampaignId>(),
-  at: { ...Timestamp, description: 'When the user reaches the step that sends it.' },
-  eligible: Type.Boolean({ description: 'Whether the user would get it. Caps and quiet hours are ignored.' }),
+  at: { ...Timestamp, description: 'When the user reaches the step that sends the message.' },
+  eligible: Type.Boolean({ description: 'Whether the user would get the message. Frequency caps and quiet hours are ignored.' }),
   reason: Nullable(Type.String({ description: 'Why the user would get nothing: a skip reason, or `campaign_stopped`.' })),
   rendered: Type.Optional(
-    Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The content for this user, of the first 50 messages.' }),
+    Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'The content for this user. Only the first 50 messages have it.' }),
   ),
-  problem: Type.Optional(Type.String({ description: 'Why it cannot be rendered.' })),
+  problem: Type.Optional(Type.String({ description: 'Why the message cannot be rendered.' })),
 })
 
 export const SimulationResult = Exact({

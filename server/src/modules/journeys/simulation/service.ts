@@ -25,7 +25,7 @@ const YEARS_MS = 5 * 366 * DAY_MS
 const TIME_MAX_MS = 2 * SECOND_MS
 const RENDERED_MAX = 50
 
-/** Simulates a user. Throws 404, and 422 for a graph that cannot run. */
+/** Simulates a user. Throws 404, and 400 or 422 for a graph that cannot run. */
 export async function simulate(ctx: ProjectCtx, id: JourneyId, input: SimulationInput): Promise<SimulationResult> {
   if (!(await findJourney(ctx, id))) throw missing('journey')
   const { at, until } = periodOf(input, ctx.clock.now())
@@ -79,7 +79,7 @@ const knownEvent = ({ name, source, data, created_at }: Awaited<ReturnType<typeo
   createdAtMs: created_at.getTime(),
 })
 
-/** The graph that is asked about before those that its links lead to. */
+/** The graph to simulate, followed by those that its links lead to. */
 export const graphsOf = (graph: Graph, linked: Graph[]): Graphs => ({
   live: [graph, ...linked],
   isHeld: () => false,
@@ -87,7 +87,7 @@ export const graphsOf = (graph: Graph, linked: Graph[]): Graphs => ({
   planFor: () => 'stay',
 })
 
-/** A function that lets other work run now and then, and says when the time is over. */
+/** A function that lets other work run now and then, and returns true once the time is up. */
 export function pauseAfter({ clock }: Pick<ProjectCtx, 'clock'>, timeMs: number): () => Promise<boolean> {
   const endMs = clock.now().getTime() + timeMs
   let count = 0
@@ -121,7 +121,10 @@ async function suppressedFor(ctx: ProjectCtx, { campaigns }: Needed, row: UserRo
   return found
 }
 
-/** Why a user would get no message of a campaign; undefined for a campaign that does not run. */
+/**
+ * Why a user would get no message of a campaign, or null if they would get one, with the campaign; undefined for a campaign that is not
+ * running.
+ */
 export function reasonFor(
   { campaigns }: Needed,
   id: CampaignId,
@@ -136,7 +139,7 @@ export function reasonFor(
   return { reason: reasonAgainst(found, user, state, suppressed.has(`${id} ${address}`)), campaign }
 }
 
-/** What is given of the project. */
+/** The settings of the project that a simulation uses, with its lists and subscription types. */
 export const givenOf = ({ project, projectId }: ProjectCtx, { lists, subscriptionIds }: Needed) => ({
   zone: project.timezone,
   locale: project.locale,
@@ -166,7 +169,7 @@ function givenFor(ctx: ProjectCtx, needed: Needed, { answers = {}, outcomes = {}
 const SUCCESS_END = 300
 const REDIRECT_END = 400
 
-/** What a call gives that was answered so, after its retries. */
+/** The result of a webhook call with this response, after its retries. */
 export function answerOf(given: { status: number; body?: unknown } | undefined) {
   const { status, body = {} } = given ?? { status: 200 }
   const problem = status < SUCCESS_END ? null : status < REDIRECT_END ? 'redirect' : 'status'

@@ -39,7 +39,7 @@ export type Simulated = {
 
 const ITEMS_MAX = 20_000
 
-/** Simulates one user. The graph that is asked about comes first among the live ones. */
+/** Simulates one user. The graph to simulate is the first of the live ones. */
 export async function simulateUser(simulation: Simulation): Promise<Simulated> {
   const { user, given, items, until, visitsMax, pause } = simulation
   const world = new MemoryWorld(user, given)

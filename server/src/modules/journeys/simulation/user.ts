@@ -77,7 +77,7 @@ export function setAttributes(one: SimulatedUser, attributes: Attributes): strin
   return changed
 }
 
-/** Moves the user into a list or out of it. False if that is so already. */
+/** Adds the user to a list, or removes them. False if nothing changes. */
 export function setMembership({ lists }: SimulatedUser, list: ListId, entered: boolean): boolean {
   if (lists.has(list) === entered) return false
   if (entered) lists.add(list)
@@ -93,7 +93,7 @@ export const listEvent = (list: ListId, entered: boolean, at: Date): KnownEvent 
   createdAtMs: at.getTime(),
 })
 
-/** The user as the rule sees it. */
+/** The facts about the user that a rule is evaluated on. */
 export const factsFor = (one: SimulatedUser, rule: CompiledRule, nowMs: number): UserFacts => ({
   id: one.user.id,
   user: one.user,

@@ -34,7 +34,7 @@ const Settings = Exact({
     Type.String({
       pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
       problem: 'must be a time of day such as `09:30`',
-      description: 'A time of day in the user’s time zone, or else the project’s.',
+      description: 'A time of day in the user’s time zone or, if the user has none, the project’s.',
     }),
   ),
   weekdays: Type.Optional(
@@ -268,7 +268,7 @@ export const delay = step({
   tell: (settings, { path, left_at, seen }) => {
     if (left_at === null) return `Waiting ${waited(settings, seen)}.`
     if (path === 'missing') return 'Did not wait: there was no date.'
-    if (path === 'past') return 'Did not wait: the date was past.'
+    if (path === 'past') return 'Did not wait: the date had already passed.'
     return `Waited ${waited(settings, seen)}.`
   },
   cases: CASES,

@@ -27,19 +27,26 @@ const Settings = Exact({
   trigger: Type.Optional(OneOf(['none', 'event', 'list', 'schedule', 'api'], { description: 'What makes users enter.' })),
   event_name: Type.Optional(EventName('The name of the event that makes users enter.')),
   where: Type.Optional(Tests('Tests of the event’s data or the request’s data.')),
-  list_id: Type.Optional(IdOf<ListId>({ description: 'The list whose new users enter, or whose users enter on schedule.' })),
+  list_id: Type.Optional(
+    IdOf<ListId>({
+      description:
+        'With the trigger `list`, users enter the journey when they enter or leave this list. With `schedule`, the users in this list enter.',
+    }),
+  ),
   change: Type.Optional(
-    OneOf(['entered', 'left'], { description: 'Whether users enter when they enter the list, or when they leave it. Default `entered`.' }),
+    OneOf(['entered', 'left'], {
+      description: 'Whether users enter the journey when they enter the list or when they leave it. Default `entered`.',
+    }),
   ),
   schedule: Type.Optional(
     Line(1000, {
       description:
-        'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. A `DTSTART` without a time ' +
-        'zone may be on a line before it; otherwise the publication is the start.',
+        'A recurrence rule of RFC 5545 such as `FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0`: hourly or less often. The line before it may be ' +
+        'a `DTSTART` without a time zone. Without a `DTSTART`, the schedule starts at publication.',
     }),
   ),
   zone: Type.Optional(
-    OneOf(['project', 'user'], { description: 'Whose time zone a schedule is in: the `project`’s (default) or each `user`’s own.' }),
+    OneOf(['project', 'user'], { description: 'The time zone of the schedule: that of the `project` (default), or that of each `user`.' }),
   ),
   rule: Type.Optional(RuleSetting('A rule that the user must match.')),
   multiple: Type.Optional(Type.Boolean({ description: 'Whether a user may enter more than once.' })),
@@ -47,8 +54,8 @@ const Settings = Exact({
   entry_key: Type.Optional(
     Line(1000, {
       description:
-        'A path in event data, such as `data.cart_id`. The limits on repeated entries then apply to each value separately, and later ' +
-        'events with another value do not end waits. A value without an event for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.',
+        'A path in event data, such as `data.cart_id`. `multiple`, `concurrent` and `on_repeat` then apply to each value separately. ' +
+        'Later events with another value neither end waits nor meet exit criteria. A value that no event or request has had for `JOURNEY_KEY_RETENTION_DAYS` is treated as new.',
     }),
   ),
   on_repeat: Type.Optional(
@@ -60,7 +67,7 @@ const Settings = Exact({
   ),
   reenter_after: Type.Optional(Duration('How long after an entry the user must wait before entering again.', '3650 days')),
   imports: Type.Optional(
-    Type.Boolean({ description: 'Whether users that an import creates enter through `user_created`. Default false.' }),
+    Type.Boolean({ description: 'Whether users created by an import enter through the event `user_created`. Default false.' }),
   ),
   existing: Type.Optional(
     Type.Boolean({ description: 'Whether users who are in the list when the journey is published enter too. Default false.' }),
@@ -87,7 +94,9 @@ function publishedFaults(settings: EntranceSettings): Fault[] {
     ...(problem === null ? [] : [broken('schedule', `The value of \`schedule\` ${problem}.`)]),
     ...(entry_key === undefined || pathOf(entry_key) ? [] : [broken('entry_key', '`entry_key` must be a path such as `data.cart_id`.')]),
     ...durationFaults(reenter_after, 'reenter_after', { mostMs: REENTER_AFTER_MAX_MS }),
-    ...(on_repeat === 'restart' && !multiple ? [broken('on_repeat', 'Set `multiple`, so that users can enter again.')] : []),
+    ...(on_repeat === 'restart' && !multiple
+      ? [broken('on_repeat', 'With `restart`, users enter again. Set `multiple` to true to allow that.')]
+      : []),
     ...(on_repeat !== undefined && on_repeat !== 'ignore' && multiple && concurrent
       ? [broken('on_repeat', 'With `concurrent`, every entry is separate. Omit `on_repeat`, or set `concurrent` to false.')]
       : []),

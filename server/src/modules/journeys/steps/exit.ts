@@ -8,7 +8,7 @@ import { type Case, type Decision, type Dependency, type Seen, type StepContext,
 
 const Settings = Exact({
   as: Type.Optional(OneOf(['completed', 'exited'], { description: 'Whether the user is counted as `completed` (default) or `exited`.' })),
-  reason: Type.Optional(Line(255, { description: 'The reason that the timeline of the user shows.' })),
+  reason: Type.Optional(Line(255, { description: 'The reason shown in the user’s timeline.' })),
   when: Type.Optional(
     Type.Array(
       Exact({
@@ -28,8 +28,8 @@ const Settings = Exact({
         minItems: 1,
         maxItems: 10,
         description:
-          'Makes the step an exit criterion, which is checked for every user in the journey and has no step before it. Each has one of ' +
-          '`event_name`, `list_id` and `rule`.',
+          'Makes the step an exit criterion. It is checked for every user in the journey, and no other step leads to it. Each item has ' +
+          'exactly one of `event_name`, `list_id` and `rule`.',
       },
     ),
   ),
@@ -176,7 +176,8 @@ const CASES: Case<ExitSettings>[] = [
 
 export const exit = step({
   label: 'Exit',
-  description: 'Ends the journey for the user. With `when`, for every user in the journey who meets a criterion, wherever they are.',
+  description:
+    'Ends the journey for the user. With `when`, it ends the journey for every user who meets a criterion, whichever step they are at.',
   also: ['end', 'stop', 'goal', 'exit criteria', 'exit condition', 'conversion'],
   settings: Settings,
   example: { as: 'exited', reason: 'bought', when: [{ event_name: 'purchase' }] },

@@ -16,7 +16,10 @@ const Settings = Exact({
           Tests('Tests of the entry event (`event.data.total`) or of the answer to a webhook step (`journey.score.body.points`).'),
         ),
       }),
-      { maxItems: 20, description: 'Instead of `rule`: users take the first branch that they match; those who match none take `else`.' },
+      {
+        maxItems: 20,
+        description: 'Used instead of `rule`. Users take the first branch that they match. Users who match none take the path `else`.',
+      },
     ),
   ),
 })
@@ -157,7 +160,8 @@ const CASES: Case<Settings>[] = [
 
 export const gate = step({
   label: 'Decide',
-  description: 'Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, among several paths.',
+  description:
+    'Divides users by a rule: those who match it take the path `yes`, others take `no`. With `branches`, it divides users among several paths.',
   also: ['branch', 'split', 'true/false branch', 'multi-split branch', 'condition', 'filter', 'decision', 'if/else'],
   settings: Settings,
   example: { rule: { attribute: 'data.plan', is: 'pro' } },

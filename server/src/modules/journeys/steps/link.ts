@@ -11,7 +11,7 @@ const Settings = Exact({
       pattern: '^[A-Za-z0-9_\\-]{1,64}$',
       problem: 'must be the key of a step',
       description:
-        'The key of the entrance of that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.',
+        'The key of the entrance in that journey. Default: the first one with the trigger `none`, or else with `api`, `event`, `list` or `schedule`, in this order.',
     }),
   ),
 })

@@ -46,7 +46,10 @@ export const liquidFaults = (value: unknown, param: string): Fault[] =>
 
 const USER = 'user'
 
-/** The attributes of the user that templates read, as rules name them. Only what is in `data` is read by its key. */
+/**
+ * The attributes of the user that templates read, as rules name them. An attribute in `data` is named with its key; reading `data` as a
+ * whole names none.
+ */
 export function liquidDependencies(templates: readonly string[]): Dependency[] {
   const read = templates.filter(isLiquid).flatMap((text) => variablesOf(text).map(({ names }) => names))
   const attributes = read.flatMap(([root, field, key]) => {

@@ -25,7 +25,7 @@ const TESTS_MAX = 20
 const KEY_LENGTH_MAX = 255
 const { description: RULE_FORM, examples: RULE_EXAMPLES } = RuleSchema as unknown as { description: string; examples: object[] }
 
-/** A rule of the user. A draft may have an unfinished one; it is checked when the journey is published. */
+/** A rule about the user. It may be unfinished in a draft; it is checked when the journey is published. */
 export const RuleSetting = (means: string) =>
   FreeForm(RULE_BYTES_MAX, {
     component: 'Rule',
@@ -52,7 +52,7 @@ export const EventName = (description: string) => Type.String({ notBlank: true, 
 /** A fault of settings that cannot be published. `param` is a path in `data`. */
 export const broken = (param: string, message: string): Fault => ({ code: 'validation_failed', param, message })
 
-/** The fault of a setting that the step needs. */
+/** The fault of a missing setting that the step needs. */
 export const needed = (param: string, why = 'The step needs'): Fault => broken(param, `${why} \`${param}\`.`)
 
 /** The faults of settings that are needed and missing. */
@@ -75,7 +75,7 @@ export function testFaults(where: readonly EventTest[] | undefined, param: strin
   }))
 }
 
-/** The fault of a duration outside of these bounds. */
+/** The fault of a duration outside these bounds. */
 export function durationFaults(
   value: string | undefined,
   param: string,
@@ -85,7 +85,7 @@ export function durationFaults(
   return [broken(param, `The value of \`${param}\` must be at least 1 minute and at most ${Math.round(mostMs / 86_400_000)} days.`)]
 }
 
-/** The faults of paths that are named twice, or as another way out of the step. */
+/** The faults of paths with a name that another path of the step has already. */
 export function pathFaults(items: readonly { path: string }[], member: string, others: readonly string[] = []): Fault[] {
   return items.flatMap(({ path }, at) => {
     const isTaken = others.includes(path) || items.findIndex((item) => item.path === path) < at
@@ -93,7 +93,10 @@ export function pathFaults(items: readonly { path: string }[], member: string, o
   })
 }
 
-/** Whether data passes tests; no tests always pass. Compile once, and only what was checked. */
+/**
+ * Compiles tests to a function that tells whether data passes them; without tests, all data does. Call it once for the same tests, and only
+ * with checked tests.
+ */
 export function testsOf(where: EventTest[] | undefined): (data: Record<string, unknown>, nowMs: number) => boolean {
   if (where === undefined || where.length === 0) return () => true
   return compileEventRule({ where }).passes
@@ -118,14 +121,14 @@ export function readPath(path: string, data: Record<string, unknown>): unknown {
   return value
 }
 
-/** The entry key at a path of event data. Undefined if the value is missing, or no scalar, or longer than 255 characters. */
+/** The entry key at a path of event data. Undefined if the value is missing, not a scalar, or longer than 255 characters. */
 export function entryKeyIn(path: string, data: Record<string, unknown>): string | undefined {
   const value = readPath(path, data)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return typeof value === 'string' && value.length <= KEY_LENGTH_MAX ? value : undefined
 }
 
-/** What rules of a published step read. */
+/** The dependencies of the rules of a published step. */
 export const dependenciesOf = (rules: readonly (StepRule | undefined)[]): Dependency[] =>
   rules.flatMap((one) => (one === undefined ? [] : [...compileRule(one.rule as Rule).dependencies]))
 

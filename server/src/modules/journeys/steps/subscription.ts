@@ -12,7 +12,7 @@ const Settings = Exact({
       type: 'integer',
       enum: [0, 1],
       description:
-        'Unsubscribe with 0, subscribe with 1. A user who unsubscribed is not subscribed again, and a confirmed one stays confirmed.',
+        '0 unsubscribes the user, and 1 subscribes the user. A user who has unsubscribed is not subscribed again, and a confirmed user stays confirmed.',
     }),
   ),
 })

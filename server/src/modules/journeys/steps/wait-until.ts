@@ -50,11 +50,13 @@ const Settings = Exact({
       {
         maxItems: 10,
         description:
-          'Each has one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
+          'Each item has exactly one of `event_name`, `list_id` and `rule`. If several conditions are met at once, the first one in the array applies.',
       },
     ),
   ),
-  timeout: Type.Optional(Duration('The longest wait, at least 1 minute; then users take the path `timeout`.', '400 days')),
+  timeout: Type.Optional(
+    Duration('The longest wait, at least 1 minute. Users who are still waiting after that time take the path `timeout`.', '400 days'),
+  ),
 })
 /** The settings of a wait. */
 type WaitSettings = Static<typeof Settings>

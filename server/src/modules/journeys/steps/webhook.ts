@@ -49,7 +49,7 @@ const Settings = Exact({
   ),
   body: Type.Optional(Type.String({ maxLength: BODY_LENGTH_MAX, description: 'The body, which may contain Liquid.' })),
   timeout_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 15, description: `How long to wait for an answer. Default ${TIMEOUT_SECONDS}.` }),
+    Type.Integer({ minimum: 1, maximum: 15, description: `How long to wait for an answer, in seconds. Default ${TIMEOUT_SECONDS}.` }),
   ),
   retries: Type.Optional(
     Type.Integer({

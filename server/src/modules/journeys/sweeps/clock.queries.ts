@@ -7,7 +7,7 @@ import type { SweepWork } from './kinds.ts'
 
 const AheadRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Projects whose users were moved up to an instant in the future. */
+/** The projects whose time was last noted more than `graceMs` in the future. */
 export const projectsAhead = (ctx: Ctx, graceMs: number) =>
   ctx.db.many(
     AheadRow,
@@ -35,7 +35,7 @@ export const setTime = async (ctx: InTx, graceMs: number): Promise<boolean> => {
   return changed > 0
 }
 
-/** Places of balancers that were reserved in the future are free again, and calls of that time are due now. */
+/** Frees the places of balancers that were reserved in the future, and makes calls that were created in the future due now. */
 export const setBackRatesAndCalls = (ctx: InTx) => {
   const now = ctx.clock.now()
   return ctx.db.run(
@@ -61,14 +61,14 @@ export const sweepAll = (ctx: InTx, after: Date) => {
 
 const ScheduleRow = Type.Object({ id: Type.Integer(), params: Type.Unsafe<SweepWork['params']>({ type: 'object' }) })
 
-/** The schedules whose next time was looked up after an instant. */
+/** The schedules that are next due after an instant. */
 export const schedulesAfter = (ctx: InTx, at: Date) =>
   ctx.db.many(
     ScheduleRow,
     sql`select id, params from journey_sweeps where project_id = ${ctx.projectId} and kind = 'schedule' and next_at > ${at} order by id`,
   )
 
-/** Sets when schedules are due. They begin with the first user again. */
+/** Sets when schedules are due. Each starts with the first user again. */
 export const saveNext = (ctx: InTx, schedules: { id: number; next: Date }[]) =>
   ctx.db.run(
     sql`update journey_sweeps s set next_at = n.next_at, cursor = null

@@ -11,7 +11,7 @@ import { firstInstant } from './schedules.ts'
 const AHEAD_MS = 5 * MINUTE_MS
 const NOTED_EVERY_MS = MINUTE_MS
 
-/** Has what happened in a future that did not come happen now. Returns the number of projects. */
+/** Sets what is dated in the future, because a clock was ahead, back to now. Returns the number of projects. */
 export async function checkClock(ctx: Ctx): Promise<number> {
   const ahead = await queries.projectsAhead(ctx, AHEAD_MS)
   for (const { project_id } of ahead) await inProject(ctx, project_id, (ctx) => inTx(ctx, setBack))

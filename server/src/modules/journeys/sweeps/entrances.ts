@@ -16,13 +16,13 @@ const entrancesWith = (steps: readonly Step[], trigger: string): { step: string;
 
 type Published = { version: number; steps: readonly Step[]; former: readonly Step[] }
 
-/** Starts the sweeps of a published version. A schedule that did not change continues; one that is not in it ends. */
+/** Starts the sweeps of a published version. A schedule that did not change continues; one that the version does not have ends. */
 export async function startEntranceSweeps(ctx: InTx, id: JourneyId, published: Published): Promise<void> {
   await startSchedules(ctx, id, published.steps)
   await startExisting(ctx, id, published)
 }
 
-/** Starts the schedules of a version, unless they run. */
+/** Starts the schedules of a version that are not running yet, and ends all others of the journey. */
 export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly Step[]): Promise<void> {
   const running = await sweepsOf(ctx, id, ['schedule'])
   const wanted = entrancesWith(steps, 'schedule').flatMap(({ step, settings }) => scheduleOf(ctx, step, settings))

@@ -45,7 +45,10 @@ export const deleteSweeps = (ctx: InTx, journeyId: JourneyId, kinds: SweepWork['
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = any(${kinds}::text[])`,
   )
 
-/** Ends the exits that were planned when a journey was switched off. Users who were inside when it was archived do not return. */
+/**
+ * Deletes the exits that were planned when a journey was switched off. Exits of users who were inside when the journey was archived are
+ * kept.
+ */
 export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
   ctx.db.run(
     sql`delete from journey_sweeps
@@ -54,11 +57,11 @@ export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
 
 const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
 
-/** The sweeps that are due, those that waited longest first. */
+/** The sweeps that are due, the longest overdue first. */
 export const dueSweeps = (ctx: Ctx, limit: number) =>
   ctx.db.many(DueRow, sql`select id, project_id from journey_sweeps where next_at <= ${ctx.clock.now()} order by next_at limit ${limit}`)
 
-/** Locks a sweep that is due; undefined if another process has it or did it. */
+/** Locks a sweep that is due; undefined if another process has locked it, or if it is no longer due. */
 export const claimSweep = (ctx: InTx, id: number) =>
   ctx.db.first(
     SweepRow,
@@ -67,7 +70,7 @@ export const claimSweep = (ctx: InTx, id: number) =>
         for update skip locked`,
   )
 
-/** Saves how far a sweep is. */
+/** Saves the progress of a sweep, and when it continues. */
 export const saveSweep = (ctx: InTx, id: number, cursor: Cursor | null, nextAt: Date) =>
   ctx.db.run(
     sql`update journey_sweeps set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt}
@@ -85,7 +88,7 @@ export const nextSweepAt = async (ctx: Ctx): Promise<Date | null> =>
 
 const NextRow = Type.Object({ next_at: Instant })
 
-/** Counts a time of a schedule that an outage left out. */
+/** Counts an occurrence of a schedule that was missed because of an outage. */
 export const noteMissed = (ctx: InTx, journeyId: JourneyId) =>
   ctx.db.run(
     sql`insert into journey_counts (project_id, journey_id, what, reason, users, at)

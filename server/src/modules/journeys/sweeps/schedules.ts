@@ -21,7 +21,7 @@ const zonesOf = (zone: string): string[] => ['UTC', zone, ...Intl.supportedValue
 export const firstInstant = (timing: Timing, now: Date, projectZone: string): Date | null =>
   nextInstant(timing, new Date(now.getTime() - 1), projectZone)
 
-/** The next instant after another one at which an occurrence comes: in the zone of the project, or in any zone. */
+/** The next instant after another one at which the schedule has an occurrence: in the zone of the project, or in any zone. */
 export function nextInstant(timing: Timing, after: Date, projectZone: string): Date | null {
   const schedule = compiled(timing, projectZone)
   if (timing.zone === 'project') return nextOccurrence(schedule, after, projectZone)?.at ?? null
@@ -53,7 +53,7 @@ function instantsOf(local: string, projectZone: string): InZones[] {
   return found
 }
 
-/** The time zones in which a schedule comes at an instant, and all that are known. */
+/** The time zones in which a schedule has an occurrence at an instant, and all known time zones. */
 export function zonesAt(timing: Timing, at: Date, projectZone: string): { wanted: string[]; isProjectWanted: boolean; known: string[] } {
   const locals = localsNear(compiled(timing, projectZone), at)
   const wanted = locals.flatMap((local) =>
@@ -66,8 +66,8 @@ export function zonesAt(timing: Timing, at: Date, projectZone: string): { wanted
 export type Due = { is: 'run'; local: string } | { is: 'missed' } | { is: 'nothing' }
 
 /**
- * Looks up what comes at an instant. After an outage only the latest occurrence of a zone counts, unless it is more than 24 hours old.
- * Zones are remembered, because users are many and zones are few.
+ * A function that tells what is due at an instant in a time zone. After an outage only the latest occurrence of a zone counts, unless it is
+ * more than 24 hours old. Zones are remembered, because users are many and zones are few.
  */
 export function dueAt(timing: Timing, at: Date, now: Date, projectZone: string): (zone: string) => Due {
   const schedule = compiled(timing, projectZone)

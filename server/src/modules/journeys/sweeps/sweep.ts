@@ -25,7 +25,7 @@ export const REST_MS = SECOND_MS
 
 const FIRST: Cursor = { user_id: 0 as UserId, entrance_id: -1 }
 
-/** Does one batch of each sweep that is due. Returns for how many users. */
+/** Does one batch of each sweep that is due. Returns the number of users. */
 export async function sweepDue(ctx: Ctx): Promise<number> {
   return inEachProject(ctx, await inClaim(ctx, (ctx) => dueSweeps(ctx, SWEEPS_AT_ONCE)), async (ctx, { id }) => {
     if (await hasBacklogOver(ctx, ctx.projectId, WAITING_MAX)) return 0

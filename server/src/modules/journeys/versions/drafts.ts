@@ -22,7 +22,7 @@ export function findNamed(ctx: ProjectCtx, id: JourneyId, name?: string): Promis
   return name === 'draft' || name === 'live' ? queries.findByStatus(ctx, id, name) : queries.findVersion(ctx, id, Number(name))
 }
 
-/** The steps of a version. Without a name, a journey that has no steps yet has none. Throws 404. */
+/** The steps of a version. Without `version`, empty for a journey that has no steps yet. Throws 404. */
 export async function getSteps(ctx: ProjectCtx, id: JourneyId, version?: string): Promise<Steps> {
   if (!(await findJourney(ctx, id))) throw missing('journey')
   const row = await findNamed(ctx, id, version)
@@ -31,8 +31,8 @@ export async function getSteps(ctx: ProjectCtx, id: JourneyId, version?: string)
 }
 
 /**
- * Replaces the steps of the draft. A live journey that was never published goes live with them. Throws 400 and 422 with the faults of the
- * steps, 403, 404.
+ * Replaces the steps of the draft. If the journey is live but was never published, this publishes them. Throws 400 and 422 with the faults
+ * of the steps, 403, 404.
  */
 export async function replaceSteps(
   ctx: ProjectCtx,

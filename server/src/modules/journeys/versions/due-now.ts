@@ -13,7 +13,7 @@ const types: Record<string, StepKind> = kinds
 /** Of a step with more users, the count is that of the ones who came first. */
 const COUNTED_MAX = 10_000
 
-/** The numbers for planned groups, in their order. */
+/** How many users of each planned group would move on at once, because their wait is over by the new settings. */
 export async function dueNowOf(ctx: ProjectCtx, id: JourneyId, planned: readonly Planned[], steps: readonly Step[]): Promise<number[]> {
   const stepOf = new Map(steps.map((step) => [step.external_id, step]))
   const isCounted = ({ in_place, external_id }: Planned) => in_place && WAITS.includes(stepOf.get(external_id)?.type ?? '')

@@ -43,7 +43,7 @@ export function targetFaults(param: string, key: string, target: Step | undefine
   return []
 }
 
-/** What happens to the users at each step, and the faults of steps for which the plan says nothing that is possible. */
+/** What happens to the users at each step, and the faults of steps for which the plan cannot be carried out. */
 export function plannedOf(plan: Plan, groups: readonly UsersAtStep[], graph: readonly Step[]): { planned: Planned[]; faults: Fault[] } {
   const targets = new Map(graph.map((step) => [step.external_id, step]))
   const faults: Fault[] = []

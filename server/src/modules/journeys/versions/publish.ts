@@ -29,7 +29,7 @@ export const publish = (ctx: ProjectCtx, id: JourneyId, input: PublishInput, fin
     return { ...shown, ...(published_at && { published_at }) }
   })
 
-/** The reply of a publication, which is not made. Throws 404, and 422 when there is nothing to publish. */
+/** The reply that a publication would have, without publishing anything. Throws 404, and 422 when there is nothing to publish. */
 export async function previewPublication(
   ctx: ProjectCtx,
   id: JourneyId,
@@ -48,7 +48,10 @@ export async function publishGraph(ctx: InTx, id: JourneyId, graph: Graph, find:
   await put(ctx, id, { graph, version }, {})
 }
 
-/** Publishes the draft of a locked journey that becomes live, if it has one. Returns whether it has. Throws 422 with all faults. */
+/**
+ * Publishes the draft of a locked journey that becomes live, if it has a draft with steps. Returns whether it has. Throws 422 with all
+ * faults.
+ */
 export async function publishDraft(ctx: InTx, { id }: JourneyRow, find: FindReferenceFaults): Promise<boolean> {
   const draft = await queries.findByStatus(ctx, id, 'draft')
   if (!draft || draft.steps.length === 0) return false

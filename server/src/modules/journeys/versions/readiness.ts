@@ -22,7 +22,7 @@ export function referenceFaultsOf(ctx: ProjectCtx, { steps, settings }: Graph, f
   return find(ctx, { ids: [...ids, ...referencesOfSettings(settings)], rules })
 }
 
-/** Everything that stops a publication, and what may not be intended. */
+/** The faults that prevent a publication, and warnings about what may be a mistake. */
 export async function readinessOf(
   ctx: ProjectCtx,
   journeyId: JourneyId,

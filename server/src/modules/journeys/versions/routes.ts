@@ -20,7 +20,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     path: '/api/client/journeys/{journeyId}/steps',
     summary: 'Read the steps of a journey.',
     description:
-      'An object with a member for each step, named by its key. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.',
+      'The reply is an object with one member for each step, under the key of the step. Without `version`, the steps are those of the draft, or of the live version if there is no draft. Statistics are sums over all versions.',
     access: { secret: 'support' },
     versioned: versionedSteps,
     params,
@@ -34,7 +34,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     summary: 'Replace all steps of the draft of a journey.',
     description:
       'Steps that are left out are deleted. A step that keeps its key keeps its id. Ids in `data`, including those in rules, must belong to this project. ' +
-      'Users see the steps when the journey is published. A live journey that was never published goes live with them at once; if they have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.',
+      'The steps apply to users once the journey is published. In a live journey that was never published, the steps go live at once; if the steps have faults, the request is refused. Changing a journey that is not a draft needs `publisher`.',
     access: { secret: 'editor' },
     audit: journeyAudit('updated'),
     versioned: versionedSteps,
@@ -61,7 +61,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     method: 'POST',
     path: '/api/client/journeys/{journeyId}/publish/preview',
     summary: 'Show what a publication would do.',
-    description: 'The same reply as publishJourney, with all faults in `faults`. Nothing changes.',
+    description: 'Returns the same reply as publishJourney, with all faults in `faults`. Nothing is saved.',
     access: { secret: 'publisher' },
     audit: { none: 'nothing is saved' },
     params,
@@ -95,7 +95,7 @@ export const versionRoutes = (find: FindReferenceFaults) => [
     method: 'GET',
     path: '/api/client/journeys/{journeyId}/diff',
     summary: 'Compare two versions of a journey.',
-    description: 'Positions on the screen are not compared.',
+    description: 'The positions of steps in the editor are not compared.',
     access: { secret: 'support' },
     params,
     query: DiffQuery,

@@ -29,7 +29,7 @@ const Entry = Type.Unsafe<PlanEntry>({
 
 const Plan = Exact(
   {
-    default: Type.Optional(OneOf(['stay', 'exit', 'move'], { description: 'For all other steps. Default: `stay`.' })),
+    default: Type.Optional(OneOf(['stay', 'exit', 'move'], { description: 'The plan for the users at all other steps. Default: `stay`.' })),
     steps: Type.Optional(
       Type.Unsafe<Record<string, PlanEntry>>({
         type: 'object',
@@ -65,17 +65,22 @@ export const Publication = Exact(
   {
     version: Type.Integer({ description: 'The number of the new version.' }),
     published_at: Type.Optional(Timestamp),
-    moving: Type.Integer({ description: 'How many users move or exit, in the background.' }),
+    moving: Type.Integer({ description: 'How many users move to another step or exit. This happens in the background.' }),
     faults: Type.Array(Problem, { description: 'Faults that prevent publication. Empty after a publication.' }),
     warnings: Type.Array(Problem, { description: 'Warnings.' }),
     steps: Type.Array(
       Exact({
-        external_id: Type.String({ description: 'The key of the step in the version of the users.' }),
+        external_id: Type.String({ description: 'The key of the step in the version that the users are on.' }),
         version: Type.Integer({ description: 'The version that the users are on.' }),
         users: Type.Integer({ description: 'How many users are at the step now.' }),
         plan: Entry,
-        in_place: Type.Boolean({ description: 'Whether their wait continues, because the step has the same key and type.' }),
-        due_now: Type.Integer({ description: 'How many of these users continue past the new step at once.' }),
+        in_place: Type.Boolean({
+          description: 'Whether the wait of these users continues, because the new version has a step with the same key and type.',
+        }),
+        due_now: Type.Integer({
+          description:
+            'How many of these users leave the step at once, because its new settings end their wait. Only the first 10,000 users at the step are considered.',
+        }),
       }),
       { description: 'The steps that users on earlier versions are at.' },
     ),
@@ -92,7 +97,7 @@ const shown = {
 export const Version = Exact({
   ...shown,
   users: Type.Integer({ description: 'How many users are inside on this version.' }),
-  moving: Type.Integer({ description: 'How many of them still have to move to the live version, or to exit.' }),
+  moving: Type.Integer({ description: 'How many of these users still have to move to the live version or exit.' }),
   note: Type.Optional(Type.String()),
   created_at: Timestamp,
   published_at: Type.Optional(Timestamp),
@@ -129,7 +134,7 @@ export const Difference = Exact(
         from: Type.Optional(Type.Unsafe<unknown>({ description: 'The former value; absent if there was none.' })),
         to: Type.Optional(Type.Unsafe<unknown>({ description: 'The new value; absent if there is none.' })),
       }),
-      { description: 'Other differences. Positions on the screen are left out.' },
+      { description: 'Differences in the settings and in steps that both versions have. Positions on the screen are left out.' },
     ),
   },
   { title: 'JourneyDifference' },

@@ -21,7 +21,10 @@ function withHeaders(step: Step, map: (name: string, value: { secret: string }) 
   return { ...step, data: { ...step.data, headers: Object.fromEntries(mapped) } }
 }
 
-/** The steps with their secrets sealed. `stored` are the former steps, whose secrets stay where a reply was written back. */
+/**
+ * The steps with their secrets sealed. `stored` are the former steps: where a step has the placeholder that replies show for a secret, the
+ * former secret is kept.
+ */
 export function sealSecrets(
   secrets: Pick<Secrets, 'seal'>,
   journeyId: JourneyId,
@@ -43,5 +46,5 @@ export function sealSecrets(
   return { steps: sealed, faults }
 }
 
-/** The steps as replies show them. */
+/** The steps as replies show them, without their secrets. */
 export const hideSecrets = (steps: readonly Step[]): Step[] => steps.map((step) => withHeaders(step, () => HIDDEN))

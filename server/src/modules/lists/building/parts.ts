@@ -32,15 +32,18 @@ export async function eachPart<T>(
   })
 }
 
-/** The parts that earlier steps have committed. The caller, who has locked the version, sees which of them count for nothing. */
+/**
+ * Deletes and returns the parts that earlier steps have committed. The caller, who has locked the version, undoes those whose step did not
+ * commit.
+ */
 export async function takeParts(ctx: InTx, id: ListVersionId): Promise<Part[]> {
   await queries.waitForParts(ctx, id)
   return queries.takeParts(ctx, id)
 }
 
 /**
- * Halves of a range, or the range itself if it is shorter than `least`. `end` is where the work in the range ends, if that is known: the halves have as
- * much of it.
+ * Halves of a range, or the range itself if it is shorter than `least`. `end` is where the work in the range ends, if that is known, so
+ * that both halves have the same amount of work.
  */
 export function halves({ partition, after, until }: Part, least: number, end = until): Part[] {
   if (until - after < Math.max(2, least)) return [{ partition, after, until }]

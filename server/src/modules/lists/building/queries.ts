@@ -42,7 +42,7 @@ export const unfinishedAfter = async (ctx: ProjectCtx, after: ListVersionId): Pr
     )
   )?.id
 
-/** Since when a version waits for its next chunk: the oldest one. */
+/** When the oldest unfinished version was created; null if there is none. Unfinished versions always wait for their next chunk. */
 export const nextChunkAt = async (ctx: Ctx): Promise<Date | null> =>
   (await ctx.db.first(WaitingRow, sql`select created_at from list_versions where status in ('filling', 'building') order by id limit 1`))
     ?.created_at ?? null
@@ -194,7 +194,7 @@ export const removeTimesInRange = (ctx: InTx, trackerIds: TrackerId[], after: nu
           and user_id > ${after} and user_id <= ${until}`,
   )
 
-/** Has the times of trackers of these users read again from their events. */
+/** Marks the times of trackers of these users as stale, so that they are read again from events. */
 export const markRangeStale = (ctx: InTx, trackerIds: TrackerId[], after: number, until: number) =>
   ctx.db.run(
     sql`update tracked_times set is_stale = true where project_id = ${ctx.projectId} and tracker_id = any(${trackerIds}::bigint[])
@@ -246,6 +246,6 @@ const ScannedRow = Type.Object({ id: IdOf<ListVersionId>() })
 export const scannedVersions = (ctx: InTx) =>
   ctx.db.many(ScannedRow, sql`select id from list_versions where project_id = ${ctx.projectId} and scan is not null order by id`)
 
-/** Leaves the lists of a project without a version. */
+/** Removes the live version from all lists of a project. */
 export const releaseLists = (ctx: InTx) =>
   ctx.db.run(sql`update lists set live_version_id = null where project_id = ${ctx.projectId} and live_version_id is not null`)

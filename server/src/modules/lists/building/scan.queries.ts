@@ -30,7 +30,7 @@ export const openMatches = async (ctx: InTx, id: ListVersionId): Promise<void> =
   await ctx.db.run(unprepared(sql`insert into ${found(id)} (tracker_id, user_id, times) values (0, 0, '{}')`))
 }
 
-/** Are the tables there, with their marker row? A build that an earlier release began has others. */
+/** Are the tables there, with their marker row? A build that an earlier release began has other tables. */
 export const isWhole = async (ctx: InTx, id: ListVersionId): Promise<boolean> =>
   (await ctx.db.value(Flag, sql`select to_regclass(${nameOfFound(id)}) is not null as is_there`)) &&
   (await ctx.db.value(Flag, unprepared(sql`select exists (select 1 from ${found(id)} where tracker_id = 0) as whole`)))
@@ -72,7 +72,7 @@ export const scanPages = (ctx: InTx, id: ListVersionId, trackerId: TrackerId, tr
     ),
   )
 
-/** For the rest of the transaction: what is done once for all that a scan has matched takes as long as it takes. */
+/** Removes the time limit of statements for the rest of the transaction, for work that is done once for all matches of a scan. */
 export const allowLongStatements = (ctx: InTx) => ctx.db.run(sql`select set_config('statement_timeout', '0', true)`)
 
 /** Collects the times of the users with an id above `after` and up to `until` from the events that the scan has matched. */

@@ -46,7 +46,10 @@ export const advanceScan = (ctx: InTx, id: ListVersionId, { partition, until }: 
 /** The name that stands for a partition in parts that collect times. It comes after those of all partitions. */
 const COLLECTED = 'times'
 
-/** Parts of the users of a project, by a range that most of their ids are in. The first and the last one also have those beyond it. */
+/**
+ * Divides the users of a project into parts, by a range that most of their ids are in. Users with ids outside the range are in the first or
+ * the last part.
+ */
 export function collectedParts(from: number, to: number, halvedFromIds: number): Part[] {
   const parts = halves({ partition: COLLECTED, after: from, until: to }, halvedFromIds)
   return parts.map(({ partition, after, until }, index) => ({

@@ -28,7 +28,7 @@ export const archiveRule = (ctx: InTx, listId: ListId, rule: Rule) =>
         values (${ctx.projectId}, ${listId}, ${JSON.stringify(rule)}::jsonb, 'archived', ${ctx.clock.now()})`,
   )
 
-/** The members of a static list that was archived are those of the list again. Returns 0 when none were kept. */
+/** Restores the version of an archived static list, with its members. Returns 0 when none was kept. */
 export const restoreLive = (ctx: InTx, listId: ListId) =>
   ctx.db.run(
     sql`with version as (

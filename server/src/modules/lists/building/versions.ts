@@ -59,8 +59,8 @@ async function rebuild(ctx: InTx, versions: readonly Version[], lists: ReadonlyS
 }
 
 /**
- * Follows a removal of old events: lists that count such events are rebuilt from those that are left. Repeated until it has succeeded.
- * Returns 1 when there was a removal to follow.
+ * After old events were removed, rebuilds the lists that count such events from those that are left. Repeated until it succeeds. Returns 1
+ * when there was a removal to follow.
  */
 export async function followEventRemoval(ctx: Ctx): Promise<number> {
   const before = await eventRemovalToFollow(ctx)

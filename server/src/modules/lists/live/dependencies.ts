@@ -4,7 +4,7 @@ import { registryOf } from './registry.ts'
 
 const LIST = 'list:'
 
-/** What these things depend on, also through the rules of lists. The caller holds the lock on lists. */
+/** These dependencies, and those of the rules of all lists among them. The caller holds the lock on lists. */
 export async function dependenciesThrough(ctx: InTx, names: Iterable<string>): Promise<ReadonlySet<string>> {
   const found = new Set(names)
   if (![...found].some((name) => name.startsWith(LIST))) return found
@@ -19,7 +19,7 @@ export async function dependenciesThrough(ctx: InTx, names: Iterable<string>): P
   return found
 }
 
-/** Those of these things that the rule of a list depends on. The caller holds the lock on lists. */
+/** The dependencies among these that the rule of a list has. The caller holds the lock on lists. */
 export async function namesInRules(ctx: InTx, names: string[]): Promise<string[]> {
   const registry = await registryOf(ctx)
   return names.filter((name) => registry.dependingOn(name).length > 0)

@@ -24,7 +24,7 @@ const lockAllShared = jointRun<null>((ctx, calls) =>
 
 const LockRow = Type.Object({ locked: Type.Boolean() })
 
-/** Shares the lock if no one has it alone now. */
+/** Takes the shared lock, unless a transaction holds it exclusively now. Returns whether it has. */
 export async function tryLockListsShared(ctx: InTx<Ctx>, projectId: ProjectId): Promise<boolean> {
   const isLocked = await tryLockAll(ctx, projectId, null)
   if (isLocked) sharing.add(ctx.db)
@@ -43,8 +43,8 @@ const TRIES_MAX = 100
 const PAUSE_S = 0.02
 
 /**
- * The lock on the memberships of a project, for no one else. A transaction that waits for it makes all later ones that share it wait too,
- * so it is tried now and then, and waited for only after two seconds.
+ * Locks the memberships of a project exclusively. A transaction that waits for this lock makes all later ones that share it wait too, so
+ * the lock is tried repeatedly, and waited for only after two seconds.
  */
 export async function lockLists(ctx: InTx): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {

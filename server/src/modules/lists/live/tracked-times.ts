@@ -24,7 +24,7 @@ export function withTimes(tracker: Tracker, kept: readonly number[] = NOTHING, m
 const GRACE_MS = DAY_MS
 
 /**
- * Has the tracker as many times as its condition can need? Then later events change nothing until the last of these times leaves the
+ * Does the tracker have as many times as its condition can need? Then later events change nothing until the last of these times leaves the
  * window. Never true for membership events, which are stored only after the evaluation and so cannot be read again during it.
  */
 export function isFull({ keep, count, withinMs, names, needsTime }: Tracker, times: readonly number[], nowMs: number): boolean {

@@ -81,7 +81,7 @@ export const membershipsIn = (ctx: ProjectCtx, listIds: ListId[], userId: UserId
         order by l.id`,
   )
 
-/** The members of these lists together; a user in several lists counts several times. Fast, for a progress. */
+/** The members of these lists together; a user in several lists counts several times. Fast enough to show progress. */
 export const audienceSize = (ctx: ProjectCtx, listIds: ListId[]): Promise<number> =>
   ctx.db.value(
     Count,

@@ -25,7 +25,10 @@ const Counts = Type.Object({
 
 const SHOWN = 10
 
-/** The number of users a rule holds for, of those with each kind of address, the newest, and the number for each condition alone. */
+/**
+ * The number of users who match a rule, in total and by kind of address, the newest of these users, and the number of users for each
+ * condition alone.
+ */
 export const countByRule = (ctx: InTx, { columns, holds }: Pick<RuleSql, 'columns' | 'holds'>, conditions: number) => {
   const names = Array.from({ length: conditions }, (_, index) => raw(`c${index}`))
   return ctx.db.one(
@@ -68,8 +71,8 @@ export const matchListing = listing({
 const MatchRow = Type.Object({ id: IdOf<UserId>(), created_at: Instant, updated_at: Instant })
 
 /**
- * A page of the users a rule holds for. Each is checked in the order of the page, so that a rule that many users match ends when the page is
- * full. `plan` is that of the search; null without one.
+ * A page of the users who match a rule. Each is checked in the order of the page, so that a rule that many users match ends when the page
+ * is full. `plan` is how the search of the page is done; null without a search.
  */
 export const usersByRule = (
   ctx: InTx<ProjectCtx>,

@@ -6,7 +6,7 @@ import { IdOf } from '../../../lib/shapes.ts'
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
-/** Some projects with lists, of which no size is stored of a day. */
+/** Some projects with lists for which no sizes of a day are stored. */
 export const projectsWithoutSizes = (ctx: Ctx, day: string, limit: number) =>
   ctx.db.many(
     ProjectRow,
@@ -29,7 +29,7 @@ export const insertSizes = (ctx: InTx, day: string) =>
         on conflict do nothing`,
   )
 
-/** Deletes the sizes of days before. */
+/** Deletes some sizes of days before this one. */
 export const deleteSizes = (ctx: InTx, before: Date, limit: number): Promise<number> =>
   ctx.db.run(
     sql`delete from list_days
@@ -55,7 +55,7 @@ export const sizesOf = (ctx: ProjectCtx, ids: ListId[], since: string) =>
 
 const TagRow = Type.Object({ tag: Type.String(), lists: Type.Integer() })
 
-/** The tags of lists that are not archived, those of most lists first. */
+/** The tags of lists that are not archived, the most used first. */
 export const tagsOf = (ctx: ProjectCtx, limit: number) =>
   ctx.db.many(
     TagRow,

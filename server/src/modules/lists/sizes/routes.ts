@@ -7,7 +7,8 @@ export const sizeRoutes = [
     method: 'GET',
     path: '/api/client/lists/sizes',
     summary: 'Read the daily sizes of lists in the last 30 days.',
-    description: 'One number for each day, stored early on that day in UTC. New and archived lists have no numbers.',
+    description:
+      'One number for each day, stored early on that day in UTC. A new list has no number until the next day. Archived lists are left out.',
     access: { secret: 'support' },
     query: SizesQuery,
     reply: ListSizes,

@@ -19,7 +19,7 @@ export const ListSizes = Exact({
     Exact({
       list_id: IdOf<ListId>(),
       days: Type.Array(Exact({ day: Day, users: Type.Integer({ description: 'Number of users in the list at the start of that day.' }) }), {
-        description: 'Earliest first. Days on which no server ran are left out.',
+        description: 'The sizes, earliest day first. Days on which no server ran are left out.',
       }),
     }),
   ),

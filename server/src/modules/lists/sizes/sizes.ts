@@ -13,7 +13,7 @@ const KEPT_DAYS = 400
 const SHOWN_DAYS = 30
 const TAGS_MAX = 200
 
-/** Stores the sizes of today, for some projects of which none are stored. Returns how many sizes. */
+/** Stores today’s list sizes for some projects that have none of today. Returns the number of sizes. */
 export async function noteSizes(ctx: Ctx): Promise<number> {
   const today = dayOf(ctx.clock.now())
   const due = await inClaim(ctx, (ctx) => queries.projectsWithoutSizes(ctx, today, PROJECTS_AT_ONCE))

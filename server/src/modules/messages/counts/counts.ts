@@ -46,5 +46,5 @@ export async function messageCountsOf(ctx: ProjectCtx | InTx, ids: CampaignId[])
 const ROWS_MAX = 100
 const CAMPAIGNS_AT_ONCE = 20
 
-/** Adds rows up so that few remain. Returns by how many rows they became fewer. */
+/** Adds rows up so that few remain. Returns how many rows fewer there are. */
 export const foldCounts = (ctx: Ctx): Promise<number> => foldRows(ctx, ROWS_MAX, CAMPAIGNS_AT_ONCE)

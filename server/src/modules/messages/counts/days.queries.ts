@@ -9,7 +9,7 @@ import { SENT_STATES } from '../schema.ts'
 const counts = {
   messages: Type.Integer({ description: 'All messages, including skipped and waiting ones.' }),
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
-  delivered: Type.Integer({ description: 'Messages that were reported as delivered or, after that, as spam.' }),
+  delivered: Type.Integer({ description: 'Messages that were reported as delivered, including those later reported as spam.' }),
   opened: Type.Integer({ description: 'Messages that were opened. An estimate, because mail programs load images automatically.' }),
   clicked: Type.Integer({ description: 'Messages with a click.' }),
   bounced: Type.Integer({ description: 'Messages that bounced.' }),
@@ -40,7 +40,8 @@ type Wanted = { from: string; to: string; channel?: string | undefined; campaign
 const state = (states: readonly string[]) => sql`coalesce(sum(messages) filter (where state = any(${states}::text[])), 0)::bigint`
 
 /**
- * The counts from a day to another, both included, four times: by day, by channel, by campaign and by journey. Those of days before `start` are apart.
+ * The counts from a day to another, both included, four times: by day, by channel, by campaign and by journey. Days before `start` are
+ * counted separately.
  */
 export const countsOfDays = (ctx: ProjectCtx, { from, to, channel, campaign_id, journey_id }: Wanted, start: string) => {
   const days = sql`day >= ${from}::date and day <= ${to}::date`

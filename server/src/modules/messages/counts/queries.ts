@@ -17,7 +17,10 @@ const CountRow = Type.Object({
 })
 export type CountRow = Static<typeof CountRow>
 
-/** The number of messages of these campaigns by state, and of their opens, clicks and opt-outs. The state of an opt-out is that of its time. */
+/**
+ * The number of messages of these campaigns by state, and of their opens, clicks and opt-outs. An opt-out is counted under the state that
+ * the message had at that time.
+ */
 export const findCounts = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
   ctx.db.many(
     CountRow,
@@ -37,7 +40,7 @@ const ProgressRow = Type.Object({
   done: Type.Integer(),
 })
 
-/** The messages of these campaigns that are not in a final state, and those that are. */
+/** For each of these campaigns, the number of messages that are not in a final state, and of those that are. */
 export const messageProgressOf = (ctx: Ctx, campaigns: { id: CampaignId; project_id: ProjectId }[]) =>
   ctx.db.many(
     ProgressRow,
@@ -51,7 +54,7 @@ export const messageProgressOf = (ctx: Ctx, campaigns: { id: CampaignId; project
 
 const TotalRow = Type.Object({ messages: Type.Integer(), waiting: Type.Integer() })
 
-/** All messages of a project, and those that are not in a final state. */
+/** The number of messages of a project, and of those that are not in a final state. */
 export const totalOf = (ctx: ProjectCtx) =>
   ctx.db.one(
     TotalRow,
@@ -61,8 +64,8 @@ export const totalOf = (ctx: ProjectCtx) =>
   )
 
 /**
- * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each state. Sums stay the same. Returns by how many
- * rows.
+ * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each variant, state and reason. Sums stay the same.
+ * Returns how many rows fewer there are.
  */
 export const foldRows = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
   const row = await ctx.db.first(

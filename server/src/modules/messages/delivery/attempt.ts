@@ -29,7 +29,7 @@ export type Group = { mail: MailRow; domain: string; recipients: ClaimedRecipien
 /** Servers take at least so many recipients of an email (RFC 5321). */
 const RECIPIENTS_MAX = 100
 
-/** Groups claimed recipients: those of an email at the same domain get it in one transaction. */
+/** Groups claimed recipients: those of an email at the same domain get it in one transaction, at most 100 at a time. */
 export function groupsOf(claimed: Claimed[]): Group[] {
   const groups = Map.groupBy(claimed, ({ mail, recipient }) => `${mail.id}@${recipient.domain}`)
   return [...groups.values()].flatMap((some) => {

@@ -73,7 +73,7 @@ const filterOf = ({ scope, value }: Pause): MailFilter =>
 
 const DUE_AT_ONCE = 5000
 
-/** Has waiting email tried again now. Returns how many recipients. */
+/** Makes waiting email due now. Returns how many recipients. */
 export async function retryMail(ctx: ProjectCtx, filter: MailFilter): Promise<number> {
   let changed = 0
   for (let some = DUE_AT_ONCE; some === DUE_AT_ONCE; changed += some) {

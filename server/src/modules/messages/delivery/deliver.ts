@@ -103,7 +103,7 @@ async function deliverLeased(
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
-/** When the next lease or the lifetime of a held email ends. */
+/** When the next lease ends, or the lifetime of the next held email. */
 export async function nextReleaseAt(ctx: Ctx): Promise<Date | null> {
   const times = [await nextMailLeaseEnd(ctx), await nextHeldExpiry(ctx)].filter((at) => at !== null)
   return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null

@@ -106,8 +106,8 @@ const NOT_SAVED = 'The reply of the host could not be saved.'
 export const UNSAVED: Outcome = { is: 'unsaved', reason: NOT_SAVED }
 
 /**
- * The outcome that is saved instead of one that the database refuses: without what the host said, which may be why. Email that the host may have is
- * never delivered again.
+ * The outcome that is saved instead of one that the database refuses. It leaves out the reply of the host, which may be the reason. Email
+ * that the host may have accepted is never delivered again.
  */
 export function reduced(outcome: Outcome): Outcome {
   switch (outcome.is) {

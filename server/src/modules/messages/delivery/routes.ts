@@ -17,7 +17,7 @@ export const mailQueueRoutes = [
     path,
     summary: 'List the recipients in the mail queue, newest first.',
     description:
-      'The email that the provider `mta` delivers, one item per recipient, with its site, its attempts and the time of the next one. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.',
+      'Lists the email that the provider `mta` delivers. There is one item per recipient, with the mail site, the attempts and the time of the next attempt. `q` finds a substring of `recipient`. A key with the role `smtpproxy` sees the email that it submitted.',
     access: { secret: 'support', smtpproxy: true },
     query: MailQueueQuery,
     list: mailListing,
@@ -38,7 +38,7 @@ export const mailQueueRoutes = [
     path: `${path}/pause`,
     summary: 'Pause email delivery.',
     description:
-      'Holds the queued email of a campaign or to a site or, with an empty body, all queued email of the project. Email that is already being delivered is not held.',
+      'Holds the queued email of one campaign or to one mail site. With an empty body, holds all queued email of the project. Email that is already being delivered is not held.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('paused', { details }),
     body: PauseTarget,
@@ -62,7 +62,7 @@ export const mailQueueRoutes = [
     method: 'POST',
     path: `${path}/retry`,
     summary: 'Retry queued email now.',
-    description: 'Applies to recipients that are waiting for their next attempt and meet all conditions.',
+    description: 'Applies to recipients that are waiting for their next attempt and meet all conditions in the request.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('retried', { details }),
     body: MailChoice,
@@ -74,7 +74,7 @@ export const mailQueueRoutes = [
     path: `${path}/cancel`,
     summary: 'Cancel queued email.',
     description:
-      'Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions are affected.',
+      'Applies to waiting recipients, including paused ones; email that is being delivered is not stopped. Their messages become `aborted`, with the reason `cancelled`. Only recipients that meet all conditions in the request are affected.',
     access: { secret: 'publisher' },
     audit: mailQueueAudit('cancelled', { details }),
     body: MailChoice,

@@ -9,7 +9,7 @@ const IdText = (description: string) => Type.String({ pattern: '^[0-9]{1,15}$', 
 export const MailQueueQuery = Exact({
   state: Type.Optional(
     OneOf(['waiting', 'delivered', 'failed', 'expired', 'cancelled'], {
-      description: 'Default: `waiting`, which includes email that is being delivered.',
+      description: 'Default: `waiting`, which includes paused email and email that is being delivered.',
     }),
   ),
   campaign_id: Type.Optional(IdText('The id of a campaign.')),
@@ -26,10 +26,10 @@ export const DeliveryAttempt = Exact({
     description: '`uncertain`: the host did not reply to the email, so it may have accepted it; the email is delivered again.',
   }),
   host: Type.Optional(Type.String({ description: 'The mail host.' })),
-  ip: Type.Optional(Type.String({ description: 'The address of the mail host.' })),
-  code: Type.Optional(Type.Integer({ description: 'The code of its reply.' })),
-  enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of its reply (RFC 3463).' })),
-  response: Type.Optional(Type.String({ description: 'Its reply.' })),
+  ip: Type.Optional(Type.String({ description: 'The IP address of the mail host.' })),
+  code: Type.Optional(Type.Integer({ description: 'The code of the host’s reply.' })),
+  enhanced_code: Type.Optional(Type.String({ description: 'The enhanced status code of the host’s reply (RFC 3463).' })),
+  response: Type.Optional(Type.String({ description: 'The text of the host’s reply.' })),
   tls: Type.Optional(Type.String({ description: 'How the connection was encrypted; absent if it was not.' })),
   detail: Type.Optional(Type.String({ description: 'The failure, if there was no reply.' })),
 })
@@ -37,7 +37,7 @@ export const DeliveryAttempt = Exact({
 /** A recipient in the mail queue. */
 export const QueuedRecipient = Exact(
   {
-    message_id: IdOf<MessageId>({ description: 'The message, or the email that was submitted over SMTP.' }),
+    message_id: IdOf<MessageId>({ description: 'The id of the message, or of the email that was submitted over SMTP.' }),
     campaign_id: Nullable(IdOf<CampaignId>()),
     source: OneOf(['message', 'submission', 'report'], {
       description: 'A Carillon message, an email that was submitted over SMTP, or a daily TLS report to the domain.',
@@ -45,7 +45,7 @@ export const QueuedRecipient = Exact(
     from: Type.String(),
     recipient: Type.String({ description: 'Empty if the user was erased.' }),
     domain: Type.String(),
-    site: Nullable(Type.String({ description: 'The group of mail hosts, once it is known.' })),
+    site: Nullable(Type.String({ description: 'The key of the mail site; null until it is known.' })),
     state: OneOf(['waiting', 'paused', 'delivering', 'delivered', 'failed', 'expired', 'cancelled'], {
       description: 'The result for the recipient. `expired`: the email’s lifetime ended.',
     }),

@@ -8,7 +8,11 @@ const CAPS_MAX = 20
 const WINDOW_HOURS_MAX = 24 * 90
 
 const TimeOfDay = (description: string) => Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description })
-const Channels = Type.Array(OneOf(CHANNELS), { minItems: 1, maxItems: CHANNELS.length, description: 'The channels that it applies to.' })
+const Channels = Type.Array(OneOf(CHANNELS), {
+  minItems: 1,
+  maxItems: CHANNELS.length,
+  description: 'The channels to which the cap or the quiet hours apply.',
+})
 
 export const Cap = Exact({
   channels: Channels,
@@ -27,7 +31,8 @@ export type QuietHours = Static<typeof QuietHours>
 const members = {
   caps: Type.Array(Cap, {
     maxItems: CAPS_MAX,
-    description: 'A message over a cap waits until it fits, or is skipped with `frequency_cap` if that would be after its deadline.',
+    description:
+      'A message that would exceed a cap waits until the cap allows it. It is skipped with `frequency_cap` if that would be after its deadline.',
   }),
   quiet_hours: Nullable(QuietHours),
 }

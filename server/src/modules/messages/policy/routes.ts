@@ -27,7 +27,7 @@ export const policyRoutes = [
     path,
     summary: 'Set frequency caps and quiet hours.',
     description:
-      'A message that is over a cap, or due in quiet hours, waits. If the wait would outlast its deadline, it is skipped at once: with `frequency_cap` for a cap, with `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.',
+      'A message that is over a cap, or due in quiet hours, waits. If the wait would outlast the message’s deadline, the message is skipped at once, with the reason `frequency_cap` for a cap or `deadline_passed` for quiet hours. Messages of transactional subscription types ignore both.',
     access: { secret: 'admin' },
     audit: policyAudit('updated'),
     body: SendingPolicy,

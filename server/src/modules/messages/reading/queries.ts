@@ -54,7 +54,7 @@ export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: Message
   })
 }
 
-/** A message; with a key, only if it was sent by that. */
+/** A message; with a key, only if this key sent it. */
 export const findMessage = (ctx: ProjectCtx, id: MessageId, sentBy: KeyId | null) =>
   ctx.db.first(
     MessageRow,

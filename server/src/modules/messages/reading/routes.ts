@@ -24,7 +24,7 @@ export const readingRoutes = (findSendingCampaigns: FindSendingCampaigns) => [
     method: 'GET',
     path: '/api/client/messages/{messageId}',
     summary: 'Read a message: its state, content and timeline.',
-    description: 'The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has none.',
+    description: 'The id is the `message_id` of webhook events and of other replies. A test send is not stored, so it has no id.',
     access: { secret: 'support', smtpproxy: true },
     params: { messageId: pathId<MessageId>() },
     reply: MessageWhole,

@@ -40,11 +40,11 @@ const columns = {
 
 const times = <T extends typeof Timestamp>(time: T) => ({
   created_at: time,
-  due_at: Type.Unsafe<Date>({ ...time, description: 'When it is sent, or tried again.' }),
-  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which it is skipped if it has not been sent.' })),
-  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was sent, skipped or failed.' })),
-  opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When it was first opened.' })),
-  clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in it was first clicked.' })),
+  due_at: Type.Unsafe<Date>({ ...time, description: 'When the message is due to be sent or tried again.' }),
+  expires_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'The time after which the message is skipped if it has not been sent.' })),
+  settled_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When the message was sent, skipped or failed.' })),
+  opened_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When the message was first opened.' })),
+  clicked_at: Nullable(Type.Unsafe<Date>({ ...time, description: 'When a link in the message was first clicked.' })),
 })
 
 /** A row of `messages`, for replies. */
@@ -84,7 +84,7 @@ export type Moment = Static<typeof Moment>
 
 const Delivery = Exact({
   recipient: Type.String({ description: 'Empty if the user was erased.' }),
-  site: Nullable(Type.String({ description: 'The group of mail hosts, once it is known.' })),
+  site: Nullable(Type.String({ description: 'The key of the mail site; null until it is known.' })),
   state: OneOf(['queued', 'claimed', 'delivered', 'failed', 'expired', 'cancelled'], {
     description: 'The state of the recipient. `claimed`: it is being delivered.',
   }),
@@ -104,11 +104,11 @@ export const MessageWhole = Exact(
     content: Type.Unsafe<Record<string, unknown> | null>({
       anyOf: [...MESSAGE_CONTENTS, { type: 'null' }],
       description:
-        'The rendered message; its members depend on the channel. For sandbox and inbox messages, it is what was stored. Any other message is rendered again with the user’s current data, without tracking. Null before an attempt, for a message that was never attempted, and once the user, the campaign or the template is deleted.',
+        'The rendered message; its members depend on the channel. Sandbox and inbox messages are returned as they were stored. Any other message is rendered again with the user’s current data, without tracking. Null until all attempts have ended, for a message that was never attempted, and once the user, the campaign or the template has been deleted.',
     }),
     timeline: Type.Array(Moment, {
       description:
-        'The states and events of the message, oldest first. Waits for a rate, for a winner and while a campaign is paused are not listed.',
+        'The states and events of the message, oldest first. Waits for a rate limit, for the winner of an A/B test or for a paused campaign are not listed.',
     }),
   },
   { title: 'MessageWhole' },

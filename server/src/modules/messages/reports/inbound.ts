@@ -6,7 +6,7 @@ import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import { receiveMailReport } from './mail-reports.ts'
 
 /**
- * Accepts reports, each after what follows from it is committed. Other email to these addresses is accepted and dropped: a bounce would reach the
+ * Accepts reports, each after its effects are committed. Other email to these addresses is accepted and dropped: a bounce would reach the
  * owner of a forged address.
  */
 export function inboundProtocol(ctx: Ctx, findSendingCampaigns: FindSendingCampaigns): SmtpProtocol<never> {

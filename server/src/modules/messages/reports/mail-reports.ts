@@ -37,7 +37,7 @@ export type ReportOutcome = 'applied' | 'unmatched' | 'auto-reply' | 'challenge'
 /** Reports are read for no project, because which one they concern is in them. */
 const NO_PROJECT = { projectId: 0 as ProjectId, caller: { kind: 'system' } }
 
-/** Reads a report and applies it. When this returns, what follows from it is committed. */
+/** Reads a report and applies it. When this returns, the effects are committed. */
 export async function receiveMailReport(
   ctx: Ctx,
   findSendingCampaigns: FindSendingCampaigns,

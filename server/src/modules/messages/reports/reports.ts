@@ -59,7 +59,10 @@ async function recordText(ctx: ProjectCtx, address: string, text: string): Promi
 /** No provider has this id. Messages are found by their own. */
 const NO_PROVIDER = 0 as ProviderId
 
-/** Applies complaints that were acted out, as if their provider had reported them. They suppress no address, so that there can be more. */
+/**
+ * Applies complaints that the sandbox acted out, as if a provider had reported them. They suppress no address, so that more messages can be
+ * sent to it.
+ */
 export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
   const at = ctx.clock.now()
   const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at, isActedOut: true }))

@@ -14,8 +14,8 @@ export const reserveIds = (ctx: InTx, count: number) =>
   ctx.db.many(IdRow, sql`select nextval(pg_get_serial_sequence('messages', 'id')) as id from generate_series(1, ${count})`)
 
 /**
- * Stores what was asked for, unless there is a message with the key. Returns the stored ones. A request with the same key at the same time
- * is waited for.
+ * Stores message requests, except those whose key is taken. Returns the ids of those that were stored. Waits for a concurrent request with
+ * the same key.
  */
 export const insertRequests = (ctx: InTx, asked: AskedMessage[]) =>
   ctx.db.many(
@@ -32,7 +32,7 @@ export const insertRequests = (ctx: InTx, asked: AskedMessage[]) =>
         returning message_id as id`,
   )
 
-/** Deletes what was asked for by requests that are refused. */
+/** Deletes stored message requests that are refused. */
 export const deleteRequests = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(sql`delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
 
@@ -50,7 +50,7 @@ export const findKeyed = (ctx: InTx, keys: string[]) =>
         join messages m on m.project_id = ${ctx.projectId} and m.id = r.message_id`,
   )
 
-/** Stores messages that requests ask for. `cause` is unique by the id: repetitions were found by their key. */
+/** Stores messages that requests ask for. `cause` is unique because it contains the id; repetitions were found by their key. */
 export const insertRequested = (ctx: InTx, messages: RequestedMessage[], priority: Priority = TRANSACTIONAL) =>
   ctx.db.run(
     sql`insert into messages (id, project_id, user_id, campaign_id, channel, cause, event, priority, state, reason, detail, due_at, expires_at,
@@ -96,7 +96,7 @@ const MessageRequestRow = Type.Object({
   content_id: Nullable(IdOf<number>()),
 })
 
-/** What the requests of these messages gave. */
+/** What the requests of these messages contained. */
 export const requestsOf = (ctx: ProjectCtx, ids: MessageId[]) => findRequests(ctx, ctx.projectId, ids)
 
 const findRequests = jointMany(
@@ -127,8 +127,8 @@ const findContentsById = jointMany(
 )
 
 /**
- * Deletes what requests gave for the messages of erased users, content that no other message has included. The sender of a message and its
- * key stay, so that a repetition sends nothing.
+ * Deletes what the requests of messages of erased users contained, and content that no other message has. The key of a request and who sent
+ * it are kept, so that a repetition sends nothing.
  */
 export const eraseRequests = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(

@@ -13,7 +13,7 @@ export const pathsWithoutValue = (data: Data, paths: readonly string[]): string[
     return keys === null || (valueAt(keys)(data) ?? null) === null
   })
 
-/** The data that may be stored, and the values of the paths apart from it. */
+/** Splits data into what may be stored and the values at these paths. */
 export function split(data: Data, paths: readonly string[]): { shown: Data; values: [path: string, value: unknown][] } {
   let shown = data
   const values: [string, unknown][] = []

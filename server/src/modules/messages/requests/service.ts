@@ -17,7 +17,7 @@ export type AskedOutcome =
   /** The key stands for a message that something else was asked for with. */
   | { is: 'different' }
 
-/** Stores what is asked for, unless the key stands for a message. In the order given. */
+/** Stores message requests, except those whose key is taken. Returns the outcomes in the order of the requests. */
 export async function askFor(ctx: InTx, asked: Omit<AskedMessage, 'id'>[]): Promise<AskedOutcome[]> {
   const ids = await queries.reserveIds(ctx, asked.length)
   const rows = asked.map((one, at): AskedMessage => ({ ...one, id: (ids[at] as { id: MessageId }).id }))
@@ -34,7 +34,7 @@ export async function askFor(ctx: InTx, asked: Omit<AskedMessage, 'id'>[]): Prom
   })
 }
 
-/** Takes back what was asked for by items that are refused. */
+/** Deletes the stored requests of items that are refused. */
 export const withdrawAsked = async (ctx: InTx, ids: MessageId[]): Promise<void> => {
   if (ids.length > 0) await queries.deleteRequests(ctx, ids)
 }
@@ -66,7 +66,7 @@ export function withSealed({ secrets }: Pick<ProjectCtx, 'secrets'>, event: Trig
   return { ...event, data: joined(event.data, JSON.parse(secrets.open(sealed, SEALED)) as [string, unknown][]) }
 }
 
-/** What the requests of messages gave, by message. */
+/** What the requests of messages contained, by message. */
 export async function loadRequests(
   ctx: ProjectCtx,
   messages: { id: MessageId; is_requested: boolean }[],

@@ -3,7 +3,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import { FinishedMessage } from './schema.ts'
 
-/** A message with what its request had. */
+/** A message, and whether its request had redacted values or files. */
 export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
   ctx.db.first(
     FinishedMessage,
@@ -14,7 +14,7 @@ export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
         where m.project_id = ${ctx.projectId} and m.id = ${id}`,
   )
 
-/** Stores for a message what the request of another one gave, without its key. */
+/** Copies the request of a message to another one, without its key, redacted values and files. */
 export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
   ctx.db.run(
     sql`insert into message_requests (project_id, message_id, fingerprint, sent_by, locale, content_id, headers, created_at)

@@ -25,9 +25,9 @@ export type FinishedMessage = Static<typeof FinishedMessage>
 export const ResentMessage = Exact(
   {
     id: IdOf<MessageId>({ description: 'The id of the new message.' }),
-    resent_from: IdOf<MessageId>({ description: 'The id of the message that it sends again.' }),
-    state: OneOf(['queued', 'skipped'], { description: '`skipped`: the user does not get it.' }),
-    reason: Nullable(Type.String({ description: 'Why it is skipped, as a stable code.' })),
+    resent_from: IdOf<MessageId>({ description: 'The id of the original message.' }),
+    state: OneOf(['queued', 'skipped'], { description: '`skipped`: the user does not get the message.' }),
+    reason: Nullable(Type.String({ description: 'Why the message is skipped, as a stable code.' })),
     detail: Nullable(Type.String({ description: 'More about the reason, such as the kind of a suppression.' })),
   },
   { title: 'ResentMessage' },

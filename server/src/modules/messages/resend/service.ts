@@ -13,7 +13,7 @@ import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
 import * as queries from './queries.ts'
 import type { FinishedMessage, ResentMessage } from './schema.ts'
 
-/** Sends a message again, as a new one that knows the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
+/** Sends a message again, as a new one that refers to the first (D-MSG-9). Throws 404, and 422 if nothing can be sent again. */
 export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<ResentMessage> {
   const found = await queries.findFinished(ctx, id)
   if (!found) throw await missingMessage(ctx, id)
@@ -47,9 +47,10 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
 /** The campaign of a message that may be sent again. */
 function checked(found: FinishedMessage, campaign: SendingCampaign | undefined): SendingCampaign {
   if (!ATTEMPTED_STATES.includes(found.state))
-    throw refusal(`The message is \`${found.state}\`. Only a message that was attempted and has ended can be sent again.`)
-  if (found.has_redacted) throw refusal('The redacted values of this message were deleted. Send it with a new request.')
-  if (found.has_files) throw refusal('The attachments of this message were deleted. Send it with a new request.')
+    throw refusal(`The message is \`${found.state}\`. Only a message that was attempted and is in a final state can be sent again.`)
+  if (found.has_redacted)
+    throw refusal('The redacted values of this message have been deleted. To send the message again, create a new request.')
+  if (found.has_files) throw refusal('The attachments of this message have been deleted. To send the message again, create a new request.')
   if (!campaign) throw refusal('The campaign of this message is archived.')
   if (!isSending({ ...campaign, is_paused: false }, true)) throw refusal(`The campaign of this message is \`${campaign.state}\`.`)
   return campaign

@@ -18,7 +18,7 @@ const NO_WAY_OUT: Finding = {
     'This email has no unsubscribe link. Most countries require one in marketing email. Add a link to `{{ unsubscribe_url }}` or `{{ preferences_url }}` to the template.',
 }
 
-/** The problems of a sandbox message and what its links are. Requests none of them. Throws 404, 422. */
+/** The problems of a sandbox message, and what each of its links is. No link is requested. Throws 404, 422. */
 export async function checkSandboxMessage(ctx: ProjectCtx, id: MessageId): Promise<SandboxMessageCheck> {
   const row = await findSandboxMessage(ctx, id)
   if (!row) throw missing('message')

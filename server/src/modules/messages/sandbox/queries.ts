@@ -37,7 +37,7 @@ export type SubmittedSandboxMessage = {
   source: Buffer
 }
 
-/** Stores an email that was submitted over SMTP. It is of no user and no campaign. */
+/** Stores an email that was submitted over SMTP. It belongs to no user and no campaign. */
 export const insertSubmittedSandboxMessage = (ctx: InTx, { id, recipient, summary, content, source }: SubmittedSandboxMessage) =>
   ctx.db.run(
     sql`insert into sandbox_messages (id, project_id, channel, recipient, summary, content, source, created_at)

@@ -40,7 +40,7 @@ export const sandboxRoutes = ({ taggedWith, release }: Verbs) => [
     method: 'GET',
     path: '/api/client/sandbox/messages/{messageId}/check',
     summary: 'Check a sandbox message for problems.',
-    description: 'Runs the template lints, and classifies each link. No link is requested.',
+    description: 'Runs the template lints, and classifies each link. The links are not opened.',
     access: { secret: 'support' },
     params: { messageId: pathId<MessageId>() },
     reply: SandboxMessageCheck,
@@ -51,7 +51,7 @@ export const sandboxRoutes = ({ taggedWith, release }: Verbs) => [
     path: '/api/client/sandbox/messages/{messageId}/release',
     summary: 'Send a sandbox email to a member of the team.',
     description:
-      'A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links belong to the user: opens, clicks and choices are recorded for that user.',
+      'A copy goes through the relay of this server, `SYSTEM_SMTP_URL`, to a member who has joined and has a role in the project. Its sender is `SYSTEM_MAIL_FROM`; subject, content and attachments are unchanged. Its links are those of the original recipient: opens, clicks and choices are recorded for that user.',
     access: { secret: 'editor' },
     audit: { none: 'the verb records it once the relay has answered' },
     bucket: 'egress',

@@ -18,7 +18,7 @@ export type LinkProblem = (typeof LINK_PROBLEMS)[number]
 /** A link as it stands in HTML. */
 export type WrittenLink = { url: string; text: string; line: number }
 
-/** The links of HTML in order, with the words to press. */
+/** The links of HTML in order, with their texts. */
 export function linksIn(html: string): WrittenLink[] {
   const masked = maskLiquid(html)
   const lineOf = lineCounter(html)

@@ -67,11 +67,14 @@ export const SandboxMessageWhole = Exact({
   ),
   view_url: Type.Optional(
     Type.String({
-      description: 'For an email to a user, the page that shows it in the browser, as of now. Opening the page is not counted.',
+      description:
+        'For an email to a user: the URL of a page that shows the email in the browser, rendered with current data. Opening the page is not counted.',
     }),
   ),
   preferences_url: Type.Optional(
-    Type.String({ description: 'For a message to a user, the preference page as the user would see it. The page saves nothing.' }),
+    Type.String({
+      description: 'For a message to a user: the URL of the preference page as the user would see it. The page saves nothing.',
+    }),
   ),
   source: Type.Optional(Type.String({ description: 'For an email, the source as an SMTP relay would have received it.' })),
   created_at: Timestamp,
@@ -79,7 +82,7 @@ export const SandboxMessageWhole = Exact({
 export type SandboxMessageWhole = Static<typeof SandboxMessageWhole>
 
 export const ReleaseInput = Exact({
-  to: Line(254, { minLength: 1, format: 'email', description: 'The address of a member of the team who has a role in the project.' }),
+  to: Line(254, { minLength: 1, format: 'email', description: 'The email address of a member who has a role in the project.' }),
 })
 export type ReleaseInput = Static<typeof ReleaseInput>
 
@@ -93,7 +96,7 @@ const SandboxLink = Exact({
   url: Type.String({ description: 'The URL as it is in the message.' }),
   target: Nullable(Type.String({ description: 'Where a tracked link leads.' })),
   text: Type.String({ description: 'The text of the link.' }),
-  line: Type.Integer({ minimum: 1, description: 'The line of the HTML.' }),
+  line: Type.Integer({ minimum: 1, description: 'The line in the HTML.' }),
   kind: OneOf(LINK_KINDS, {
     description:
       'What the link is. `tracked`, `unsubscribe`, `preferences` and `view` are links of this server; `app` has a scheme of its own, `anchor` is a place in the message, and `none` leads nowhere.',
@@ -101,7 +104,7 @@ const SandboxLink = Exact({
   problem: Nullable(
     OneOf(LINK_PROBLEMS, {
       description:
-        'Why the link, or the target of a tracked link, may not work for the recipient: `empty`, `relative` to a page that an email does not have, a `script`, wrong `syntax`, a host that is the `loopback` of the recipient’s own machine, or `insecure` without TLS.',
+        'Why the link, or the target of a tracked link, may not work for the recipient. `empty`: it has no URL. `relative`: it is a relative URL, which does not work in an email. `script`: it would run a script. `syntax`: the URL is malformed. `loopback`: the host is the recipient’s own machine. `insecure`: it does not use TLS.',
     }),
   ),
 })
@@ -109,7 +112,9 @@ const SandboxLink = Exact({
 /** What is wrong with a sandbox message, and its links. */
 export const SandboxMessageCheck = Exact({
   size_bytes: Nullable(Type.Integer({ description: 'The size of the HTML; null if the message has none.' })),
-  findings: Type.Array(Finding, { description: 'Problems, the most severe first. `param` is the member of the content.' }),
-  links: Type.Array(SandboxLink, { description: `The links of the HTML in order, ${SANDBOX_LINKS_MAX} at most.` }),
+  findings: Type.Array(Finding, {
+    description: 'Problems, the most severe first. `param` is the member of the content that has the problem.',
+  }),
+  links: Type.Array(SandboxLink, { description: `The links in the HTML, in order. At most ${SANDBOX_LINKS_MAX}.` }),
 })
 export type SandboxMessageCheck = Static<typeof SandboxMessageCheck>

@@ -82,7 +82,7 @@ export function createByteBudget(max: number): Pick<Attachments, 'holding'> {
   }
 }
 
-/** The files of the templates of a slice, without the templates that were changed since they were read. */
+/** The files of the templates of a slice. Templates that have changed since they were read are left out. */
 export async function attachmentsOfSlice(
   ctx: ProjectCtx,
   { ofTemplate }: Attachments,

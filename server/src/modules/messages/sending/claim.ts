@@ -46,7 +46,7 @@ function count(inFlight: Claiming['inFlight'], name: string, batches: number, me
 
 /**
  * Claims messages of the queues that have room for a batch, as far as there is room. Notes which of the others have to be looked at again.
- * `nextAt` is when there is next something to do, if that was found out.
+ * `nextAt` is when there is something to do next, if that is known.
  */
 export async function claimNext(ctx: Ctx, sender: Claiming): Promise<{ batches: Batch[]; nextAt?: Date | null }> {
   const { priority, inFlight, waiting } = sender

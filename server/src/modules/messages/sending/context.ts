@@ -25,7 +25,7 @@ export type SendContexts = {
   requestOf(message: ClaimedMessage): MessageRequest | undefined
 }
 
-/** What is read of messages first. It depends on no setting of their project. */
+/** Reads the data that messages need first. It depends on no setting of their project. */
 export function readAbout(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, messages: ClaimedMessage[]) {
   const campaignIds = [...new Set(messages.map(({ campaign_id }) => campaign_id))]
   const userIds = messages.map(({ user_id }) => user_id)
@@ -40,8 +40,8 @@ export function readAbout(ctx: ProjectCtx, findSendingCampaigns: FindSendingCamp
 export type About = Awaited<ReturnType<typeof readAbout>>
 
 /**
- * Reads the send contexts of messages of one project and channel. What does not depend on each other is read at the same time: a message
- * waits for three round trips instead of nine.
+ * Reads the send contexts of messages of one project and channel. Independent data is read at the same time, so that a message waits for
+ * three round trips instead of nine.
  */
 export async function loadSendContexts(ctx: ProjectCtx, about: About, messages: ClaimedMessage[]): Promise<SendContexts> {
   const channel = messages[0]?.channel as Channel

@@ -25,7 +25,7 @@ export type RenderedMessage = Done & { mail?: ComposedMail; bytes: number; packe
 /** Shorter texts are copied. */
 const PACKED_FROM = 1000
 
-/** Packs a message, in the thread. */
+/** Packs a message, in a worker thread. */
 export function packMessage(
   tools: TaskTools,
   { rendered, headers }: Done,
@@ -61,7 +61,7 @@ function composedMail(
   return { ...mail, content: pack(text), ...(bodyHash && { bodyHash }) }
 }
 
-/** Unpacks a message. Its texts are read when they are asked for. */
+/** Unpacks a message. Its texts are read when they are first used. */
 export function unpackMessage({ rendered, headers, texts, mail }: PackedMessage, packed: PackedBytes | undefined): RenderedMessage {
   let bytes = 0
   for (const value of Object.values(rendered.content)) if (typeof value === 'string') bytes += value.length

@@ -53,7 +53,7 @@ const wrapsLinks = (project: SendingProject, channel: Channel): boolean => {
   return links !== null && project[links.wrappedBy]
 }
 
-/** Prepares a template for a test send, whose links are wrapped and not saved. */
+/** Prepares a template for a test send. Its links are wrapped, but not saved. */
 export const prepareTest = async (
   ctx: ProjectCtx,
   project: SendingProject,

@@ -9,8 +9,8 @@ import { DAY_MS } from '../../../lib/times.ts'
 import { ATTEMPTED_STATES, ClaimedMessage, type MessageResult, type Priority } from '../schema.ts'
 
 /**
- * That messages `m` are those of locked rows, which are read where they lie: with a join, PostgreSQL may choose any index of the project, and so it
- * may if the project is compared as it is. A row that changed after the statement began is left out.
+ * A condition that messages `m` are among locked rows. They are found by their physical location, because with a join, or with a plain
+ * comparison of the project, PostgreSQL may choose any index of the project. A row that changed after the statement began is left out.
  */
 export const among = (rows: Sql) => sql`m.ctid = any(array(select tid from ${rows}))`
 
@@ -163,7 +163,7 @@ const SavedResult = Type.Object({
 type Results = { messages: MessageResult[]; sendAttemptId: number | null }
 
 /**
- * Saves results of messages that this sender still has a claim on, and returns these with their present users. The event of a message that
+ * Saves results of messages that this sender still has a claim on, and returns these with their current users. The event of a message that
  * was attempted is kept, because reading the message later renders it again.
  */
 export const saveResults = (ctx: InTx, results: Results) => saveAllResults(ctx, ctx.projectId, results)

@@ -5,7 +5,7 @@ import type { QueuedMail } from '../../channels/index.ts'
 import { expiresAt, type NewMail, type StoredContent } from '../../mta/index.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
 
-/** It is given up when its lifetime has passed, or the deadline of the message. */
+/** The email of a message. It is given up when its lifetime or the deadline of the message has passed. */
 export function mailOf(
   message: ClaimedMessage,
   priority: Priority,

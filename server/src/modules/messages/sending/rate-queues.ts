@@ -37,7 +37,9 @@ const MARGIN_FACTOR = 2
 export const latestOf = (at: Date, now: Date): Date =>
   new Date(now.getTime() + MARGIN_FACTOR * Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS)
 
-/** Opens the rate queues of messages that were refused, and puts everything else there that their campaigns have due. */
+/**
+ * Opens the rate queues of messages that were refused, and defers all other due messages of their campaigns, so that they wait there too.
+ */
 export async function openQueues(
   ctx: ProjectCtx,
   priority: Priority,
@@ -82,7 +84,10 @@ export async function claimRateQueues(
   return shares.map(({ limit, ...queue }) => ({ queue, limit, messages: byQueue.get(`${queue.project_id}:${queue.campaign_id}`) ?? [] }))
 }
 
-/** After the messages of a batch are sent: says when the queue is next, or closes it. */
+/**
+ * Call it after the messages of a batch have been sent. Sets when the rate queue is due next, or closes the queue if it has no more
+ * messages.
+ */
 export async function finishRateBatch(
   ctx: Ctx,
   { priority, findSendingCampaigns }: RateSender,

@@ -35,7 +35,7 @@ export const openRateQueues = (ctx: ProjectCtx, priority: Priority, queues: { ca
 /** Where in time a slice of messages is put: as many as the rate allows in each of its intervals, not before `from`. */
 type Schedule = { from: Date; rate: SharedRate; limit: number }
 
-/** Puts the next slice of a campaign’s due messages behind those of it that wait for its rate. Returns how many. */
+/** Defers the next slice of a campaign’s due messages, behind its messages that already wait for the rate. Returns how many. */
 export const deferDue = (
   ctx: ProjectCtx,
   priority: Priority,
@@ -124,14 +124,17 @@ export const claimRateLimited = async (
     ),
   )
 
-/** Says when to look at a rate queue again. */
+/** Sets when a rate queue is due next. */
 export const delayRateQueue = (ctx: Ctx, priority: Priority, { project_id, campaign_id }: RateQueue, at: Date) =>
   ctx.db.run(
     sql`update rate_queues set next_at = ${at}
         where project_id = ${project_id} and campaign_id = ${campaign_id} and priority = ${priority}`,
   )
 
-/** Closes a rate queue without messages. Returns how many were closed. Those that are deferred at this moment are sent when they are due. */
+/**
+ * Closes a rate queue without messages. Returns how many were closed. Messages that are being deferred at this moment are sent when they
+ * are due.
+ */
 export const closeRateQueue = (ctx: Ctx, priority: Priority, { project_id, campaign_id }: RateQueue): Promise<number> =>
   ctx.db.run(
     sql`delete from rate_queues

@@ -46,7 +46,10 @@ export async function applyRates<T>(ctx: ProjectCtx, items: readonly T[], rateOf
 /** So much later than its start an attempt may count at most, as a part of the interval: a slow provider must not halve the rate. */
 const LATE_MAX = 1 / 4
 
-/** Messages were sent some time after the rates granted them. They count from then on, so that the recipient sees the rate too. */
+/**
+ * Counts messages against their rates from the time at which they were sent, which is later than when the rates granted them, so that
+ * recipients see the rate too.
+ */
 export async function countAsSent<T>(
   ctx: ProjectCtx,
   sent: readonly T[],

@@ -73,7 +73,8 @@ const viewOf = jointViews()
 const [resultsViewOf, manyResultsViewOf] = [jointViews(1), jointViews(1)]
 
 /**
- * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight. The job runs again when one of them is finished that has more messages.
+ * Claims one batch of due messages, with an equal share for each queue, and begins to send them. A queue has at most two batches in flight.
+ * When a batch is finished and its queue has more messages, the job runs again.
  */
 export async function sendDueMessages(ctx: Ctx, sender: Sender): Promise<Started> {
   const claimedAt = ctx.clock.now()
@@ -258,10 +259,7 @@ async function traceAttempts(ctx: ProjectCtx, tracing: Tracing, sent: Attempted[
   }
 }
 
-/**
- * Saves the results of a slice. Its send attempt record is deleted only if they are saved together: a message whose result cannot be saved
- * must not be sent again.
- */
+/** Saves the results of a slice. Deletes its send attempt record only if all are saved, because others must not be sent again. */
 async function record(ctx: ProjectCtx, results: Attempted[], sendAttemptId: number | null, stop: AbortSignal | undefined): Promise<void> {
   const save = (some: Attempted[]) => recordResults(ctx, some, some.length === results.length ? sendAttemptId : null)
   const [unsaved] = await saveTogether(ctx, results, save, stop)

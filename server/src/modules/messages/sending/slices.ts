@@ -35,7 +35,7 @@ export function createSliceSizes(): SliceSizes {
 
 const SHRINK = 0.9
 
-/** Cuts slices off `items` as they are asked for, so that each knows what the ones before took. */
+/** Cuts `items` into slices, one at a time, so that the length of each slice depends on the memory that earlier messages took. */
 export function* slicesOf<T>(items: readonly T[], sizes: SliceSizes, templateOf: (item: T) => number): Generator<T[], void> {
   for (let from = 0; from < items.length; ) {
     const length = sizes.lengthOf(items.slice(from, from + SLICE_MESSAGES).map(templateOf))

@@ -50,7 +50,7 @@ export function fromAddress(head: Head): string | null {
 /** Recipients that are hidden, and what only the last server may add. */
 const REMOVED: readonly string[] = ['bcc', 'resent-bcc', 'return-path']
 
-/** The email without the headers that must not be seen and a failed ARC chain, and with those that it needs and lacks. */
+/** The email without `Bcc`, `Resent-Bcc`, `Return-Path` and a failed ARC chain. `Message-ID` and `Date` are added if they are missing. */
 export function preparedMail(head: Head, added: { messageId: string; date: Date }): Buffer {
   const has = (name: string) => head.headers.some((header) => header.name === name)
   const lines = [

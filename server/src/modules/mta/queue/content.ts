@@ -38,6 +38,6 @@ export async function deflateContent(...pieces: Buffer[]): Promise<StoredContent
 /** More than is needed, so that all of it comes in one piece. */
 const PIECE_MARGIN_BYTES = 64
 
-/** Inflates what has this size. */
+/** Inflates stored content. `size` is the size of the result. */
 export const inflateContent = async (stored: Buffer, size: number): Promise<Buffer> =>
   size <= AT_ONCE_BYTES_MAX ? inflateSync(stored, { chunkSize: size + PIECE_MARGIN_BYTES }) : inflated(stored)

@@ -50,7 +50,7 @@ export const makeDue = (ctx: InTx, filter: MailFilter, limit: number) =>
         update mail_recipients r set due_at = ${ctx.clock.now()} from waiting where ${withKeysOf(ctx, sql`waiting`)}`,
   )
 
-/** Returns held recipients to the queue. Another pause holds them again. */
+/** Returns held recipients to the queue. If another pause applies, they are held again. */
 export const releaseHeld = (ctx: InTx, filter: MailFilter) =>
   ctx.db.run(sql`update mail_recipients set is_held = false, due_at = ${ctx.clock.now()} where ${isAmong(ctx, filter)} and is_held`)
 
@@ -63,7 +63,7 @@ export const insertPause = (ctx: InTx, { scope, value }: Pause) =>
 export const deletePause = (ctx: InTx, { scope, value }: Pause) =>
   ctx.db.run(sql`delete from mail_pauses where project_id = ${ctx.projectId} and scope = ${scope} and value = ${value}`)
 
-/** Removes what is personal from the emails of these messages, and takes those out of the queue that wait. */
+/** Removes personal data from the emails of these messages, and cancels those that are waiting. */
 export const eraseMail = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(
     sql`with erased as (

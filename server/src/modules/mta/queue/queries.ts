@@ -7,7 +7,10 @@ import { Flag, IdOf, Instant, Nullable } from '../../../lib/shapes.ts'
 import type { MailPriority } from '../shaping/retries.ts'
 import { ClaimedRecipient, MailRow, type NewMail, type RecipientResult } from './schema.ts'
 
-/** As arrays rather than JSON: contents are large. An email that was cancelled may be sent again. */
+/**
+ * Inserts emails. They are passed as arrays rather than JSON, because contents are large. A completed email with the same id is replaced:
+ * one that was cancelled may be sent again.
+ */
 export const insertMails = (ctx: InTx, mails: NewMail[]) =>
   ctx.db.run(
     sql`insert into mail_messages as m (project_id, id, source, priority, campaign_id, journey_id, key_id, mail_from, return_domain, rfc_message_id,
@@ -78,7 +81,7 @@ const waitingProjects = (priority: MailPriority) =>
 
 const WaitingProject = Type.Object({ project_id: IdOf<ProjectId>(), due_at: Instant })
 
-/** The projects with email that waits, and when their next one is due; the first one first. */
+/** The projects with email that waits, and when their next one is due, the earliest first. */
 export const projectsWithMail = (ctx: Ctx, priority: MailPriority, limit: number) =>
   ctx.db.many(
     WaitingProject,
@@ -148,7 +151,10 @@ const held = (ctx: Pick<ProjectCtx, 'projectId'>, rows: readonly Pick<ClaimedRec
         where r.state = 'claimed' and r.lease_token = h.token
       )`
 
-/** Rows `r` of a project with keys in a table that was locked. The emails are named once more so that the index is used. */
+/**
+ * A condition that rows `r` of a project have their keys in a table of locked rows. The ids of the emails are compared a second time, so
+ * that the index is used.
+ */
 export const withKeysOf = (ctx: Pick<ProjectCtx, 'projectId'>, rows: Sql) =>
   sql`r.project_id = ${ctx.projectId} and r.mail_id = any(array(select mail_id from ${rows}))
       and r.mail_id = ${rows}.mail_id and r.no = ${rows}.no`
@@ -162,7 +168,7 @@ export const renewMailLeases = (ctx: ProjectCtx, rows: readonly ClaimedRecipient
         returning r.mail_id, r.no`,
   )
 
-/** Queues recipients again whose process died. They may have got the email: it is delivered at least once. */
+/** Returns recipients whose process died to the queue. They may have got the email already: it is delivered at least once. */
 export const releaseMailLeases = (ctx: Ctx, limit: number) =>
   ctx.db.run(
     sql`with ended as materialized (
@@ -206,7 +212,9 @@ const mailColumns = sql`id, source, priority, campaign_id, journey_id, mail_from
 export const findMails = (ctx: ProjectCtx, ids: MessageId[]) =>
   ctx.db.many(MailRow, sql`select ${mailColumns} from mail_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
-/** Locks emails until the end of the transaction, so that only one of several that finish recipients completes each. */
+/**
+ * Locks emails until the end of the transaction, so that of several transactions that finish recipients of an email, only one completes it.
+ */
 export const lockMails = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.many(
     MailRow,
@@ -254,7 +262,10 @@ export const saveMailResults = (ctx: InTx, results: RecipientResult[]) =>
 const Completed = Type.Object({ id: IdOf<MessageId>(), delivered: Type.Integer(), failed: Type.Integer() })
 export type CompletedMail = Static<typeof Completed>
 
-/** Completes those of locked emails that have no pending recipient, and deletes their contents. Returns them with their numbers. */
+/**
+ * Completes those of locked emails that have no pending recipient, and deletes their contents. Returns the completed emails, with the
+ * numbers of delivered and failed recipients.
+ */
 export const completeMails = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.many(
     Completed,

@@ -97,7 +97,7 @@ export const untriedBulk = (ctx: ProjectCtx | InTx, limit: number) =>
               limit ${limit}) u`,
   )
 
-/** How many recipients wait, over all projects, and since when the longest. */
+/** The number of recipients that are due, over all projects, and when the longest waiting one was due. */
 export const mailDepth = (ctx: Ctx) =>
   ctx.db.first(
     Type.Object({ waiting: Type.Integer(), oldest: Nullable(Instant) }),

@@ -13,7 +13,7 @@ export const nextMails = (ctx: InTx, after: number, limit: number) =>
     sql`select id, created_at, completed_at from mail_messages where project_id = ${ctx.projectId} and id > ${after} order by id limit ${limit}`,
   )
 
-/** Deletes emails that wait for nothing, with the attempts of their recipients. */
+/** Deletes those of these emails that are completed, with their recipients and attempts. */
 export const deleteMail = (ctx: InTx, ids: number[]) =>
   ctx.db.run(
     sql`with gone as (

@@ -21,7 +21,7 @@ export const submittedTo = (ctx: InTx, addresses: string[]) =>
         where r.project_id = ${ctx.projectId} and ${isSubmittedTo(addresses)} and m.source = 'submission'`,
   )
 
-/** Removes these recipients from emails, and takes those out of the queue that wait. */
+/** Removes the recipients with these addresses from emails, and cancels delivery to those who are waiting. */
 export const eraseRecipients = (ctx: InTx, ids: MessageId[], addresses: string[]) =>
   ctx.db.run(
     sql`update mail_recipients r

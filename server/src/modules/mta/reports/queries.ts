@@ -18,7 +18,10 @@ const ReportedRecipient = Type.Object({
 })
 export type ReportedRecipient = Static<typeof ReportedRecipient>
 
-/** The recipients that a return path may be of, locked: those of an email at one domain got it in one transaction, with one return path. */
+/**
+ * Locks and returns the recipients that a return path may stand for: recipients of an email at one domain got it in one transaction, with
+ * one return path.
+ */
 export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: ReturnPath) =>
   ctx.db.many(
     ReportedRecipient,
@@ -31,7 +34,7 @@ export const lockReportedRecipients = (ctx: InTx, { mail_id, recipient_no }: Ret
         for update of r`,
   )
 
-/** Records that an email bounced that was delivered. Returns whether it was. */
+/** Records that a delivered email bounced. Returns whether it had been delivered. */
 export const saveBounce = async (ctx: InTx, { mail_id }: ReturnPath, no: number, bounce: PastAttempt): Promise<boolean> =>
   (await ctx.db.run(
     sql`update mail_recipients

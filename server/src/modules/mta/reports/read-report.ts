@@ -9,7 +9,7 @@ const NESTING_MAX = 10
 const HEADERS_BYTES_MAX = 65_536
 const PART_BYTES_MAX = 100_000
 
-/** Reads a report. Anything else is `other`, however it is broken. */
+/** Reads a report. Anything else is `other`, even if it is malformed. */
 export async function readReport(content: Uint8Array): Promise<MailReport> {
   let mail: Email
   try {

@@ -22,8 +22,9 @@ export type ClassifyOptions = {
 }
 
 /**
- * Classifies a reply, or the text of a bounce. A text that names a blocklist or our own address is about the sender, whatever its code:
- * the recipient may be valid. Otherwise the enhanced code decides, then phrases, then the vaguer codes.
+ * Classifies a reply, or the text of a bounce. Enhanced codes about policies decide first, then phrases about greylisting, rates and the
+ * sender, such as the name of a blocklist. Then come clear enhanced codes, other phrases and vaguer codes. A text that names our own
+ * address is about the sender, unless a clear code decides or a phrase says that the recipient is invalid.
  */
 export function classify(said: ClassifiedReply | string, options: ClassifyOptions = {}): Classification {
   const response = (typeof said === 'string' ? said : said.response).slice(0, TEXT_MAX)

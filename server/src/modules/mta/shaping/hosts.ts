@@ -13,7 +13,7 @@ const HOSTS_MAX = 50
 
 export type HostEvent = 'connected' | 'failed'
 
-/** The hosts after something was learned of one. The oldest are dropped if there are many. */
+/** The hosts after something was learned about one. The oldest are dropped if there are many. */
 export function hostsAfter(hosts: Hosts, host: string, event: HostEvent, nowMs: number): Hosts {
   if (event === 'connected' && !hosts[host]) return hosts
   const { [host]: before, ...others } = hosts

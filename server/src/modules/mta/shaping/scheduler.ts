@@ -109,7 +109,7 @@ function dropUnused(known: Map<string, Known>, nowMs: number): void {
     if (inFlight === 0 && state.until < nowMs && usedAt < nowMs - UNUSED_MS) known.delete(key)
 }
 
-/** What the failure of an attempt says of its site, if it says anything. */
+/** What the failure of an attempt says about its site, if anything. */
 export function siteEventOf(
   failure: { reply?: { code: number; response: string } | undefined; reason: string },
   { label }: Classification,

@@ -65,7 +65,7 @@ export function siteAt(state: SiteState, nowMs: number): SiteState {
   return state
 }
 
-/** The state after something was learned of the site. `limits` are those of the site. */
+/** The state after something was learned about the site. `limits` are those of the site. */
 export function siteAfter(before: SiteState, siteKey: string, event: SiteEvent, limits: SiteLimits, nowMs: number): SiteState {
   const state = siteAt(before, nowMs)
   switch (event.is) {
@@ -121,7 +121,7 @@ function afterFailure(state: SiteState, nowMs: number): SiteState {
 
 const halved = (state: SiteState): SiteState => ({ ...state, connections: Math.max(1, Math.floor(state.connections / 2)), successes: 0 })
 
-/** The limits of a site in its state. `siteAt` comes first. */
+/** The limits of a site in its current state. Call `siteAt` first. */
 export function limitsNow(state: SiteState, limits: SiteLimits): SiteLimits {
   if (state.is === 'probing') return narrowed(limits, { connections: 1 })
   return narrowed(limits, { connections: state.connections, ...(state.is === 'slowed' && lower(state)) })

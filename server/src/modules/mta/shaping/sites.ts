@@ -54,5 +54,5 @@ export function limitsOf(siteKey: string, overrides: LimitOverrides = {}): SiteL
   return { ...usual, ...overrides[siteKey] }
 }
 
-/** Whether the provider of a site takes no email without TLS. */
+/** Whether the provider of a site accepts email only over TLS. */
 export const requiresTls = (siteKey: string): boolean => PROVIDERS.some(({ key, isTlsRequired }) => key === siteKey && isTlsRequired)

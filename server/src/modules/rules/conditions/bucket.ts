@@ -14,7 +14,7 @@ const bucketOf = (seed: string, id: number) => createHash('md5').update(`${seed}
 /** Users are divided into a hundred equal buckets, which depend on the seed and never change. */
 export const bucket = condition<BucketCondition>({
   label: 'Random bucket',
-  description: 'A random sample of users. Each user has a number from 0 to 99 for each seed, evenly distributed and always the same.',
+  description: 'A random sample of users. For each seed, every user has a fixed number from 0 to 99. The numbers are evenly distributed.',
   shape: Comparing(
     {
       bucket: Type.String({

@@ -39,7 +39,7 @@ export const EventTestShape = Comparing(
 export const event = condition<EventCondition>({
   label: 'Event',
   description:
-    'Users by how often an event occurred, or by when it first or last occurred. A condition has at most one of ' +
+    'Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of ' +
     `${[...COUNTS, ...EDGES].map((name) => `\`${name}\``).join(', ')}; without any of them, it matches users with at least one event.`,
   shape: Exact({
     event: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event.' }),
@@ -56,7 +56,7 @@ export const event = condition<EventCondition>({
         maxItems: TESTS_MAX,
         description:
           'Tests of the event’s data. All of them must pass. Dates can be compared only with `before` and `after`. ' +
-          `For ${MEMBERSHIP_EVENTS.map((name) => `\`${name}\``).join(' and ')}, one of them must name the list: \`data.list_id\` with \`is\`.`,
+          `For ${MEMBERSHIP_EVENTS.map((name) => `\`${name}\``).join(' and ')}, one of the tests must name the list: \`data.list_id\` with \`is\`.`,
       }),
     ),
   }),

@@ -40,13 +40,13 @@ function beginnings({ is, step, within }: JourneyCondition, facts: JourneyFacts 
 export const journey = condition<JourneyCondition>({
   label: 'Journey',
   description:
-    'Users who are inside a journey, who never entered it, whose last entrance completed or exited, or who were held out of it. ' +
-    '`step` restricts `inside` to a step. `within` counts from the entry, from the arrival at the `step`, from the end of the last entrance, or from when the user was held out; `never_entered` with it matches users who did not enter in that time.',
+    'Users who are inside a journey, who never entered it, who completed it or exited from it, or who were held out of it. ' +
+    '`step` restricts `inside` to a step. With `within`, users match if, within that period, they entered or, with `step`, reached the step (`inside`), their last entrance ended this way (`completed`, `exited`), or they were held out (`held_out`). With `never_entered`, users match if they did not enter within that period.',
   shape: Exact({
     journey: IdOf<JourneyId>({ description: 'The id of the journey.' }),
-    is: OneOf(JOURNEY_STATES, { description: 'Where the user is.' }),
-    step: Type.Optional(Line(64, { description: 'The key of a step, with `inside` only.' })),
-    within: Type.Optional(duration('Counts only entrances, arrivals and exits in this period up to now.')),
+    is: OneOf(JOURNEY_STATES, { description: 'Where the user is in the journey.' }),
+    step: Type.Optional(Line(64, { description: 'The key of a step. Allowed only with `inside`.' })),
+    within: Type.Optional(duration('Restricts the condition to what happened in this period up to now.')),
   }),
   example: { journey: 5, is: 'completed', within: '30d' },
   faults: ({ is, step, within }) => {

@@ -94,7 +94,10 @@ const COMPARED: readonly [Comparing, ...Comparing[]] = [
   [undefined, 50, 'not a number'],
 ]
 
-/** Declares a comparison with one number. It holds for values that are `holdsFor`, which fills its truth table. */
+/**
+ * Declares a comparison with one number. `holdsFor` lists how a value may compare with the number for the operator to hold; the examples
+ * follow from it.
+ */
 export const comparison = ({
   label,
   holdsFor,
@@ -170,7 +173,7 @@ export const quoted = (value: Scalar): string => (typeof value === 'string' ? `â
 export const numeric = (value: number): Sql => sql`${String(value)}::numeric`
 
 /**
- * Whether a value is a string for which `holds` says so of its text. PostgreSQL compares texts in half of the time that it takes for a `jsonb`, so the
+ * Whether a value is a string whose text passes `holds`. PostgreSQL compares texts in half of the time that it takes for a `jsonb`, so the
  * kind of the value is looked at only after that.
  */
 export const isString = (value: Sql, text: Sql | undefined, holds: (text: Sql) => Sql): Sql =>

@@ -22,7 +22,7 @@ export function insideSql({ after, upTo }: Span, at: Sql, now: Date): Sql {
   return sql`${at} <@ tstzrange(${date(after)}, ${date(upTo)}, '(]')`
 }
 
-/** An instant as a parameter. Beyond the years of dates it is infinite, which compares with dates in the same way. */
+/** An instant as a parameter. Outside the years that dates can have, it is infinite, which compares with dates in the same way. */
 export function instantParam(ms: number): Sql {
   if (ms < FIRST_DATE_MS) return sql`'-infinity'::timestamptz`
   return ms > LAST_DATE_MS ? sql`'infinity'::timestamptz` : sql`${new Date(ms).toISOString()}::timestamptz`

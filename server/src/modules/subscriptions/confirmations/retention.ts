@@ -21,6 +21,6 @@ export const confirmationStore: Store = store({
   },
 })
 
-/** Whether a request that is not there can have been deleted by its age. */
+/** Whether a confirmation request that does not exist may have been deleted because of its age. */
 export const isOfDeletedTime = async (ctx: ProjectCtx, id: number): Promise<boolean> =>
   id <= ((await removedFrom(ctx, CONFIRMATIONS))?.to ?? 0)

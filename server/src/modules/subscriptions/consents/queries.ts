@@ -59,7 +59,10 @@ export const insertSubscribed = (ctx: InTx, userIds: UserId[], subscriptionIds: 
 /** A channel that messages can reach a user on again. */
 type LiftedChannel = { user_id: UserId; channel: Channel }
 
-/** Adds an entry for each subscription type of these channels, with the state that the user has, for users whose erased address was lifted. */
+/**
+ * Adds an entry for each subscription type of these channels, with the state that the user has, for users whose addresses are no longer
+ * suppressed as `erased`.
+ */
 export const insertSignUps = (ctx: InTx, lifted: LiftedChannel[]) =>
   ctx.db.run(
     sql`insert into consent_entries (id, project_id, user_id, subscription_id, state, previous_state, source, proof, at)
@@ -76,7 +79,7 @@ export type Imported = { user_id: UserId; subscription_id: SubscriptionId; at: D
 
 const ImportedRow = Type.Object({ user_id: IdOf<UserId>(), subscription_id: IdOf<SubscriptionId>() })
 
-/** Deletes states that an import stored and nothing changed since, and the requests to confirm them. Returns them. */
+/** Deletes states that an import stored and that have not changed since, and the requests to confirm them. Returns them. */
 export const deleteImported = (ctx: InTx, imported: Imported[]) =>
   ctx.db.many(
     ImportedRow,

@@ -38,7 +38,7 @@ const SameAddress = Type.Optional(
   Type.Integer({ description: 'The id of the user who got the message. Present in the entries of other users with the same address.' }),
 )
 const Everything = Type.Optional(Type.Boolean({ description: 'Whether the user unsubscribed from everything.' }))
-const MessageId = Type.Integer({ description: 'The id of the message that was answered.' })
+const MessageId = Type.Integer({ description: 'The id of the message that the user reacted to.' })
 const KeyIdOf = Type.Integer({ description: 'The id of the API key.' })
 const RequestId = Type.String({ description: 'The id of the request.' })
 
@@ -54,7 +54,7 @@ const PROOFS = [
     },
     { description: 'An import.' },
   ),
-  Exact({ undone: Type.Literal(true, { description: 'Always true.' }) }, { description: 'The undoing of an import.' }),
+  Exact({ undone: Type.Literal(true, { description: 'Always true.' }) }, { description: 'An import that was undone.' }),
   Exact(
     {
       ip: Type.String({ description: 'The IP address of the request.' }),
@@ -64,11 +64,11 @@ const PROOFS = [
       same_address_as: SameAddress,
       everything: Everything,
     },
-    { description: 'A hosted page, or one click in a mail program.' },
+    { description: 'A hosted page, or the one-click unsubscribe of a mail program.' },
   ),
   Exact({ message_id: MessageId, same_address_as: SameAddress }, { description: 'A report of a provider about a message.' }),
   Exact(
-    { keyword: Type.String({ description: 'The word of the text message.' }), everything: Everything, same_address_as: SameAddress },
+    { keyword: Type.String({ description: 'The keyword in the text message.' }), everything: Everything, same_address_as: SameAddress },
     { description: 'A text message such as STOP.' },
   ),
   Exact(
@@ -79,7 +79,7 @@ const PROOFS = [
     { description: 'A step of a journey.' },
   ),
   Exact(
-    { merged_user_ids: Type.Array(Type.Integer(), { description: 'The ids of the users that were merged.' }) },
+    { merged_user_ids: Type.Array(Type.Integer(), { description: 'The ids of the users who were merged.' }) },
     { description: 'A merge of users.' },
   ),
   Exact(

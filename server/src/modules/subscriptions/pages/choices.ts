@@ -14,7 +14,10 @@ export const isChoice = ({ is_public, is_transactional }: Pick<TypeWithState, 'i
 /** The addresses and devices of a user. */
 type Reach = { email: string | null; phone: string | null; has_push_device: boolean }
 
-/** Whether a user gets messages of the channel: over an address or a device that they have, or in the app. Webhooks go to other systems (D-SUB-2). */
+/**
+ * Whether a user can get messages of the channel: at an address or on a device that they have, or in the app. Webhooks go to other systems
+ * (D-SUB-2).
+ */
 export function canReceive(channel: Channel, user: Reach): boolean {
   if (hasAddresses(channel)) return addressOf(channel, user) !== null
   const { recipient } = channels[channel]

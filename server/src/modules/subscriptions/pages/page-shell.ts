@@ -25,7 +25,7 @@ export type Owner = { name: string; locale: string; theme: PageTheme }
 export const shellOf = (call: PublicRequest, owner: Owner | null, userLocale: string | null): PageShell =>
   shellIn([userLocale, owner?.locale, ...acceptedLocales(call.headers['accept-language'])], owner)
 
-/** Creates the shell in the language of the first of these locales that there is. */
+/** Creates the shell in the language of the first of these locales whose language is available. */
 export function shellIn(locales: (string | null | undefined)[], owner: Owner | null): PageShell {
   const language = languageFor(locales, languages)
   const theme = owner?.theme ?? PLAIN

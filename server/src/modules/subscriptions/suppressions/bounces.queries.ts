@@ -15,7 +15,7 @@ export const insertBounces = (ctx: InTx, bounces: readonly CountedBounce[]) =>
         from unnest(${bounces.map(({ address_hash }) => address_hash)}::text[], ${bounces.map(({ label }) => label)}::text[]) as b`,
   )
 
-/** How often each of these addresses bounced so, in order. */
+/** How often each of these addresses bounced with this label since then, in order. */
 export const countBounces = (ctx: InTx, bounces: readonly CountedBounce[]) =>
   ctx.db.many(
     Counted,

@@ -38,8 +38,8 @@ export type Entry = {
 const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
 
 /**
- * Suppresses addresses. A suppressed one keeps the reason with more weight; of equal ones that which stops transactional messages too. Each
- * address of a channel at most once.
+ * Suppresses addresses. A suppressed address keeps the reason with more weight; of reasons with equal weight, the one that stops
+ * transactional messages too. Each address of a channel may occur only once.
  */
 export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.run(

@@ -31,8 +31,8 @@ export const suppressionRoutes = [
     path: '/api/client/suppressions',
     summary: 'Suppress addresses.',
     description:
-      'Suppressed addresses get no messages, whatever the subscription states of their users. Either all items are applied, or none are. A stronger ' +
-      'reason replaces a weaker one: `complaint`, then `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
+      'Suppressed addresses get no messages, whatever the subscription states of their users. With the reason `unsubscribed_all`, transactional messages are still sent. Either all items are applied, or none are. A stronger ' +
+      'reason replaces a weaker one. From strongest to weakest, you can give `complaint`, `hard_bounce`, `manual` and `unsubscribed_all`. The reply has the current ' +
       'suppressions.',
     access: { secret: 'editor' },
     audit: suppressionAudit('created', { details: (_, reply) => withoutAddresses(reply as Static<typeof Suppressions>) }),

@@ -36,7 +36,7 @@ export const Suppression = Exact({
   stops_transactional: Type.Optional(
     Type.Boolean({
       description:
-        'False if transactional messages are still sent, because the user unsubscribed from everything on a hosted page and did not stop those as well. Absent otherwise.',
+        'False if transactional messages are still sent, which only suppressions with the reason `unsubscribed_all` allow. Absent otherwise.',
     }),
   ),
   created_at: Timestamp,
@@ -49,4 +49,6 @@ export type SuppressionRow = Static<typeof SuppressionRow>
 /** A suppression of an address of a user. */
 export type UserSuppression = Pick<SuppressionRow, 'channel' | 'reason' | 'stops_transactional'>
 
-export const Suppressions = Exact({ results: Type.Array(Suppression, { description: 'In the order of the request, each address once.' }) })
+export const Suppressions = Exact({
+  results: Type.Array(Suppression, { description: 'The suppressions in the order of the request, each address once.' }),
+})

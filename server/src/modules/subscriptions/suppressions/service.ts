@@ -58,7 +58,7 @@ export const hashOfAddress = async (ctx: InTx, address: string): Promise<string>
 /** Whether the messages are transactional. Users who unsubscribe from everything on a page get those. */
 export type SuppressedMessages = { isTransactional: boolean }
 
-/** Those of these addresses that get no such messages, with the reasons, in the notation given. */
+/** The addresses among these that get no such messages, as they were given, with the reasons. */
 export async function suppressedAmong(
   ctx: ProjectCtx,
   channel: Channel,
@@ -83,7 +83,7 @@ export async function suppressedAmong(
   )
 }
 
-/** Those of these addresses that get no such messages, with since when. Suppressions that were lifted are not known. */
+/** The addresses among these that get no such messages, each with the time since when. Suppressions that were lifted are not included. */
 export async function suppressedSince(
   ctx: ProjectCtx,
   channel: Channel,
@@ -170,11 +170,11 @@ export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void>
   )
 }
 
-/** The suppressions of the present addresses of a user. */
+/** The suppressions of the current addresses of a user. */
 export const suppressionsOf = async (ctx: ProjectCtx, contact: Contact): Promise<UserSuppression[]> =>
   (await suppressionsWithSource(ctx, contact)).map(({ channel, reason, stops_transactional }) => ({ channel, reason, stops_transactional }))
 
-/** The same, with all that is stored of them. */
+/** The suppressions of the current addresses of a user, with everything that is stored about them. */
 export async function suppressionsWithSource(ctx: ProjectCtx, contact: Contact): Promise<SuppressionRow[]> {
   const key = await keyOf(ctx)
   const addresses = addressesOf(contact)

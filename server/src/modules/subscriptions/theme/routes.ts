@@ -33,7 +33,7 @@ export const themeRoutes = [
     path: '/api/client/page-theme/preview',
     summary: 'Preview the preference page with a theme.',
     description:
-      'The page is that of a user who has not made any choices, with the subscription types of the project. Without `theme`, the project’s theme is used.',
+      'The preview shows the page for a user who has not made any choices, with the project’s subscription types. Without `theme`, the project’s theme is used.',
     access: { secret: 'support' },
     audit: { none: 'nothing is saved' },
     body: PageThemePreviewInput,

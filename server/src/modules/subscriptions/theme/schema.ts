@@ -9,7 +9,7 @@ const members = {
       minLength: 1,
       maxLength: 2048,
       format: 'https-url',
-      description: 'An image above the page, 40 pixels high.',
+      description: 'The URL of an image, shown 40 pixels high at the top of the page.',
     }),
   ),
   accent_color: Nullable(

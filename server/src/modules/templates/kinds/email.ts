@@ -22,9 +22,15 @@ export const email = templateKind({
     preheader: Type.Optional(Type.String({ maxLength: 998, description: 'The text that mail programs show beside the subject.' })),
     html: Type.Optional(Type.String({ notBlank: true, maxLength: HTML_LENGTH_MAX })),
     mjml: Type.Optional(
-      Type.String({ notBlank: true, maxLength: MJML_LENGTH_MAX, description: 'MJML 5 without `mj-include`, instead of `html`.' }),
+      Type.String({
+        notBlank: true,
+        maxLength: MJML_LENGTH_MAX,
+        description: 'The body in MJML 5, instead of `html`. `mj-include` is not allowed.',
+      }),
     ),
-    text: Type.Optional(Type.String({ maxLength: HTML_LENGTH_MAX, description: 'By default generated from the HTML.' })),
+    text: Type.Optional(
+      Type.String({ maxLength: HTML_LENGTH_MAX, description: 'The plain text part. By default, it is generated from the HTML.' }),
+    ),
     ...common,
   }),
   html: ['html'],

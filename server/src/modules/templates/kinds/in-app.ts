@@ -6,7 +6,7 @@ import { common, templateKind } from './template.ts'
 
 export const inApp = templateKind({
   shape: Exact({
-    type: Type.Optional(OneOf(['banner', 'modal', 'inbox'], { description: 'By default `inbox`.' })),
+    type: Type.Optional(OneOf(['banner', 'modal', 'inbox'], { description: 'How the app shows the message. Default: `inbox`.' })),
     title: Line(255),
     body: Type.String({ notBlank: true, maxLength: 10_000 }),
     html: Type.Optional(Type.String({ maxLength: 100_000 })),

@@ -12,7 +12,9 @@ const HeaderValue = Type.String({ maxLength: 4096, format: 'no-control' })
 
 export const webhook = templateKind({
   shape: Exact({
-    method: Type.Optional(OneOf(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: 'By default `POST`.' })),
+    method: Type.Optional(
+      OneOf(['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], { description: 'The HTTP method of the request. Default: `POST`.' }),
+    ),
     endpoint: Line(2048, { format: 'no-control', description: 'The URL to call.' }),
     headers: Type.Optional(Type.Record(HeaderName, HeaderValue, { additionalProperties: false })),
     body: Type.Optional(Type.String({ maxLength: 100_000 })),

@@ -44,8 +44,8 @@ const elementOf = (param: string, { unmask }: MaskedText, { name, attributes }: 
 /** Elements that a reader can press, in HTML and MJML. */
 export const LINKS = new Set(['a', 'area', 'mj-button', 'mj-image', 'mj-navbar-link', 'mj-social-element', 'mj-carousel-image'])
 
-/** Of a member that is an address as a whole, and not markup. */
+/** Whether the whole value of this member is a URL, and not markup. */
 export const isUrlMember = (param: string): boolean => ['url', 'action_url', 'image', 'endpoint'].includes(param)
 
-/** What comes before any Liquid: enough to know where an address leads to. */
+/** The part of a URL before any Liquid, which is enough to know where it leads. */
 export const beginningOf = (text: string): string => (hasLiquid(text) ? text.slice(0, text.search(/\{[{%]/)) : text)

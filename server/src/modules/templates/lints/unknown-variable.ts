@@ -58,7 +58,8 @@ function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'pa
   const name = `\`${path.slice(0, 100)}\``
   if (root === 'event') return about.isTrigger ? null : `This campaign has no event, so ${name} is always empty.`
   const members = root === 'user' ? USER : Object.hasOwn(MEMBERS, root) ? MEMBERS[root] : undefined
-  if (!members) return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`campaign\`, \`project\` or one of the links.`
+  if (!members)
+    return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`campaign\`, \`project\` or a link such as \`unsubscribe_url\`.`
   if (member === undefined || members.length === 0) return null
   if (!members.includes(member)) return `The variable ${name} does not exist, so it is always empty. Attributes are in \`user.data\`.`
   if (member !== 'data' || root !== 'user' || key === undefined) return null

@@ -9,7 +9,7 @@ export const UNITS = {
   sentenceCount: { limits: { min: 1, max: 20 }, fallback: { min: 2, max: 6 }, counts: 'sentences' },
   paragraphCount: { limits: { min: 1, max: 5 }, fallback: { min: 1, max: 3 }, counts: 'paragraphs' },
   wordCount: { limits: { min: 1, max: 50 }, fallback: { min: 3, max: 10 }, counts: 'words' },
-  wordLength: { limits: { min: 1, max: 14 }, fallback: undefined, counts: 'characters of a word' },
+  wordLength: { limits: { min: 1, max: 14 }, fallback: undefined, counts: 'characters in a word' },
 } as const satisfies Record<string, { limits: Range; fallback: Range | undefined; counts: string }>
 
 export type Unit = keyof typeof UNITS

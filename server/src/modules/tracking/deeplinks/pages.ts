@@ -20,14 +20,14 @@ export const deeplinkPages = [
     method: 'GET',
     path: '/.well-known/apple-app-site-association',
     summary: 'Return the Apple apps that open links on this host.',
-    open: 'The file is public at its origin.',
+    open: 'The file is a copy of one that is already public.',
     run: (ctx, call) => association(ctx, call, 'apple-app-site-association'),
   }),
   publicPage({
     method: 'GET',
     path: '/.well-known/assetlinks.json',
     summary: 'Return the Android apps that open links on this host.',
-    open: 'The file is public at its origin.',
+    open: 'The file is a copy of one that is already public.',
     run: (ctx, call) => association(ctx, call, 'assetlinks.json'),
   }),
 ]

@@ -9,8 +9,8 @@ const RESULTS_MAX = 1000
 const cachedIds = new WeakMap<string[], Map<string, LinkId[]>>()
 
 /**
- * Returns the ids of a template’s links, in their order. Ids do not change. They are cached by the array, so pass the one that the
- * template was parsed to.
+ * Returns the ids of a template’s links, in their order. Ids do not change. They are cached by the array object, so pass the array that
+ * parsing the template returned.
  */
 export async function saveLinks(ctx: ProjectCtx, campaignId: CampaignId, links: string[]): Promise<LinkId[]> {
   if (links.length === 0) return []

@@ -116,7 +116,7 @@ export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId
             clicked_on = greatest(c.clicked_on, excluded.clicked_on)`,
   )
 
-/** Deletes some of the clicks that are older, and adds them to the sums of their links. Returns how many. */
+/** Deletes some of the clicks from before this day, and adds them to the sums of their links. Returns how many. */
 export const foldOldClicks = (ctx: InTx, before: Date, limit: number): Promise<number> =>
   ctx.db.value(
     Count,

@@ -1,6 +1,6 @@
 import { encodeAttribute } from '../../../lib/markup/attribute-text.ts'
 
-/** HTML with an invisible picture at the end of its body, which is loaded when the email is opened. */
+/** HTML with an invisible image at the end of its body, which is loaded when the email is opened. */
 export function addPixel(html: string, url: string): string {
   const picture = `<img src="${encodeAttribute(url)}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`
   const lower = html.lastIndexOf('</body')

@@ -1,14 +1,14 @@
 // A scheme is letters, and what is none of its letters ends the search for one.
 const OTHER_THAN_WEB = /^(?:[#?]|\/(?!\/)|(?!https?:)[a-z][a-z0-9+.-]*:)/i
 
-/** The web address that the value of an attribute is to a browser, whole; null when it is something else. */
+/** The complete web address that a browser reads from the value of an attribute; null if the value is something else. */
 export function webUrlOf(value: string): string | null {
   const text = trimmed(value).replace(/[\t\n\r]/g, '')
   const url = text.startsWith('//') ? `https:${text}` : text
   return /^https?:/i.test(url) && URL.canParse(url) ? url : null
 }
 
-/** Is a value that begins so surely no web address, whatever follows? */
+/** Is a value with this beginning certainly not a web address, whatever follows? */
 export const isSurelyOther = (value: string): boolean => OTHER_THAN_WEB.test(trimmed(value))
 
 /** Without the spaces and controls around it, which browsers pass over. */

@@ -77,7 +77,7 @@ export const deliveryDsnPermFail = eventKind({
     smtp_code: Type.Optional(SmtpCode),
     enhanced_code: Type.Optional(EnhancedCode),
     classification: Type.Optional(Type.String({ description: 'The classification of the diagnostic.' })),
-    suppressed: Type.Optional(Type.Boolean({ description: 'The address was suppressed and gets no further messages.' })),
+    suppressed: Type.Optional(Type.Boolean({ description: 'Whether the address was suppressed, so that it gets no further messages.' })),
     asynchronous: Type.Optional(Type.Boolean({ description: 'The report arrived after the message had been accepted.' })),
   }),
   sample: {
@@ -93,7 +93,7 @@ export const deliveryDsnPermFail = eventKind({
 
 export const deliveryDsnTempFail = eventKind({
   type: 'delivery.dsn-temp-fail',
-  summary: 'Delivery to this recipient is delayed. It will be tried again.',
+  summary: 'Delivery to this recipient is delayed and will be tried again.',
   data: AboutMessage({
     diagnostic: Words,
     next_attempt_at: Type.Optional(Timestamp),
@@ -110,7 +110,8 @@ export const deliveryDsnTempFail = eventKind({
 
 export const deliveryFailed = eventKind({
   type: 'delivery.failed',
-  summary: 'A message failed for good: the provider refused it, it ran out of retries or time, or it could not be rendered.',
+  summary:
+    'A message failed permanently: for example, the provider refused it, all retries failed, its delivery time ran out, it was cancelled in the mail queue, or it could not be rendered.',
   data: AboutMessage({ reason: Reason, provider_code: Type.Optional(Type.String({ description: 'The error code of the provider.' })) }),
   sample: { ...sampleMessage, channel: 'text', to: '+61412345678', reason: 'The number is not in service.', provider_code: '30005' },
 })
@@ -223,7 +224,7 @@ export const deliveryStartTlsUnavailable = eventKind({
     host: Host,
     ip: Type.Optional(Ip),
     reason: Reason,
-    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires it.' })),
+    required: Type.Optional(Type.Boolean({ description: 'Delivery to this host requires TLS.' })),
   }),
   sample: { ...sampleHost, reason: 'STARTTLS is not in the list of extensions.', required: false },
 })

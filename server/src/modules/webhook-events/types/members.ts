@@ -10,7 +10,7 @@ export const Words = Type.String({ maxLength: RESPONSE_LENGTH_MAX })
 export const Count = Type.Integer({ minimum: 0 })
 export const ElapsedMs = Type.Integer({ minimum: 0, description: 'Duration in milliseconds.' })
 export const Host = Type.String({ description: 'The mail host or relay.' })
-export const Ip = Type.String({ description: 'Its IP address.' })
+export const Ip = Type.String({ description: 'The IP address of the mail host or relay.' })
 export const SmtpCode = Type.Integer({ minimum: 200, maximum: 599, description: 'SMTP reply code.' })
 export const EnhancedCode = Type.String({ description: 'Enhanced status code, such as `5.1.1` (RFC 3463).' })
 export const Reason = Type.String({ maxLength: RESPONSE_LENGTH_MAX, description: 'The reason for the failure.' })
@@ -30,7 +30,7 @@ const message = {
   ),
   recipient_domain: Type.Optional(Type.String({ description: 'The domain of the recipient.' })),
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the attempt.' })),
-  attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt, the same for all of its events.' })),
+  attempt_id: Type.Optional(Type.String({ description: 'Id of the attempt. All events of an attempt have the same id.' })),
   queue_id: Type.Optional(Type.String({ description: 'The queue id from the reply of the SMTP server.' })),
   envelope_id: Type.Optional(Type.String({ description: 'The id that the SMTP client gave the email (ENVID of RFC 3461).' })),
   rfc_message_id: Type.Optional(Type.String({ description: 'The Message-ID header.' })),

@@ -14,7 +14,7 @@ export const queueMessageAuthenticated = eventKind({
 
 export const queueRescheduled = eventKind({
   type: 'queue.rescheduled',
-  summary: 'Delivery to at least one recipient failed temporarily or has to wait for a warm-up plan, and the next attempt is scheduled.',
+  summary: 'Delivery to at least one recipient failed temporarily, or must wait because of a warm-up plan. The next attempt is scheduled.',
   data: AboutMessage({
     next_attempt_at: Timestamp,
     expires_at: Type.Optional(Timestamp),
@@ -32,7 +32,7 @@ export const queueRescheduled = eventKind({
 
 export const queueQuotaExceeded = eventKind({
   type: 'queue.quota-exceeded',
-  summary: 'A message was refused because a queue or sending quota is exceeded.',
+  summary: 'A message was refused because a sending quota was exceeded.',
   data: AboutMessage({
     quota: Type.String({ description: 'The name of the quota.' }),
     limit: Count,

@@ -7,7 +7,7 @@ import { KINDS, type KindName, kindOf } from './kinds.ts'
 
 type Props = { blocks: Block[]; place: ListPlace; onCommand: (command: Command) => void }
 
-/** The blocks of an email or of one of its columns, in their order, and what adds another. */
+/** The blocks of an email or of one of its columns, in their order, and the button that adds another. */
 export function BlockList({ blocks, place, onCommand }: Props) {
   const { t } = useTranslation('campaigns')
   const kinds: Block['is'][] = [...(Object.keys(KINDS) as KindName[]), ...(place ? [] : (['columns'] as const))]

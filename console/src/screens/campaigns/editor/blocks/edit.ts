@@ -85,7 +85,7 @@ const STEPS_MAX = 200
 /** A history in which nothing was done yet. */
 export const begin = (now: Block[]): History => ({ now, before: [], after: [] })
 
-/** Does a command. What was undone before is gone. */
+/** Does a command. Commands that were undone before can no longer be redone. */
 export function give(history: History, command: Command): History {
   const now = apply(history.now, command)
   if (now === history.now) return history

@@ -66,7 +66,7 @@ export const ENCODINGS = {
   },
 } satisfies Record<string, Encoding>
 
-/** What MJML says, without its tags. Liquid stays as it is. */
+/** The text of MJML, without its tags. Liquid stays as it is. */
 export function plainOf(mjml: string): string {
   const { text, unmask } = mask(mjml)
   const said = unescaped(text.replaceAll('<br />', '\n').replaceAll(/<[^<>]*>/g, ''))

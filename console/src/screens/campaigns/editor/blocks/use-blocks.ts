@@ -9,7 +9,7 @@ type Blocks = {
   redo: (() => void) | undefined
 }
 
-/** Edits MJML as blocks, or null where it cannot be. */
+/** Edits MJML as blocks; null if it cannot be shown as blocks. */
 export function useBlocks(mjml: string, onChange: (mjml: string) => void): Blocks | null {
   const [history, setHistory] = useState<History | null>(null)
   const isKnown = history !== null && mjmlOf(history.now) === mjml
