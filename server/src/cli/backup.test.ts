@@ -127,7 +127,7 @@ test.each([
     'a backup whose secrets cannot be read',
     'backup.json',
     (text: string) => text.replace('"secrets_keys": []', '"secrets_keys": ["1"]'),
-    'SECRETS_KEY lacks a key',
+    'SECRETS_KEY does not contain a key',
   ],
 ])('%s is refused', async (_, file, change, message) => {
   const path = await mkdtemp(join(root, 'changed-'))

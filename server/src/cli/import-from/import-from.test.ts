@@ -227,7 +227,7 @@ describe('templates', () => {
     expect((await w.get('/api/client/campaigns')).body.results).toEqual([])
     const file = await fileWith(readFileSync(exported('braze-template.json'), 'utf8').replace(/<p>\{\{content_blocks[^<]*<\/p>/, ''))
     const [created = ''] = await run(w, 'braze', 'template', file, '--subscription', type)
-    expect(created).toMatch(/^Campaign \d+ “Welcome” is a draft with the template\.$/)
+    expect(created).toMatch(/^Campaign \d+ “Welcome” has been created as a draft with the template\.$/)
     await run(w, 'braze', 'users', exported('braze-users.jsonl'))
     const id = /\d+/.exec(created)?.[0]
     const { content } = (await w.post(`/api/client/campaigns/${id}/preview`, { user: '42' })).body

@@ -57,7 +57,7 @@ test('a cap whose window outlasts the deadline is the reason, and the explanatio
   expect(await messagesIn(w, capped)).toMatchObject([{ user: 'ana', state: 'skipped', reason: 'frequency_cap' }])
   const { summary } = (await w.get(`/api/client/campaigns/${capped.id}/recipients/ana/explain`)).body
   expect(summary).toContain('because the user has reached the frequency cap')
-  expect(summary).toContain('until 2026-11-24T09:00:00.000Z, which is after its deadline, 2026-11-23T11:00:00.000Z')
+  expect(summary).toContain('until 2026-11-24T09:00:00.000Z, which is after its deadline of 2026-11-23T11:00:00.000Z')
 })
 
 test('of several messages at once one is sent, and each of the others waits for its own window', async () => {
