@@ -20,6 +20,7 @@ const EVERY_KIND: Block[] = [
   }),
   leaf(3, 'image', { src: '{{ user.data.picture | default: "https://a.test/x.png" }}', alt: 'A "fish"' }),
   leaf(4, 'image', { src: 'https://a.test/x.png', alt: 'Chips', href: 'https://a.test/?x=1&y=2' }),
+  leaf(15, 'image', { src: 'https://a.test/x.png', alt: '', href: 'https://a.test/decorative' }),
   {
     id: 5,
     is: 'columns',

@@ -13,6 +13,7 @@ import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
+import { keptEdits } from './stories/kept-edits.ts'
 import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
@@ -53,6 +54,7 @@ campaignNetwork(site)
 calendar(site)
 abTest(site)
 templateFields(site)
+keptEdits(site)
 reports(site)
 editing(site)
 journeys(site)

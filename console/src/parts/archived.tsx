@@ -47,17 +47,20 @@ export function useArchivedFilter(): Filter {
 
 type Archived = { id: number; name: string; archived_at?: string | undefined }
 
-/** The columns that archived objects have: when they were archived, and the button that restores them. */
-export function useArchivedColumns<T extends Archived>(kind: ArchivableKind): SavedColumn<T>[] {
+/**
+ * The columns that archived objects have: when they were archived, and the button that restores them. Only publishers restore what is more
+ * than a draft.
+ */
+export function useArchivedColumns<T extends Archived>(kind: ArchivableKind, isDraft: (row: T) => boolean): SavedColumn<T>[] {
   const { t } = useTranslation()
-  const mayRestore = useMay('editor')
+  const [mayRestore, mayPublish] = [useMay('editor'), useMay('publisher')]
   const restore: SavedColumn<T> = {
     id: 'restore',
     label: t('archived.restore'),
     isUnlabelled: true,
     isNumber: true,
     isWide: true,
-    cell: (row) => <Restore kind={kind} row={row} />,
+    cell: (row) => (mayPublish || isDraft(row)) && <Restore kind={kind} row={row} />,
   }
   return [
     {

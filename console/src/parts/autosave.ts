@@ -178,6 +178,22 @@ function useSaveSoon(saveNow: () => Promise<void>, state: SaveState, draft: unkn
     const timer = setTimeout(() => void saveNow(), state === 'offline' ? AGAIN_MS : AFTER_MS)
     return () => clearTimeout(timer)
   }, [state, draft, saveNow])
+  useSaveOnLeave(saveNow, state)
+}
+
+/** Saves what is left when the editor is closed, such as by opening another locale or variant. */
+function useSaveOnLeave(saveNow: () => Promise<void>, state: SaveState) {
+  const last = useRef({ saveNow, state })
+  useEffect(() => {
+    last.current = { saveNow, state }
+  })
+  useEffect(
+    () => () => {
+      const { saveNow, state } = last.current
+      if (state === 'changed') void saveNow()
+    },
+    [],
+  )
 }
 
 /** ⌘S saves at once. */

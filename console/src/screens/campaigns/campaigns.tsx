@@ -15,6 +15,7 @@ import { Time } from '../../parts/time.tsx'
 import { useMay, useProject } from '../../session/project.tsx'
 import { Calendar } from './calendar.tsx'
 import { CAMPAIGNS, type Campaign } from './search.ts'
+import { startOf } from './start.ts'
 import { ViewSwitch } from './view-switch.tsx'
 
 const route = getRouteApi('/member/p/$project/campaigns')
@@ -64,7 +65,7 @@ function CampaignList({ search, create }: { search: ArchivedSearch; create: Reac
 }
 
 function useColumns(isArchived: boolean): SavedColumn<Campaign>[] {
-  const archived = useArchivedColumns<Campaign>('campaign')
+  const archived = useArchivedColumns<Campaign>('campaign', ({ state }) => state === 'draft')
   const { t } = useTranslation('campaigns')
   const project = useProject()
   const last: SavedColumn<Campaign> = {
@@ -154,11 +155,12 @@ function whenOf({ state, send_at, started_at, finished_at, updated_at }: Campaig
 }
 
 function When({ campaign }: { campaign: Campaign }) {
-  const { t } = useTranslation('campaigns')
+  const { t, i18n } = useTranslation('campaigns')
   const [word, at] = whenOf(campaign)
+  const isLocal = word === 'starts' && campaign.send_in_user_timezone
   return (
     <>
-      <Time at={at} />
+      {isLocal ? startOf({ ...campaign, send_at: at }, t, i18n.language) : <Time at={at} />}
       <span className="r">{t(`when.${word}`)}</span>
     </>
   )

@@ -34,12 +34,12 @@ const Control = ({ children, about }: { children: ReactNode; about: string }) =>
   </div>
 )
 
-type Change = { state?: 'draft'; send_at?: string; done: string }
+type Change = { state?: 'draft'; send_at?: string; send_in_user_timezone?: false; done: string }
 
 /** A scheduled blast can be a draft again, or start at once. */
-function Scheduled({ campaign: { id, send_at } }: { campaign: Campaign }) {
+function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }: { campaign: Campaign }) {
   const { t } = useTranslation('campaigns')
-  const left = useSecondsTo(send_at)
+  const left = useSecondsTo(isLocal ? undefined : send_at)
   const change = useWrite(
     (api, { done: _, ...body }: Change) => api.patch(CAMPAIGN, { path: { campaignId: id }, body }),
     [CAMPAIGNS],
@@ -60,7 +60,9 @@ function Scheduled({ campaign: { id, send_at } }: { campaign: Campaign }) {
         <Button
           loading={change.isPending}
           variant="default"
-          onClick={() => change.mutate({ send_at: new Date().toISOString(), done: t('scheduled.isStarting') })}
+          onClick={() =>
+            change.mutate({ send_at: new Date().toISOString(), send_in_user_timezone: false, done: t('scheduled.isStarting') })
+          }
         >
           {t('scheduled.now')}
         </Button>

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
+import { isAgreed } from '../../parts/consent.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Drawer } from '../../parts/drawer.tsx'
@@ -105,7 +106,8 @@ function useGates({ type }: Campaign, explained: Explained): Gate[] {
   const { lists, exclusion_lists: exclusions, consent, suppression, now } = explained
   const isIn = lists.filter(({ member }) => member)
   const excluding = exclusions.filter(({ member }) => member)
-  const isAgreed = consent !== null && (consent.is_transactional || consent.state > 0)
+  const agrees = consent !== null && isAgreed(consent)
+  const isUnconfirmed = consent !== null && !agrees && consent.state > 0
   const names = (all: { name: string }[]) => all.map(({ name }) => name).join(', ')
   return [
     ...(type === 'blast'
@@ -129,9 +131,17 @@ function useGates({ type }: Campaign, explained: Explained): Gate[] {
       : []),
     {
       id: 'consent',
-      title: t(consent?.is_transactional ? 'gate.transactional' : isAgreed ? 'gate.subscribed' : 'gate.notSubscribed'),
+      title: t(
+        consent?.is_transactional
+          ? 'gate.transactional'
+          : agrees
+            ? 'gate.subscribed'
+            : isUnconfirmed
+              ? 'gate.notConfirmed'
+              : 'gate.notSubscribed',
+      ),
       ...(consent && consent.consent_id !== null && { about: t('gate.consent', { id: consent.consent_id }) }),
-      is: isAgreed ? 'passed' : 'failed',
+      is: agrees ? 'passed' : 'failed',
     },
     {
       id: 'suppression',

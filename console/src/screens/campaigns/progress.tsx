@@ -7,10 +7,10 @@ import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
 import { minutesLeft } from '../../parts/pace.ts'
 import { Tally } from '../../parts/tally.tsx'
-import { instant } from '../../parts/time.tsx'
 import { usePace } from '../../parts/use-pace.ts'
 import { Reasons } from './reasons.tsx'
 import type { Campaign } from './search.ts'
+import { startOf } from './start.ts'
 
 type Props = {
   campaign: Campaign
@@ -40,7 +40,7 @@ export function Progress({ campaign, isReadAgain, children }: Props) {
         {data.total === 0 ? (
           <p className="quiet">
             {t(state === 'scheduled' ? 'progress.waits' : type === 'trigger' ? 'progress.noEvent' : 'progress.none')}{' '}
-            {state === 'scheduled' && send_at && instant(i18n.language, { at: send_at })}
+            {state === 'scheduled' && send_at && startOf({ ...campaign, send_at }, t, i18n.language)}
           </p>
         ) : (
           <>

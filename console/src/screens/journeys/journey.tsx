@@ -67,7 +67,7 @@ function Opened({ journey, meta, steps, lock }: Props) {
         onChange={(id) => void navigate({ search: id === 'build' ? {} : { view: id as View } })}
       />
       {view === 'build' && <Editor journeyId={journey.id} editing={editing} stats={stats} lock={lock} />}
-      {view === 'settings' && <Settings key={JSON.stringify(journey.settings)} journey={journey} schema={meta.settings} />}
+      {view === 'settings' && <Settings journey={journey} schema={meta.settings} />}
       {view === 'users' && <Users journey={journey} editing={editing} />}
       {view === 'simulate' && <Simulator journey={journey} editing={editing} />}
       {view === 'backtest' && <Backtest journey={journey} editing={editing} />}

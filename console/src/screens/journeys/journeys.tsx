@@ -43,7 +43,7 @@ export function Journeys() {
 }
 
 function useColumns(isArchived: boolean): SavedColumn<Journey>[] {
-  const archived = useArchivedColumns<Journey>('journey')
+  const archived = useArchivedColumns<Journey>('journey', ({ status }) => status === 'draft')
   const { t } = useTranslation('journeys')
   const project = String(useProject().id)
   const count = (id: 'entered' | 'active' | 'completed' | 'exited', isExtra = false): SavedColumn<Journey> => ({

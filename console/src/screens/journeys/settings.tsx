@@ -39,6 +39,8 @@ export function Settings({ journey, schema }: { journey: Journey; schema: FieldS
     },
   )
   const isChanged = !isSame(settings, base.settings)
+  // Of a form that was not changed, nothing is lost when others change the settings.
+  if (!isChanged && !isSame(now.settings, base.settings)) begin(now)
   return (
     <Card title={t('settings.heading')}>
       <form

@@ -55,7 +55,7 @@ function useTagFilter(): Filter[] {
 
 function useColumns(isArchived: boolean, shown: List[] | undefined): SavedColumn<List>[] {
   const sizes = useSizes(shown)
-  const archived = useArchivedColumns<List>('list')
+  const archived = useArchivedColumns<List>('list', () => true)
   const { t } = useTranslation('lists')
   const project = String(useProject().id)
   const last: SavedColumn<List> = {

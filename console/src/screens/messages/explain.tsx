@@ -2,6 +2,7 @@ import type { components } from '@carillon/sdk'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { isAgreed } from '../../parts/consent.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
@@ -73,7 +74,7 @@ function gatesOf({ in_audience, lists, exclusion_lists, consent, suppression, no
       ? [
           {
             id: 'consent',
-            passes: consent.is_transactional || consent.state >= (consent.requires_confirmation ? 2 : 1),
+            passes: isAgreed(consent),
             words: consent.is_transactional ? 'transactional' : 'consent',
             values: { state: STATES[consent.state as 0 | 1 | 2], id: consent.subscription_id },
           },

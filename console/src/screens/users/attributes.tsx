@@ -1,4 +1,4 @@
-import type { components } from '@carillon/sdk'
+import { CarillonError, type components } from '@carillon/sdk'
 import { Button, JsonInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -73,6 +73,14 @@ const changesOf = (before: Data, after: Data): Data => ({
   ...Object.fromEntries(Object.entries(after).filter(([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value))),
 })
 
+/** An item of a batch that was refused, as if it were the whole request. */
+const refusalOf = (error: NonNullable<components['schemas']['UserBatch']['error']>) =>
+  new CarillonError({
+    status: 422,
+    body: { code: error.code, message: error.message, request_id: '', error: { doc_url: '', ...error } },
+    requestId: null,
+  })
+
 function parsed(text: string): Data | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -84,20 +92,26 @@ function parsed(text: string): Data | null {
 
 function Editor({ user, onDone }: { user: User; onDone: () => void }) {
   const { t } = useTranslation('users')
-  const [text, setText] = useState(JSON.stringify(user.data, null, 2))
+  // What others change meanwhile stays: only what differs from this is saved.
+  const [begun] = useState(user.data)
+  const [text, setText] = useState(JSON.stringify(begun, null, 2))
   const save = useWrite(
-    (api, { after, before }: { after: Data; before: Data }) =>
-      api.post('/api/client/users/batch', { body: [{ external_id: user.external_id, data: changesOf(before, after) }] }),
+    async (api, { after, before }: { after: Data; before: Data }) => {
+      const body = [{ external_id: user.external_id, data: changesOf(before, after) }]
+      const { results } = await api.post('/api/client/users/batch', { body })
+      const error = results[0]?.error
+      if (error) throw refusalOf(error)
+    },
     ['/api/client/users'],
     (_, { after, before }) => {
       onDone()
-      if (before === user.data) undoable(t('attributes.saved'), () => save.mutate({ after: before, before: after }))
+      if (before === begun) undoable(t('attributes.saved'), () => save.mutate({ after: before, before: after }))
     },
   )
   const data = parsed(text)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (data) save.mutate({ after: data, before: user.data })
+    if (data) save.mutate({ after: data, before: begun })
   }
   return (
     <form className="form pad" onSubmit={submit}>

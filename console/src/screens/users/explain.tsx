@@ -3,6 +3,7 @@ import { Modal, Select } from '@mantine/core'
 import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { isAgreed } from '../../parts/consent.ts'
 import { useRead } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -75,7 +76,7 @@ function gatesOf({ lists, exclusion_lists, consent, suppression, now, in_audienc
     },
     {
       id: 'consent',
-      passes: consent === null ? null : consent.is_transactional || consent.state >= (consent.requires_confirmation ? 2 : 1),
+      passes: consent === null ? null : isAgreed(consent),
       label: t('explain.consent'),
       found:
         consent === null

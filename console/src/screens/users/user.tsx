@@ -28,9 +28,14 @@ import { useExport } from './use-export.ts'
 const route = getRouteApi('/member/p/$project/users/$userId')
 
 /** Everything about one user. */
+/** Another user is another page: nothing that was opened for the one before stays. */
 export function UserPage() {
-  const { t, i18n } = useTranslation('users')
   const { userId } = route.useParams()
+  return <PageOf key={userId} userId={userId} />
+}
+
+function PageOf({ userId }: { userId: string }) {
+  const { t, i18n } = useTranslation('users')
   const project = useProject()
   const { data: user, error, refetch } = useRead('/api/client/users/{userId}', { path: { userId } })
   const [isErasing, setErasing] = useState(false)

@@ -1,6 +1,6 @@
 import { JsonInput, Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useEdited } from '../../../parts/edited.ts'
 import type { Editing, Template } from './channels/channel.ts'
 
 export const without = (template: Template, name: string): Template => {
@@ -52,13 +52,18 @@ function objectIn(text: string): object | null {
 export function ObjectField({ template, onChange, name }: Editing & { name: string }) {
   const { t } = useTranslation('campaigns')
   const stored = template[name]
-  const [text, setText] = useState(() => (stored ? JSON.stringify(stored, null, 2) : ''))
+  const { edited: text, edit, give } = useEdited(stored, (stored) => (stored ? JSON.stringify(stored, null, 2) : ''))
   const isWrong = text.trim() !== '' && objectIn(text) === null
   const write = (text: string) => {
-    setText(text)
+    edit(text)
     const value = objectIn(text)
-    if (text.trim() === '') onChange(without(template, name))
-    else if (value) onChange({ ...template, [name]: value })
+    if (text.trim() === '') {
+      give(undefined)
+      onChange(without(template, name))
+    } else if (value) {
+      give(value)
+      onChange({ ...template, [name]: value })
+    }
   }
   return (
     <JsonInput

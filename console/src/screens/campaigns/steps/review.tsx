@@ -98,6 +98,9 @@ function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
   )
 }
 
+/** An instant, also of a copy of a campaign that was sent in each user's time zone. */
+const atOnce = () => ({ send_at: new Date(Date.now() + UNDO_MS).toISOString(), send_in_user_timezone: false })
+
 type LaunchProps = StepProps & { isBlocked: boolean; reached: number | undefined }
 
 function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: LaunchProps) {
@@ -108,9 +111,7 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
   const bodyOf = () =>
-    type === 'trigger'
-      ? { state: 'running' as const }
-      : { state: 'scheduled' as const, send_at: at ?? new Date(Date.now() + UNDO_MS).toISOString() }
+    type === 'trigger' ? { state: 'running' as const } : { state: 'scheduled' as const, ...(at === null ? atOnce() : { send_at: at }) }
   const launch = useWrite(
     (api) => api.patch(CAMPAIGN, { path: { campaignId: id }, body: bodyOf() }),
     [CAMPAIGNS],

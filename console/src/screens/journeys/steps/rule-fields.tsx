@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useEdited } from '../../../parts/edited.ts'
 import { Member } from '../../../parts/rules/condition.tsx'
 import { useMeta } from '../../../parts/rules/data.ts'
 import { RuleEditor } from '../../../parts/rules/group.tsx'
@@ -13,17 +13,19 @@ import { ValueField } from './text-fields.tsx'
 export function RuleField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation('journeys')
   const { data: meta } = useMeta()
-  const [rule, setRule] = useState(value as Draft | undefined)
+  const { edited: rule, edit, give } = useEdited(value as Draft | undefined, (value) => value)
   if (!meta) return null
   const change = (next: Draft | undefined) => {
-    setRule(next)
-    if (next === undefined || isComplete(next)) onChange(next)
+    edit(next)
+    if (next !== undefined && !isComplete(next)) return
+    give(next)
+    onChange(next)
   }
   const first = 'attribute' in meta.conditions ? 'attribute' : (Object.keys(meta.conditions)[0] ?? '')
   return (
     <Described label={labelOf(name)} description={helpOf(schema)?.split('. ')[0]}>
       {rule === undefined ? (
-        <Button variant="default" size="xs" onClick={() => setRule({ all: [blankCondition(first, meta)] })}>
+        <Button variant="default" size="xs" onClick={() => edit({ all: [blankCondition(first, meta)] })}>
           {t('field.addRule')}
         </Button>
       ) : (
@@ -43,17 +45,19 @@ export function RuleField({ name, schema, value, onChange }: FieldProps) {
 export function TestsField({ name, schema, value, onChange, event = '' }: FieldProps) {
   const { t } = useTranslation('journeys')
   const { data: meta } = useMeta()
-  const [tests, setTests] = useState(value as Draft[] | undefined)
+  const { edited: tests, edit, give } = useEdited(value as Draft[] | undefined, (value) => value)
   const tested = meta?.conditions.event?.schema.properties?.where
   if (!meta || !tested) return <ValueField name={name} schema={schema} value={value} onChange={onChange} />
   const change = (next: Draft[] | undefined) => {
-    setTests(next)
-    if (next === undefined || isComplete(next)) onChange(next)
+    edit(next)
+    if (next !== undefined && !isComplete(next)) return
+    give(next)
+    onChange(next)
   }
   return (
     <Described label={labelOf(name)} description={helpOf(schema)}>
       {tests === undefined ? (
-        <Button variant="default" size="xs" onClick={() => setTests([{ attribute: '', is: '' }])}>
+        <Button variant="default" size="xs" onClick={() => edit([{ attribute: '', is: '' }])}>
           {t('field.addTest')}
         </Button>
       ) : (

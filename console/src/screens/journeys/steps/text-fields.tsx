@@ -1,6 +1,7 @@
 import { JsonInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useEdited } from '../../../parts/edited.ts'
 import { labelOf } from '../../../parts/schema-fields.ts'
 import { type FieldProps, helpOf } from './described.tsx'
 
@@ -35,7 +36,7 @@ export function TextField({ name, schema, value, onChange }: FieldProps) {
 /** A value without a field of its own, as JSON. */
 export function ValueField({ name, schema, value, onChange }: FieldProps) {
   const { t } = useTranslation()
-  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
+  const { edited: text, edit, give } = useEdited(value, (value) => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const parsed = jsonOf(text)
   return (
     <JsonInput
@@ -47,9 +48,11 @@ export function ValueField({ name, schema, value, onChange }: FieldProps) {
       value={text}
       error={parsed.isValid ? undefined : t('form.json')}
       onChange={(next) => {
-        setText(next)
+        edit(next)
         const { isValid, value } = jsonOf(next)
-        if (isValid) onChange(value)
+        if (!isValid) return
+        give(value)
+        onChange(value)
       }}
     />
   )

@@ -42,8 +42,8 @@ function writeLeaf({ is, values }: Leaf): string {
       return [name, unmask(ENCODINGS[encoding].write(text))]
     }),
   )
-  const isFull = Object.values(written).every((value) => value !== '')
-  const pattern = (isFull ? mjml[0] : mjml.at(-1)) ?? ''
+  // The shortest that leaves out no field with a value.
+  const pattern = mjml.findLast((one) => Object.entries(written).every(([name, value]) => value === '' || one.includes(`$${name}`))) ?? ''
   return pattern
     .split(PLACE)
     .map((part, index) => (index % 2 === 1 ? (written[part] ?? '') : part))
