@@ -94,15 +94,9 @@ export const keptEdits = (site: () => Site) =>
       await branch(3).waitFor()
       await page.getByRole('button', { name: /^Remove branches 1$/i }).click()
       await expect.poll(() => branch(3).count()).toBe(0)
-      expect(
-        await branch(1)
-          .locator('input')
-          .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value)),
-      ).toContain('silver')
-      expect(
-        await branch(2)
-          .locator('input')
-          .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value)),
-      ).toContain('bronze')
+      const valuesOf = async (number: number) =>
+        Promise.all((await branch(number).locator('input').all()).map((input) => input.inputValue()))
+      expect(await valuesOf(1)).toContain('silver')
+      expect(await valuesOf(2)).toContain('bronze')
     })
   })
