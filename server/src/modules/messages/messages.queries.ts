@@ -80,8 +80,8 @@ const insertPlanned = (ctx: InTx, { campaign_id, channel, priority, cause }: Pla
 
 /**
  * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped for
- * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. Looking for such a message costs as much as inserting one and there is hardly ever one, so it is looked for
- * only when the insertion finds one.
+ * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. Looking for
+ * such a message costs as much as inserting one and there is hardly ever one, so it is looked for only when the insertion finds one.
  */
 export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Promise<number> {
   const inserted = insertPlanned(ctx, plan, users)
