@@ -272,7 +272,7 @@ test('requests stay below the limit on their size, and a row that is larger by i
   expect(lines).toEqual([
     'Row 8: The user is larger than 1000 kB. Leave out columns that you do not need.',
     'Saved 29 users, 0 subscription states and 0 suppressed addresses.',
-    'Refused 1 rows.',
+    'Refused 1 row.',
   ])
 })
 
@@ -301,7 +301,7 @@ test.each([
   expect(lines).toEqual([
     'Row 2: The row has 5 cells, but the header has 4. Correct the row.',
     'Row 3: The row has 2 cells, but the header has 4. Correct the row.',
-    'Saved 1 users, 0 subscription states and 1 suppressed addresses.',
+    'Saved 1 user, 0 subscription states and 1 suppressed address.',
     'Refused 2 rows.',
   ])
   expect((await userOf(w, '1')).data).toEqual({ company })

@@ -33,7 +33,7 @@ export function readRequest(entry: QueueEntry): Read {
     const { kind, request_id, received_at, body } = entry
     return { items: [], parked: [{ kind, request_id, received_at, item: storableText(String(body)), reason: (error as Error).message }] }
   }
-  return readItems(entry, items)
+  return readEach(entry, items)
 }
 
 function itemsOf(body: Buffer): unknown[] {
@@ -42,7 +42,7 @@ function itemsOf(body: Buffer): unknown[] {
   return items
 }
 
-function readItems({ position, kind, user_id, request_id, received_at }: QueueEntry, all: unknown[]): Read {
+function readEach({ position, kind, user_id, request_id, received_at }: QueueEntry, all: unknown[]): Read {
   const items: Item[] = []
   const parked: ParkedItem[] = []
   for (const [index, item] of all.entries()) {
