@@ -9,6 +9,7 @@ import { applyAcceptedRequests } from '../../batches.ts'
 import { type Database, openDatabase, raw, sql } from '../postgres/db.ts'
 import { type Ctx, inTx } from '../runtime/ctx.ts'
 import { appendAll } from './append.ts'
+import { countWorkers } from './other-processes.ts'
 import { divisionOf, openBatchPlan, takePartition } from './partitions.ts'
 
 const USERS = 60
@@ -81,6 +82,7 @@ test('two processes apply partitions of one batch at the same time; each event i
   await fill()
   // A batch is divided by the number of processes whose connections are open when the leader counts them.
   for (const db of known) await db.run(sql`select 1`)
+  await vi.waitFor(async () => expect(await countWorkers(w.ctx)).toBe(2), SOON)
   // Partition 0 passes; the others are held.
   await using held = await holdAt(w.databaseUrl, 'between partitions')
   const leads = applyToEnd(0)
