@@ -8,7 +8,7 @@ import { DAY_MS } from '../../src/lib/times.ts'
 import { findSendingCampaigns } from '../../src/modules/campaigns/index.ts'
 import { createMailer, deliverDue } from '../../src/modules/messages/index.ts'
 import { deflateContent, enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
-import { blastTo, listOf, schedule } from '../blasts.ts'
+import { blastTo, listOf, pathOf, schedule } from '../blasts.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 
 const BULK = Number(process.env.MAIL_BULK ?? 1000)
@@ -137,6 +137,34 @@ test('a blast that is larger than the queue waits for room, and is claimed no mo
                (select max(attempts) from mail_recipients where project_id = ${w.projectId}) as emails`,
   )
   expect(attempts).toEqual({ messages: 1, emails: 1 })
+})
+
+test.each(['the campaign', 'its email in the queue'])('a pause of %s takes no room in the queue from another blast', async (what) => {
+  await using w = await mailWorld({ MTA_QUEUE_MAX: '5' })
+  w.internet.host('mx.example.com')
+  w.internet.domain('example.com', 'mx.example.com')
+  const twelve = (letter: string) => Array.from({ length: 12 }, (_, at) => `${letter}-${at}`)
+  const campaign = await blastTo(w, [await listOf(w, ...twelve('a'))])
+  await schedule(w, campaign)
+  await w.drain('campaigns.launch', 'campaigns.load', 'messages.send-bulk')
+  expect(await depthOf(w)).toEqual({ untried: 5, all: 5 })
+  const pause =
+    what === 'the campaign'
+      ? await w.post(`${pathOf(campaign)}/pause`)
+      : await w.post('/api/client/mail-queue/pause', { campaign_id: campaign.id })
+  expect(pause.status).toBeLessThan(300)
+  await schedule(w, await blastTo(w, [await listOf(w, ...twelve('b'))]))
+  for (let rounds = 0; rounds < 10; rounds++) {
+    await w.drain()
+    w.advance('1 second')
+  }
+  expect(await depthOf(w)).toEqual({ untried: 5, all: 17 })
+  const to = w.internet.mx.mails().flatMap(({ to }) => to)
+  expect(to.sort()).toEqual(
+    twelve('b')
+      .map((name) => `${name}@example.com`)
+      .sort(),
+  )
 })
 
 describe('the notice that a site has as many connections as it may have', () => {

@@ -50,6 +50,7 @@ export {
   mailListing,
   mailsToSite,
   untriedBulk,
+  untriedByCampaign,
 } from './queue/reading.queries.ts'
 export { mailStore } from './queue/retention.ts'
 export {

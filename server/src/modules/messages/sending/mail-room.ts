@@ -5,10 +5,12 @@
 
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SharedRate } from '../../../infra/runtime/shared-rate.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
 import type { ProviderConnection } from '../../channels/index.ts'
-import { untriedBulk } from '../../mta/index.ts'
+import { findPauses, untriedBulk, untriedByCampaign } from '../../mta/index.ts'
 import { BULK, type Priority } from '../schema.ts'
+import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import type { Refused } from './rates.ts'
 
 const BYTES_MAX = 512 * 1024 * 1024
@@ -19,28 +21,61 @@ const UNATTENDED: SharedRate = { limit: 100, intervalMs: SECOND_MS }
 
 type Over = Pick<ProviderConnection, 'provider'>
 
-/** How many more messages the mail queue of a project takes; for other providers, any number. */
-export async function mailRoom(ctx: ProjectCtx, priority: Priority, { provider }: Over): Promise<number> {
-  if (provider !== 'mta' || priority !== BULK) return Number.MAX_SAFE_INTEGER
-  const most = ctx.config.MTA_QUEUE_MAX
-  const { mails, bytes } = await untriedBulk(ctx, most)
-  return bytes < BYTES_MAX ? Math.max(0, most - mails) : 0
+/** Who asks: the priority of the messages, and how campaigns are read. */
+type Asking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns }
+
+/** How many more messages the mail queue of a project takes, and of which campaigns none. */
+type Room = { messages: number; closedTo: ReadonlySet<CampaignId> }
+
+const UNLIMITED: Room = { messages: Number.MAX_SAFE_INTEGER, closedTo: new Set() }
+
+/** How many more messages of a campaign the mail queue of its project takes; for other providers, any number. */
+export async function mailRoom(ctx: ProjectCtx, asking: Asking, over: Over, campaignId: CampaignId): Promise<number> {
+  const { messages, closedTo } = await roomFor(ctx, asking, over)
+  return closedTo.has(campaignId) ? 0 : messages
 }
+
+async function roomFor(ctx: ProjectCtx, { priority, findSendingCampaigns }: Asking, { provider }: Over): Promise<Room> {
+  if (provider !== 'mta' || priority !== BULK) return UNLIMITED
+  const most = ctx.config.MTA_QUEUE_MAX
+  const messages = roomBeside(await untriedBulk(ctx, most), most)
+  return messages > 0 ? { ...UNLIMITED, messages } : roomBesidePaused(ctx, findSendingCampaigns, most)
+}
+
+type Untried = { mails: number; bytes: number }
+
+const roomBeside = ({ mails, bytes }: Untried, most: number): number => (bytes < BYTES_MAX ? Math.max(0, most - mails) : 0)
+
+/** The room in a full queue: email of paused campaigns takes none from the others, but no more of it is put there. */
+async function roomBesidePaused(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, most: number): Promise<Room> {
+  const untried = await untriedByCampaign(ctx)
+  const ids = untried.flatMap(({ campaign_id }) => campaign_id ?? [])
+  const [campaigns, pauses] = [await findSendingCampaigns(ctx, ids), await findPauses(ctx)]
+  const closedTo = new Set([
+    ...campaigns.flatMap(({ id, is_paused }) => (is_paused ? id : [])),
+    ...pauses.flatMap(({ scope, value }) => (scope === 'campaign' ? (Number(value) as CampaignId) : [])),
+  ])
+  const rest = untried.filter(({ campaign_id }) => campaign_id === null || !closedTo.has(campaign_id))
+  return { messages: roomBeside({ mails: sumOf(rest, 'mails'), bytes: sumOf(rest, 'bytes') }, most), closedTo }
+}
+
+const sumOf = (untried: Untried[], member: keyof Untried): number => untried.reduce((sum, one) => sum + one[member], 0)
 
 /** When to look again for room. */
 export const roomAt = ({ clock }: Pick<Ctx, 'clock'>): Date => new Date(clock.now().getTime() + RECHECK_MS)
 
 /** Divides messages into those that the mail queue has room for, and the others. */
-export async function applyMailRoom<T extends { connection: Over }>(
+export async function applyMailRoom<T extends { connection: Over; message: { campaign_id: CampaignId } }>(
   ctx: ProjectCtx,
-  priority: Priority,
+  asking: Asking,
   items: readonly T[],
 ): Promise<{ granted: T[]; refused: Refused<T>[] }> {
   const queued = items.filter(({ connection }) => connection.provider === 'mta')
   const [first] = queued
   if (!first) return { granted: [...items], refused: [] }
-  const room = await mailRoom(ctx, priority, first.connection)
-  const over = new Set(queued.slice(room))
+  const room = await roomFor(ctx, asking, first.connection)
+  const taken = new Set(queued.filter(({ message }) => !room.closedTo.has(message.campaign_id)).slice(0, room.messages))
+  const over = new Set(queued.filter((item) => !taken.has(item)))
   const at = roomAt(ctx)
   return { granted: items.filter((item) => !over.has(item)), refused: [...over].map((item) => ({ item, at, rate: UNATTENDED })) }
 }

@@ -117,6 +117,6 @@ async function roomOf(
   const connection = await connectProvider(ctx, channel, campaign.provider_id)
   const rates = [campaignRate(campaign), providerRate(connection)].filter((rate) => rate !== null)
   const { uses, atMs } = await readRoom(ctx, rates)
-  const inQueue = uses > 0 ? await mailRoom(ctx, priority, connection) : Number.MAX_SAFE_INTEGER
+  const inQueue = uses > 0 ? await mailRoom(ctx, { priority, findSendingCampaigns }, connection, campaign_id) : Number.MAX_SAFE_INTEGER
   return { uses: Math.min(uses, inQueue), at: inQueue === 0 ? roomAt(ctx) : new Date(Math.min(atMs, latest.getTime())) }
 }

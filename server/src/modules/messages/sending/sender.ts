@@ -133,7 +133,7 @@ async function send(ctx: ProjectCtx, sending: Sending, messages: ClaimedMessage[
   const { ready, done } = await decide(ctx, messages, contexts)
   const byCampaign = await applyRates(ctx, ready, ({ eligible }) => campaignRate(eligible.campaign))
   const ofProvider = await applyRates(ctx, byCampaign.granted, ({ connection }) => providerRate(connection))
-  const ofQueue = await applyMailRoom(ctx, sending.priority, ofProvider.granted)
+  const ofQueue = await applyMailRoom(ctx, sending, ofProvider.granted)
   const refused = [...byCampaign.refused, ...ofProvider.refused, ...ofQueue.refused]
   const now = ctx.clock.now()
   const deferred = refused.map(({ item: { message, eligible }, at }) =>

@@ -97,6 +97,17 @@ export const untriedBulk = (ctx: ProjectCtx | InTx, limit: number) =>
               limit ${limit}) u`,
   )
 
+const UntriedOfCampaign = Type.Object({ campaign_id: Nullable(IdOf<CampaignId>()), ...Untried.properties })
+
+/** The same by campaign, all of it: for a queue that is full. */
+export const untriedByCampaign = (ctx: ProjectCtx | InTx) =>
+  ctx.db.many(
+    UntriedOfCampaign,
+    sql`select campaign_id, count(*) as mails, sum(size) as bytes from mail_recipients
+        where project_id = ${ctx.projectId} and state = 'queued' and attempts = 0 and priority = 1
+        group by campaign_id`,
+  )
+
 /** The number of recipients that are due, over all projects, and when the longest waiting one was due. */
 export const mailDepth = (ctx: Ctx) =>
   ctx.db.first(
