@@ -309,6 +309,27 @@ describe('changes', () => {
     expect(await restore(w.keys.publisher)).toMatchObject({ status: 200, body: { state: 'aborted' } })
   })
 
+  test('a paused campaign that was archived is not paused when it is restored', async () => {
+    await using w = await world()
+    const campaign = await readyTrigger(w)
+    expect((await w.patch(pathOf(campaign), { state: 'running' })).body.state).toBe('running')
+    expect((await w.post(`${pathOf(campaign)}/pause`)).body.is_paused).toBe(true)
+    await w.delete(pathOf(campaign))
+    const { body } = await w.post(`${pathOf(campaign)}/unarchive`)
+    expect([body.state, body.is_paused, body.paused_at]).toEqual(['aborted', undefined, undefined])
+  })
+
+  test('the number that a restored campaign gets keeps its slug within 64 characters', async () => {
+    await using w = await world()
+    const slug = 's'.repeat(64)
+    const campaign = await make(w, { slug })
+    await w.delete(pathOf(campaign))
+    await make(w, { slug })
+    const restored = await w.post(`${pathOf(campaign)}/unarchive`)
+    expect(restored.body.slug).toBe(`${'s'.repeat(54)}-2`)
+    expect((await w.patch(pathOf(campaign), { name: 'Again' })).status).toBe(200)
+  })
+
   test('a campaign for messages with their own content is not restored beside another of its type', async () => {
     await using w = await world()
     const message = {

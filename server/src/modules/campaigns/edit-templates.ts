@@ -49,12 +49,17 @@ export async function prepareTemplate(
   return { ...written, findings: await findingsOf(ctx, campaign.channel, written, await lintContextOf(ctx, campaign)) }
 }
 
-/** Creates or replaces a template. Throws 403, 404. */
-export function putTemplate(ctx: ProjectCtx, place: TemplatePlace, { data, compiled, findings }: PreparedTemplate): Promise<SavedTemplate> {
+/** Creates or replaces a template, with new content or with that of a version that is restored. Throws 403, 404. */
+export function putTemplate(
+  ctx: ProjectCtx,
+  place: TemplatePlace,
+  { data, compiled, findings }: PreparedTemplate,
+  isRestored = false,
+): Promise<SavedTemplate> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, place.campaignId)
     const saved = await saveTemplate(ctx, place, data, compiled)
-    await keepVersion(ctx, saved.id, data)
+    await keepVersion(ctx, saved.id, data, isRestored)
     return { ...present(saved), findings }
   })
 }

@@ -187,7 +187,8 @@ export const countOverBudget = (
 export const archiveCampaign = (ctx: InTx, id: CampaignId, state: CampaignRow['state'], pendingAction: PendingAction | null) =>
   ctx.db.run(
     sql`update campaigns
-        set archived_at = ${ctx.clock.now()}, state = ${state}, pending_action = coalesce(${pendingAction}, pending_action), updated_at = ${ctx.clock.now()}
+        set archived_at = ${ctx.clock.now()}, state = ${state}, paused_at = case when ${state} = any(${PAUSABLE_STATES}::text[]) then paused_at end,
+            paused_reason = case when ${state} = any(${PAUSABLE_STATES}::text[]) then paused_reason end, pending_action = coalesce(${pendingAction}, pending_action), updated_at = ${ctx.clock.now()}
         where project_id = ${ctx.projectId} and id = ${id} and archived_at is null`,
   )
 

@@ -35,7 +35,10 @@ export async function freeSlug(ctx: ProjectCtx, name: string): Promise<string> {
 
 /** The slug of a campaign that is restored: its own, unless another campaign took it. */
 export async function restoredSlug(ctx: ProjectCtx, slug: string): Promise<string> {
-  return firstFree(slug, new Set((await slugsLike(ctx, slug)).map(({ slug }) => slug)))
+  const takenLike = async (base: string) => new Set((await slugsLike(ctx, base)).map(({ slug }) => slug))
+  if (!(await takenLike(slug)).has(slug)) return slug
+  const base = slug.slice(0, BASE_LENGTH_MAX).replace(/-$/, '')
+  return firstFree(base, (await takenLike(base)).add(base))
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What templates contained before (D-TPL-5). */
 import { expect, test } from 'vitest'
 import { blastTo, CAMPAIGNS, pathOf } from '../../../test/blasts.ts'
+import { member } from '../../../test/members.ts'
 import { type World, world } from '../../../test/world.ts'
 import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
@@ -50,6 +51,22 @@ test('a template can be read as it was, and restored', async () => {
   expect((await w.delete(path)).status).toBe(204)
   await saved(w, path, 'Anew')
   expect(await numbers(w, path)).toEqual([1])
+})
+
+test('a version that is restored soon after an edit keeps the version that it replaces', async () => {
+  await using w = await world()
+  const path = `${pathOf(await blastTo(w, []))}/templates/en`
+  const headers = { ...(await member(w, 'admin')).headers, 'carillon-project': String(w.projectId) }
+  const by = async (subject: string) => expect((await w.put(path, content(subject), { key: null, headers })).status).toBe(200)
+  await by('Begun')
+  w.advance('1 hour')
+  await by('Finished')
+  expect(await numbers(w, path)).toEqual([3, 2, 1])
+  w.advance('1 minute')
+  const restored = await w.post(`${path}/versions/1/restore`, undefined, { key: null, headers })
+  expect(restored.status, restored.text).toBe(200)
+  expect(await numbers(w, path)).toEqual([4, 3, 2, 1])
+  expect((await w.get(`${path}/versions/3`)).body.data.subject).toBe('Finished')
 })
 
 test('the saves of an editor are one version, until somebody else saves or five minutes have passed', async () => {

@@ -49,6 +49,6 @@ export const versionRoutes = [
     query: templateQuery,
     reply: SavedTemplate,
     prepare: (ctx, { params, query }) => prepareVersion(ctx, placeIn(params, query), params.version),
-    run: (ctx, { params, query, prepared }) => putTemplate(ctx, placeIn(params, query), prepared),
+    run: (ctx, { params, query, prepared }) => putTemplate(ctx, placeIn(params, query), prepared, true),
   }),
 ]

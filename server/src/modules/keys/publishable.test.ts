@@ -170,4 +170,14 @@ describe('new names', () => {
     expect([path.status, path.body.error.param]).toEqual([429, '[0].user.data.c\\.d.e'])
     expect(path.body.message).toContain('`c.d`')
   })
+
+  test('of attributes that users of a small project have already are none', async () => {
+    await using w = await world({ env: { NEW_ATTRIBUTES_DAY: '1' } })
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { plan: 'pro', seats: 3, city: 'Perth' } }])
+    const headers = { 'x-service-user-token': await w.token('kim') }
+    const send = (data: object) => w.post(EVENTS, [{ name: 'x', user: { data } }], { key: w.keys.public, headers })
+    expect((await send({ plan: 'free', seats: 4, city: 'Hobart' })).status).toBe(204)
+    expect((await send({ other: 1 })).status).toBe(204)
+    expect((await send({ another: 1 })).status).toBe(429)
+  })
 })

@@ -11,8 +11,11 @@ const VERSIONS_MAX = 50
 /** Saves of a member within this time are one version, because an editor saves while its member types. */
 const ONE_EDIT_MINUTES = 5
 
-/** Keeps the content of a template that was just saved as its newest version, unless the one before is the same. */
-export const keepVersion = (ctx: InTx, templateId: number, data: Record<string, unknown>) => {
+/**
+ * Keeps the content of a template that was just saved as its newest version, unless the one before is the same. What is restored continues no
+ * edit: the version that it replaces is kept.
+ */
+export const keepVersion = (ctx: InTx, templateId: number, data: Record<string, unknown>, isRestored = false) => {
   const actor = ctx.actor ?? { kind: 'system', id: null, name: null }
   return ctx.db.run(
     sql`with newest as (
@@ -22,7 +25,7 @@ export const keepVersion = (ctx: InTx, templateId: number, data: Record<string, 
         continued as (
           update template_versions v set data = ${JSON.stringify(data)}::jsonb, saved_at = ${ctx.clock.now()}
           from newest n
-          where v.project_id = ${ctx.projectId} and v.template_id = ${templateId} and v.number = n.number
+          where v.project_id = ${ctx.projectId} and v.template_id = ${templateId} and v.number = n.number and ${!isRestored}
             and n.actor_type = 'member' and n.actor_type = ${actor.kind} and n.actor_id = ${actor.id}::bigint
             and n.begun_at > ${ctx.clock.now()}::timestamptz - make_interval(mins => ${ONE_EDIT_MINUTES})
           returning v.number),

@@ -79,7 +79,7 @@ describe('a recipient', () => {
     [
       'whose email is held is looked at when its time is over',
       { is: 'held' },
-      { ...open, is_held: true, is_untried: true, due_at: mail.expires_at },
+      { ...open, is_held: true, is_untried: true, due_at: after(48 * HOUR_MS + 1) },
       false,
     ],
     [
@@ -121,6 +121,17 @@ test.each<[string, string | null, number, boolean]>([
 ])('an email that expires %s counts as a bounce or not', (_, last_error, ms, isBounce) => {
   const expiring = { ...mail, expires_at: after(ms) }
   const { classification } = decide(expiring, { ...recipient, last_error }, { is: 'expired' }, null, { at: after(ms), random: 0.5 })
+  expect(classification).toMatchObject({ label: 'expired', isBounce })
+})
+
+test.each<[string, Outcome, boolean]>([
+  ['a pause', { is: 'held' }, false],
+  ['the limit of a warm-up', { is: 'postponed', until: after(60 * HOUR_MS), limit: 'warm-up' }, false],
+  ['a suspension of the site, which had failed', { is: 'postponed', until: after(49 * HOUR_MS), limit: 'suspended' }, true],
+])('an email that was tried once and expires during %s counts as a bounce or not', (_, wait, isBounce) => {
+  const { due_at } = decided(wait).result
+  const expiring = { ...recipient, last_error: '451 4.7.1 Greylisted', due_at: due_at as Date }
+  const { classification } = decide(mail, expiring, { is: 'expired' }, null, { at: after(49 * HOUR_MS), random: 0.5 })
   expect(classification).toMatchObject({ label: 'expired', isBounce })
 })
 

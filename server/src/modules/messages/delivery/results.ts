@@ -88,8 +88,7 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
       return deferred(mail, recipient, outcome, base, now)
     case 'postponed':
     case 'held': {
-      // Held email is looked at when its time is over, although nothing resumes it.
-      const due_at = outcome.is === 'postponed' ? outcome.until : mail.expires_at
+      const due_at = outcome.is === 'postponed' ? dueAfterWait(outcome, mail) : heldUntil(mail)
       const result = { ...base, state: 'queued' as const, due_at, is_untried: true, is_held: outcome.is === 'held', history: null }
       return { recipient, outcome, result, classification: null, isNotified: false, isAttempt: false }
     }
@@ -97,6 +96,13 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
       return outcome satisfies never
   }
 }
+
+/** Held email is looked at when its time is over, although nothing resumes it. */
+const heldUntil = ({ expires_at }: MailRow) => new Date(expires_at.getTime() + 1)
+
+/** Only email that a pause or a limit of ours holds back is due after its end. A site is suspended because it fails. */
+const dueAfterWait = ({ until, limit }: Extract<Unattempted, { is: 'postponed' }>, { expires_at }: MailRow) =>
+  limit === 'suspended' && until > expires_at ? expires_at : until
 
 const NOT_SAVED = 'The reply of the host could not be saved.'
 
@@ -133,10 +139,10 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
   return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
 }
 
-function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error }: ClaimedRecipient): Classification {
+function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
   const last = last_error === null ? null : classify(last_error, { isPermanent: false })
-  return classificationOfExpiry(last, { isCutShort: expires_at.getTime() < usual })
+  return classificationOfExpiry(last, { isCutShort: due_at > expires_at || expires_at.getTime() < usual })
 }
 
 /** An email is given its end a little before it is saved. */

@@ -78,7 +78,7 @@ export function classificationOf(label: Label, isPermanent: boolean): Classifica
 
 /**
  * The classification of an email whose time is over; `last` is its last temporary failure. A full mailbox remains one. An email without an
- * attempt, or whose time was cut short, may have met nothing but a pause or greylisting: that is no failure of the address.
+ * attempt, or whose time was cut short or ended in a wait, may have met nothing but a pause or greylisting: that is no failure of the address.
  */
 export function classificationOfExpiry(last: Classification | null, { isCutShort = false } = {}): Classification {
   if (last?.label === 'mailbox-full') return classificationOf('mailbox-full', true)

@@ -203,12 +203,27 @@ export const finishRun = (ctx: InTx<Ctx>, projectId: ProjectId, run: number, sta
 
 const Used = Type.Object({ key: Type.String() })
 
-/** Those of the keys that are in the register of attributes, or that users had when they were last counted. */
+/** So many of the newest users are read to find the attributes of a project that has not been profiled, or since. */
+const NEWEST_USERS = 5000
+
+/** Those of the keys of `data` that are in the register of attributes, that users had when they were last profiled, or that the newest users have. */
 export const usedAttributes = async (ctx: ProjectCtx, keys: string[]): Promise<string[]> => {
-  const rows = await ctx.db.many(
+  const known = await ctx.db.many(
     Used,
     sql`select key from attributes where project_id = ${ctx.projectId} and key = any(${keys}::text[])
-        union select key from attribute_profiles where project_id = ${ctx.projectId} and key = any(${keys}::text[])`,
+        union select k.key
+        from unnest(${keys}::text[]) as k(key)
+        join attribute_profiles p on p.project_id = ${ctx.projectId} and p.key = 'data.' || k.key`,
   )
-  return rows.map(({ key }) => key)
+  const found = new Set(known.map(({ key }) => key))
+  const others = keys.filter((key) => !found.has(key))
+  if (others.length === 0) return keys
+  const ofUsers = await ctx.db.many(
+    Used,
+    sql`select distinct e.key
+        from (select u.data from users u where u.project_id = ${ctx.projectId} and ${isLive} order by u.id desc limit ${NEWEST_USERS}) newest
+        cross join lateral jsonb_object_keys(newest.data) as e(key)
+        where e.key = any(${others}::text[])`,
+  )
+  return [...found, ...ofUsers.map(({ key }) => key)]
 }
