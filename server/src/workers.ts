@@ -17,7 +17,7 @@ import { domainJobs } from './modules/domains/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
 import { type InboxStreams, inboxJobs } from './modules/inbox/index.ts'
-import { countCalls, journeyJobs } from './modules/journeys/index.ts'
+import { countCalls, journeyJobs, nextTimerAt } from './modules/journeys/index.ts'
 import { CHECK_DUE, listJobs, nextMembershipDueAt } from './modules/lists/index.ts'
 import { memberJobs } from './modules/members/index.ts'
 import { messageJobs } from './modules/messages/index.ts'
@@ -76,4 +76,6 @@ export async function queueDepths(ctx: Ctx): Promise<void> {
   ctx.metrics.webhookEndpoints(await countEndpoints(ctx))
   await reportBlasts(ctx)
   ctx.metrics.journeysWaiting({ ...(await countWaiting(ctx)), calls: await countCalls(ctx) })
+  const timerAt = await nextTimerAt(ctx)
+  ctx.metrics.journeyTimerLag(timerAt ? Math.max(0, now - timerAt.getTime()) / SECOND_MS : 0)
 }

@@ -51,7 +51,12 @@ env:
     value: 0.0.0.0
   {{- range $name, $value := .Values.settings }}
   - name: {{ $name }}
+    {{- /* A number of a values file is a float, and a large one would be written with an exponent. */}}
+    {{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}
+    value: {{ int64 $value | quote }}
+    {{- else }}
     value: {{ $value | toString | quote }}
+    {{- end }}
   {{- end }}
 envFrom:
   - secretRef:

@@ -85,6 +85,30 @@ test('a batch that no journey watches costs no statement about users, and others
   }
 })
 
+test('metrics tell how late the oldest timer is, whichever process applies it, and that none is late any more', async () => {
+  await using w = await world({ own: true })
+  await w.users('ana')
+  await createJourney(
+    w,
+    { status: 'live' },
+    {
+      start: { type: 'entrance', ...at, data: { trigger: 'event', event_name: 'cart' }, children: [to('hour')] },
+      hour: { type: 'delay', ...at, data: { hours: 1 } },
+    },
+  )
+  await sendAndApply(w, 'cart', ['ana'])
+  const lag = async () => {
+    await queueDepths(w.ctx)
+    return Number(/^app_journey_timer_lag_seconds (\d+)/m.exec((await w.get('/metrics', { key: null })).text)?.[1])
+  }
+  expect(await lag()).toBe(0)
+  w.advance('70 minutes')
+  const late = await lag()
+  expect([late > 590, late <= 600]).toEqual([true, true])
+  await w.drain()
+  expect(await lag()).toBe(0)
+})
+
 test('metrics tell how many users are parked and how many calls have no answer, and count decisions', async () => {
   await using w = await world({ own: true })
   await w.users('ana')

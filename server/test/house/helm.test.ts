@@ -3,7 +3,9 @@
  * probes and privileges of every pod.
  */
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { settings } from '../../src/infra/runtime/config.ts'
 import { createMetrics } from '../../src/infra/runtime/metrics.ts'
@@ -81,6 +83,12 @@ describe.runIf(isInstalled)('for Helm', () => {
   })
 
   const pods = ['Deployment carillon-api', 'Deployment carillon-worker', 'Job carillon-migrate']
+
+  test('a large number of a values file is written without an exponent', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'carillon-helm-')), 'values.yaml')
+    writeFileSync(file, 'settings: { BACKLOG_ITEMS_MAX: 5000000, LOG_LEVEL: info }\n')
+    expect(render('-f', file).get('Deployment carillon-api')).toMatch(/name: BACKLOG_ITEMS_MAX\n +value: "5000000"\n/)
+  })
 
   test.each(pods)('%s has no privileges, and a root that it cannot write to', (name) => {
     const wanted = ['runAsNonRoot: true', 'readOnlyRootFilesystem: true', 'allowPrivilegeEscalation: false', 'drop: [ALL]']

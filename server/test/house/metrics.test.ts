@@ -71,6 +71,13 @@ describe('alerts and the dashboard', () => {
     expect(names.filter((name) => !series.has(name))).toEqual([])
   })
 
+  test('what alerts on its increase is there before the first one', () => {
+    const increasing = [...textOf(ALERTS).matchAll(/increase\((\w+)(?:\{(\w+="\w+")\})?/g)].map(([, name = '', label]) => ({ name, label }))
+    expect(increasing.map(({ name }) => name)).toEqual(['app_domains_unverified_total', 'app_journey_users_total'])
+    const missing = increasing.filter(({ name, label }) => !new RegExp(`^${name}\\{.*${label ?? ''}.*\\} 0$`, 'm').test(text))
+    expect(missing).toEqual([])
+  })
+
   test('every alert says what happened and how urgent it is, and the page about operating has a line for it', () => {
     const alerts = textOf(ALERTS).split('- alert: ').slice(1)
     expect(alerts.filter((alert) => !/severity: (page|ticket)/.test(alert) || !alert.includes('summary: "'))).toEqual([])

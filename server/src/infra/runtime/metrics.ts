@@ -28,6 +28,11 @@ function instrumentsOf(registry: Registry) {
   }
 }
 
+/** Alerts on increases need the series before the first one: what begins with 1 has not increased for Prometheus. */
+function startAtZero(counter: Counter<'what'>, labels: string[]): void {
+  for (const what of labels) counter.inc({ what }, 0)
+}
+
 /** What tells that a process has too much to do. */
 function overloadMetrics(registry: Registry) {
   const { counter, gauge } = instrumentsOf(registry)
@@ -163,6 +168,7 @@ export type CampaignProgress = { project_id: number; campaign_id: number; waitin
 function domainMetrics(registry: Registry) {
   const { counter } = instrumentsOf(registry)
   const unverified = counter('app_domains_unverified_total', 'Domains that lost their verification. Alert on this metric.', ['what'])
+  startAtZero(unverified, ['links', 'sending'])
   return { domainUnverified: (what: 'links' | 'sending') => unverified.inc({ what }) }
 }
 
@@ -173,6 +179,7 @@ function journeyMetrics(registry: Registry) {
     'Users of journeys, counted by what happened to them. Alert when more than 100 are parked within 10 minutes.',
     ['what'],
   )
+  startAtZero(users, ['entered', 'ended', 'held_out', 'parked', 'stale'])
   const refusals = counter('app_journey_refusals_total', 'Users who did not enter a journey, by reason.', ['reason'])
   const rounds = counter('app_journey_rounds_total', 'Waves of items, their rounds, and the decisions in them.', ['what'])
   const waiting = gauge(
@@ -180,10 +187,7 @@ function journeyMetrics(registry: Registry) {
     'Users inside journeys (estimated), parked users, and webhook calls waiting for an answer.',
     ['what'],
   )
-  const lag = gauge(
-    'app_journey_timer_lag_seconds',
-    'Age of the oldest due timer when a batch of timers was claimed. Alert on this metric.',
-  )
+  const lag = gauge('app_journey_timer_lag_seconds', 'Age of the oldest timer of a user in a journey that is due. Alert on this metric.')
   return {
     journeys: (what: 'entered' | 'ended' | 'held_out' | 'parked' | 'stale', count: number) => users.inc({ what }, count),
     journeyRefusals: (reason: string, count: number) => refusals.inc({ reason }, count),

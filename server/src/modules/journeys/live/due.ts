@@ -31,8 +31,6 @@ export async function findDueTimers(ctx: InTx, upTo: () => Promise<Date>, max: n
   const to = await upTo()
   const each = Math.max(QUANTUM_MIN, Math.floor(max / journeyIds.length))
   const timers = await dueTimers(ctx, { journeyIds, to, each })
-  const [oldest] = timers
-  if (oldest) ctx.metrics.journeyTimerLag(Math.max(0, to.getTime() - oldest.due_at.getTime()) / 1000)
   if (timers.length >= max || journeyIds.length === 1) return timers.slice(0, max)
   return timers.length < each ? timers : fill(ctx, timers, journeyIds, to, max)
 }
