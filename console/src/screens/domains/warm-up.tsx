@@ -1,8 +1,9 @@
 import type { components } from '@carillon/sdk'
 import { Button, NumberInput, Switch, Textarea } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead, useWrite } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -41,7 +42,7 @@ export function WarmUp({ domainId }: { domainId: number }) {
       {plan ? (
         <>
           <Card title={t('warmUp.plan')}>
-            <PlanForm key={plan.updated_at} plan={plan} mayChange={mayChange} isPending={save.isPending} onSave={save.mutate} />
+            <PlanForm plan={plan} mayChange={mayChange} isPending={save.isPending} onSave={save.mutate} />
           </Card>
           <Card title={t('warmUp.sites')} aside={t('warmUp.today')}>
             <MailSites plan={plan} />
@@ -60,10 +61,10 @@ type FormProps = { plan: Plan; mayChange: boolean; isPending: boolean; onSave: (
 
 function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
   const { t } = useTranslation('domains')
-  const [steps, setSteps] = useState(plan.steps.join(', '))
   const { is_active, bounce_percent_max, deferral_percent_max, is_per_address } = plan
-  const [rest, setRest] = useState({ is_active, bounce_percent_max, deferral_percent_max, is_per_address })
-  const set = (changes: Partial<typeof rest>) => setRest((rest) => ({ ...rest, ...changes }))
+  const stored = { steps: plan.steps.join(', '), is_active, bounce_percent_max, deferral_percent_max, is_per_address }
+  const [{ steps, ...rest }, setDraft] = useDraft(stored)
+  const set = (changes: Partial<typeof stored>) => setDraft((draft) => ({ ...draft, ...changes }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     onSave({
@@ -89,7 +90,7 @@ function PlanForm({ plan, mayChange, isPending, onSave }: FormProps) {
         autosize
         readOnly={!mayChange}
         value={steps}
-        onChange={(event) => setSteps(event.currentTarget.value)}
+        onChange={(event) => set({ steps: event.currentTarget.value })}
       />
       <div className="acts">
         <NumberInput

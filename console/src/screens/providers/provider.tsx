@@ -58,7 +58,7 @@ export function ProviderPage() {
       />
       {makeDefault.error && <Failed error={makeDefault.error} />}
       <div className="cols main-side">
-        <Settings key={provider.updated_at} provider={provider} kind={kind} />
+        <Settings provider={provider} kind={kind} />
         <div className="stack">
           <Connection providerId={providerId} />
           {provider.callback_url && (

@@ -1,8 +1,9 @@
 import type { components } from '@carillon/sdk'
 import { Button, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
 import { SchemaForm, type Values } from '../../parts/schema-form.tsx'
@@ -20,18 +21,23 @@ function changesOf(stored: Values, settings: Values): Values {
   return Object.fromEntries([...removed.map((name) => [name, null]), ...set])
 }
 
+const editableOf = ({ name, rate, segment_price, settings }: Provider) => ({ name, rate, segment_price, settings: settings as Values })
+
 /** The settings of a provider. Stored secrets are not shown; they are replaced by typing. */
 export function Settings({ provider, kind }: { provider: Provider; kind: Kind }) {
   const { t } = useTranslation('providers')
-  const [name, setName] = useState(provider.name)
-  const [rate, setRate] = useState(provider.rate)
-  const [segment_price, setPrice] = useState(provider.segment_price)
+  const [draft, setDraft] = useDraft(editableOf(provider))
+  const { name, rate, segment_price, settings } = draft
+  const set = (changes: Partial<typeof draft>) => setDraft((draft) => ({ ...draft, ...changes }))
   const isText = provider.channel === 'text'
-  const [settings, setSettings] = useState<Values>(provider.settings)
   const save = useWrite(
     (api, body: Changes) => api.patch(PROVIDER, { path: { providerId: provider.id }, body }),
     [PROVIDERS],
-    ({ name }) => said(t('save.done', { name })),
+    (saved) => {
+      // What was typed as a secret is not shown again.
+      setDraft(editableOf(saved))
+      said(t('save.done', { name: saved.name }))
+    },
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -41,17 +47,17 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
     <Card title={t('settings')}>
       <form className="form pad" onSubmit={submit}>
         {save.error && <Failed error={save.error} />}
-        <TextInput label={t('column.name')} required value={name} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput label={t('column.name')} required value={name} onChange={(event) => set({ name: event.currentTarget.value })} />
         <SchemaForm
           schema={kind.settings}
           value={settings}
-          onChange={setSettings}
+          onChange={(settings) => set({ settings })}
           stored={provider.has_secrets}
           faults={save.error?.faults ?? []}
           prefix="settings."
         />
-        <RateFields rate={rate} onChange={setRate} />
-        {isText && <PriceFields price={segment_price} onChange={setPrice} />}
+        <RateFields rate={rate} onChange={(rate) => set({ rate })} />
+        {isText && <PriceFields price={segment_price} onChange={(segment_price) => set({ segment_price })} />}
         <div className="acts">
           <Button type="submit" loading={save.isPending}>
             {t('save.submit')}

@@ -1,6 +1,7 @@
 import { Button, Switch, Textarea, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDraft, useEdited } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { useOrganisationRead, useOrganisationWrite } from '../../parts/organisation-data.ts'
@@ -23,7 +24,7 @@ export function ProjectSettings() {
   if (!project.data) return <Loading />
   return (
     <div className="stack">
-      <Form key={project.data.updated_at} stored={project.data} />
+      <Form stored={project.data} />
       {role !== 'member' && <DangerZone project={project.data} />}
     </div>
   )
@@ -34,12 +35,13 @@ type FieldsProps = { draft: Project; set: (changes: Partial<Project>) => void; i
 function Form({ stored }: { stored: Project }) {
   const { t } = useTranslation('settings')
   const isFixed = useSession().role === 'member'
-  const [draft, setDraft] = useState(stored)
+  const [draft, setDraft] = useDraft(stored)
   const set = (changes: Partial<Project>) => setDraft((draft) => ({ ...draft, ...changes }))
   const save = useOrganisationWrite(
     (api, { changes }: { changes: ProjectChanges; before?: ProjectChanges }) =>
       api.patch(PROJECT, { path: { projectId: stored.id }, body: changes }),
-    (_, { before }) => {
+    (saved, { before }) => {
+      setDraft(saved)
       if (before) undoable(t('saved'), () => save.mutate({ changes: before }))
     },
   )
@@ -169,7 +171,7 @@ function TextMessages({ draft, set, isFixed }: FieldsProps) {
 
 function TestRecipients({ draft, set, isFixed }: FieldsProps) {
   const { t } = useTranslation('settings')
-  const [text, setText] = useState(draft.test_recipients.join('\n'))
+  const { edited: text, edit, give } = useEdited(draft.test_recipients, (lines) => lines.join('\n'))
   return (
     <Card title={t('recipients.heading')}>
       <div className="form pad">
@@ -182,8 +184,10 @@ function TestRecipients({ draft, set, isFixed }: FieldsProps) {
           spellCheck={false}
           value={text}
           onChange={(event) => {
-            setText(event.currentTarget.value)
-            set({ test_recipients: linesOf(event.currentTarget.value) })
+            const test_recipients = linesOf(event.currentTarget.value)
+            edit(event.currentTarget.value)
+            give(test_recipients)
+            set({ test_recipients })
           }}
         />
       </div>

@@ -1,8 +1,9 @@
 import { Button, MultiSelect, NumberInput, Switch, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CHANNELS } from '../../parts/channels.ts'
 import { useRead } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -19,14 +20,14 @@ export function Sending() {
   // What is being typed stays when reading again fails.
   if (policy.error && !policy.data) return <Failed error={policy.error} onRetry={() => void policy.refetch()} />
   if (!policy.data) return <Loading />
-  return <Form key={JSON.stringify(policy.data)} stored={policy.data} />
+  return <Form stored={policy.data} />
 }
 
 function Form({ stored }: { stored: Policy }) {
   const { t } = useTranslation('settings')
   const isFixed = !useMay('admin')
-  const [draft, setDraft] = useState(stored)
-  const save = useUndoableWrite((api, policy: Policy) => api.put(POLICY, { body: policy }), [POLICY], t('saved'))
+  const [draft, setDraft] = useDraft(stored)
+  const save = useUndoableWrite((api, policy: Policy) => api.put(POLICY, { body: policy }), [POLICY], t('saved'), setDraft)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate({ value: draft, before: stored })

@@ -5,6 +5,7 @@ import { type FormEvent, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { keyOf, useRead } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
@@ -33,13 +34,13 @@ export function PreferencePage() {
       />
       {theme.isPending && <Loading />}
       {theme.error && <Failed error={theme.error} onRetry={() => void theme.refetch()} />}
-      {theme.data && <Editor key={JSON.stringify(theme.data)} stored={theme.data} />}
+      {theme.data && <Editor stored={theme.data} />}
     </>
   )
 }
 
 function Editor({ stored }: { stored: Theme }) {
-  const [draft, setDraft] = useState(stored)
+  const [draft, setDraft] = useDraft(stored)
   return (
     <div className="cols two">
       <ThemeForm stored={stored} draft={draft} onChange={setDraft} />
@@ -57,7 +58,7 @@ function ThemeForm({ stored, draft, onChange }: FormProps) {
   const isFixed = !useMay('admin')
   const { name } = useProject()
   const set = (changes: Partial<Theme>) => onChange({ ...draft, ...changes })
-  const save = useUndoableWrite((api, theme: Theme) => api.put(THEME, { body: theme }), [THEME], t('page.saved'))
+  const save = useUndoableWrite((api, theme: Theme) => api.put(THEME, { body: theme }), [THEME], t('page.saved'), onChange)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate({ value: draft, before: stored })

@@ -46,7 +46,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
           </Menu.Item>
         )}
       </CopyAs>
-      <EditEndpoint key={endpoint.updated_at} endpoint={endpoint} isOpen={open === 'edit'} onClose={close} />
+      <EditEndpoint endpoint={endpoint} isOpen={open === 'edit'} onClose={close} />
       <SendTest endpoint={endpoint} isOpen={open === 'test'} onClose={close} />
       <Rotate endpoint={endpoint} isOpen={open === 'rotate'} onClose={close} />
       <Pause endpoint={endpoint} isOpen={open === 'pause'} onClose={close} />

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { ShownOnce } from '../../parts/shown-once.tsx'
@@ -93,7 +94,7 @@ type FormProps = {
 
 function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps) {
   const { t } = useTranslation('webhooks')
-  const [input, setInput] = useState(stored)
+  const [input, setInput] = useDraft(stored)
   const set = (changes: Partial<Input>) => setInput((input) => ({ ...input, ...changes }))
   const send = (event: FormEvent) => {
     event.preventDefault()
