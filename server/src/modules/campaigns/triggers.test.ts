@@ -102,6 +102,9 @@ test('a message that is sent on request has the data of the request; a blast is 
   const sent = await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, request)
   expect(sent.body).toEqual({ message_id: expect.any(Number) })
   expect((await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, request)).body).toEqual(sent.body)
+  // More than a page of newer messages hides no earlier one.
+  for (let at = 0; at < 101; at++) await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, { external_id: 'kim' })
+  expect((await w.post(`${CAMPAIGNS}/${made.body.id}/trigger`, request)).body).toEqual(sent.body)
   await w.drain()
   expect((await w.get(`/api/client/messages/${sent.body.message_id}`)).body.content).toMatchObject({ subject: 'Code 7' })
   const blast = await w.post(CAMPAIGNS, { type: 'blast', name: 'Spring', subscription_id })

@@ -33,7 +33,7 @@ export {
   statesByCause,
 } from './messages.queries.ts'
 export { latestMessage } from './reading/queries.ts'
-export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
+export { messageOfCause, messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
 export { inboundProtocol } from './reports/inbound.ts'
 export { inboxVerbs } from './reports/inbox.ts'

@@ -65,3 +65,9 @@ export const messagesOf = (ctx: ProjectCtx, campaignId: CampaignId, userId: User
         order by id desc
         limit ${MESSAGES_MAX}`,
   )
+
+const Found = Type.Object({ id: IdOf<MessageId>() })
+
+/** The message that a cause made for a user. */
+export const messageOfCause = (ctx: ProjectCtx, userId: UserId, cause: string) =>
+  ctx.db.first(Found, sql`select id from messages where project_id = ${ctx.projectId} and user_id = ${userId} and cause = ${cause}`)

@@ -4,7 +4,7 @@ import { inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { fault } from '../../../lib/errors.ts'
 import { type CampaignId, type MessageId, ulid } from '../../../lib/ids.ts'
 import { Exact, IdOf } from '../../../lib/shapes.ts'
-import { enqueueMessages, messagesOf } from '../../messages/index.ts'
+import { enqueueMessages, messageOfCause } from '../../messages/index.ts'
 import { Identifier, userByIds } from '../../users/index.ts'
 import { getCampaign } from '../service.ts'
 import { intentFor } from '../triggers.ts'
@@ -41,7 +41,7 @@ export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTr
     const event = { name: campaign.event_name ?? '', data: input.data ?? {}, created_at: now.toISOString() }
     const intent = intentFor(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
     await enqueueMessages(ctx, [intent])
-    const message = (await messagesOf(ctx, id, userId)).find(({ cause }) => cause === intent.cause)
+    const message = await messageOfCause(ctx, userId, intent.cause)
     return message ? { message_id: message.id } : {}
   })
 }

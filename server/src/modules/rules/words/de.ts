@@ -123,7 +123,7 @@ const JOURNEYS: Record<JourneyCondition['is'], (journey: string, rest: string) =
   never_entered: (journey, rest) => `hat die Journey ${journey}${rest} nicht begonnen`,
   completed: (journey, rest) => `hat die Journey ${journey}${rest} abgeschlossen`,
   exited: (journey, rest) => `hat die Journey ${journey}${rest} verlassen`,
-  held_out: (journey, rest) => `wurde von der Journey ${journey}${rest} ausgenommen`,
+  held_out: (journey, rest) => `kam in die Kontrollgruppe der Journey ${journey}${rest}`,
 }
 
 const SUBSCRIPTIONS: Record<SubscriptionCondition['is'], (type: string) => string> = {

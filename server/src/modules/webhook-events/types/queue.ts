@@ -37,7 +37,9 @@ export const queueQuotaExceeded = eventKind({
     quota: Type.String({ description: 'The name of the quota.' }),
     limit: Count,
     used: Type.Optional(Count),
-    unit: Type.Optional(OneOf(['messages', 'bytes'])),
+    unit: Type.Optional(
+      OneOf(['messages', 'bytes'], { description: 'What `limit` and `used` count. `messages`: each recipient of an email is one.' }),
+    ),
     count: Type.Optional(Type.Integer({ minimum: 1, description: 'The number of messages refused since the last event of this type.' })),
   }),
   sample: {
