@@ -13,6 +13,7 @@ import { domains } from './stories/domains.ts'
 import { editing } from './stories/editing.ts'
 import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
+import { keptDrafts } from './stories/kept-drafts.ts'
 import { keptEdits } from './stories/kept-edits.ts'
 import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
@@ -55,6 +56,7 @@ calendar(site)
 abTest(site)
 templateFields(site)
 keptEdits(site)
+keptDrafts(site)
 reports(site)
 editing(site)
 journeys(site)

@@ -55,25 +55,6 @@ export const keptEdits = (site: () => Site) =>
       await expect.poll(subjects, { timeout: SAVED_MS }).toEqual(['Beans', 'Only in A'])
     })
 
-    test('what is typed stays when the stored settings change meanwhile', async () => {
-      const hook = { channel: 'webhook', kind: 'http', settings: {} }
-      const { id: first } = await site().api('POST', 'providers', { name: 'First hook', ...hook })
-      const { id } = await site().api('POST', 'providers', { name: 'Order hook', ...hook })
-      await using opened = await memberPage(site(), `/p/1/providers/${id}`)
-      const { page } = opened
-      const name = page.getByLabel('Name')
-      await name.fill('Typed')
-      await page.getByRole('button', { name: 'More about Order hook' }).click()
-      await page.getByRole('menuitem', { name: 'Make it the default of its channel' }).click()
-      await page.getByText('Default', { exact: true }).waitFor()
-      expect(await name.inputValue()).toBe('Typed')
-      await page.getByRole('button', { name: 'Save the settings' }).click()
-      const stored = () => site().api('GET', `providers/${id}`)
-      await expect.poll(async () => (await stored()).name, { timeout: SAVED_MS }).toBe('Typed')
-      expect(await stored()).toMatchObject({ is_default: true })
-      for (const made of [id, first]) await site().api('DELETE', `providers/${made}`)
-    })
-
     test('the rule of a branch stays its own when the branch before it is removed', async () => {
       const { id } = await site().api('POST', 'journeys', { name: 'Three plans' })
       const entrance = { type: 'entrance', x: 0, y: 0, data: { trigger: 'api' }, children: [{ external_id: 'plans' }] }

@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const SAVED_MS = 60_000
+
+/** Lets a page read again what it shows, as when a member comes back to it after a minute. */
+async function lookAgain(page: Page, path: string): Promise<void> {
+  await page.clock.setFixedTime(Date.now() + 60_000)
+  const read = page.waitForResponse((reply) => reply.request().method() === 'GET' && new URL(reply.url()).pathname.endsWith(path))
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+  await (await read).finished()
+}
+
+/** What is typed in a form stays when others change what is stored, and does not undo what they changed. */
+export const keptDrafts = (site: () => Site) =>
+  describe('what a member types', () => {
+    test('what is typed stays when the stored settings change meanwhile', async () => {
+      const hook = { channel: 'webhook', kind: 'http', settings: {} }
+      const { id: first } = await site().api('POST', 'providers', { name: 'First hook', ...hook })
+      const { id } = await site().api('POST', 'providers', { name: 'Order hook', ...hook })
+      await using opened = await memberPage(site(), `/p/1/providers/${id}`)
+      const { page } = opened
+      const name = page.getByLabel('Name')
+      await name.fill('Typed')
+      await page.getByRole('button', { name: 'More about Order hook' }).click()
+      await page.getByRole('menuitem', { name: 'Make it the default of its channel' }).click()
+      await page.getByText('Default', { exact: true }).waitFor()
+      expect(await name.inputValue()).toBe('Typed')
+      await page.getByRole('button', { name: 'Save the settings' }).click()
+      const stored = () => site().api('GET', `providers/${id}`)
+      await expect.poll(async () => (await stored()).name, { timeout: SAVED_MS }).toBe('Typed')
+      expect(await stored()).toMatchObject({ is_default: true })
+      for (const made of [id, first]) await site().api('DELETE', `providers/${made}`)
+    })
+
+    test('attributes that others change meanwhile stay as they are', async () => {
+      await site().api('POST', 'users/batch', [{ external_id: 'two-hands', data: { plan: 'free', seats: 1 } }])
+      await using opened = await memberPage(site(), '/p/1/users/two-hands')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      const field = page.getByLabel('Custom attributes, as JSON')
+      await field.fill('{ "plan": "pro", "seats": 1 }')
+      await site().api('POST', 'users/batch', [{ external_id: 'two-hands', data: { seats: 2 } }])
+      await lookAgain(page, '/users/two-hands')
+      expect(await field.inputValue()).toContain('pro')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The attributes have been saved.').waitFor()
+      expect((await site().api('GET', 'users/two-hands')).data).toEqual({ plan: 'pro', seats: 2 })
+    })
+
+    test('attributes that are refused are not said to be saved', async () => {
+      await site().api('POST', 'users/batch', [{ external_id: 'too-many', data: { plan: 'free' } }])
+      await using opened = await memberPage(site(), '/p/1/users/too-many')
+      const { page } = opened
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      const many = Object.fromEntries(Array.from({ length: 301 }, (_, at) => [`a${at}`, 1]))
+      await page.getByLabel('Custom attributes, as JSON').fill(JSON.stringify(many))
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByRole('alert').filter({ hasText: '300' }).waitFor()
+      expect(await page.getByText('The attributes have been saved.').count()).toBe(0)
+    })
+
+    test('the settings of a journey that are typed stay when another member saves theirs, and do not replace them', async () => {
+      const { id } = await site().api('POST', 'journeys', { name: 'Two editors' })
+      await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)
+      const { page } = opened
+      const field = page.getByRole('textbox', { name: /hold/i }).first()
+      await field.fill('20')
+      await site().api('PATCH', `journeys/${id}`, { settings: { max_entries_per_day: 7 } })
+      await lookAgain(page, `/journeys/${id}`)
+      expect(await field.inputValue()).toContain('20')
+      await page.getByRole('button', { name: 'Save the settings' }).click()
+      await page.getByRole('alert').first().waitFor()
+      expect((await site().api('GET', `journeys/${id}`)).settings).toEqual({ max_entries_per_day: 7 })
+    })
+  })
