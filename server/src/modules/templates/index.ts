@@ -30,7 +30,6 @@ export {
 } from './attachments.ts'
 export { chooseTemplate } from './choose.ts'
 export { templateComponents } from './components.ts'
-export { splitAddresses } from './kinds/email.ts'
 export { lintTemplates, previewTemplate } from './preview.ts'
 export {
   copyTemplates,
