@@ -41,7 +41,7 @@ export {
   variantsWithTemplate,
 } from './queries.ts'
 export { checkAndCompile, findingsOf, sendableContent, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
-export { asCallerSees, lintContextOf, SAMPLE_LINKS, sampleUser } from './sample.ts'
+export { asCallerSees, lintContextOf, sampleLinks, sampleUser } from './sample.ts'
 export {
   Content,
   Finding,
