@@ -9,6 +9,9 @@ const EXIT_USAGE = 2
 // When the reader of the log disconnects, the server must keep running.
 process.stdout.on('error', () => undefined)
 
+// Liquid prints times by the clock of the process: an hour is wrong when its zone changes to or from summer time.
+process.env.TZ = 'UTC'
+
 try {
   const { command, args } = findCommand(process.argv.slice(2))
   await command.run(args, process.env)

@@ -53,6 +53,7 @@ export const SCOPE = {
     time: '2026-11-20T23:30:00Z',
     zoned: '2026-03-29T02:30:00+11:00',
     day: '2026-02-29',
+    wallClock: '2026-11-20 09:30',
     seconds: 1_795_217_400,
     words: 'one two  three four',
     list: [3, 1, null, 2, 1],

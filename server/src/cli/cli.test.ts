@@ -53,6 +53,15 @@ test('help lists every command, --help its options, and an unknown command exits
   expect(surplus).toEqual({ code: 2, out: '', err: 'Unexpected argument: now.\n' })
 })
 
+test('every command and its threads run in UTC, whatever the zone of the machine', async () => {
+  const tell = 'console.log(new Date(2026, 6, 1).toISOString())'
+  const script = `import { Worker } from 'node:worker_threads'
+    process.once('beforeExit', () => { ${tell}; new Worker('${tell}', { eval: true }) })`
+  const preload = `--import=data:text/javascript,${encodeURIComponent(script)}`
+  const { out } = await carillon(['help'], { NODE_OPTIONS: preload, TZ: 'Australia/Sydney' })
+  expect(out).toMatch(/\n2026-07-01T00:00:00.000Z\n2026-07-01T00:00:00.000Z\n$/)
+})
+
 test('keys are created, listed and revoked', async () => {
   await using app = await startApp(readConfig(env), 'api')
   const { code, out } = await carillon(['keys', 'create', '--role', 'support', '--name', 'CI'])

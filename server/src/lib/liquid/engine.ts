@@ -1,9 +1,10 @@
 /** liquidjs as we set it up: with limits, our filters, and without the tags that read files. */
 import { BudgetedLiquid, countedFilter, finiteOnly } from './budget.ts'
-import { dateFilter, inZone, money } from './filters.ts'
+import { dateFilter, inZone, money, readingUtc } from './filters.ts'
 import { type FilterHandler, sortedByPath } from './paths.ts'
 
 const TEXT_LENGTH_MAX = 1_000_000
+const DATE_FILTERS = ['date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']
 const FILE_TAGS = ['include', 'render', 'layout', 'block']
 
 /** Creates an engine that does or does not escape its output for HTML. */
@@ -21,11 +22,12 @@ export function createEngine(output: 'text' | 'html'): BudgetedLiquid {
   const { outputEscape } = liquid.options
   if (outputEscape) liquid.options.outputEscape = finiteOnly(outputEscape)
   const { date, sort, sort_natural } = liquid.filters
+  for (const name of DATE_FILTERS) liquid.registerFilter(name, readingUtc(liquid.filters[name] as FilterHandler))
   for (const [name, filter] of Object.entries(liquid.filters)) liquid.registerFilter(name, countedFilter(name, filter))
   liquid.registerFilter('sort', countedFilter('sort', sortedByPath(sort as FilterHandler)))
   liquid.registerFilter('sort_natural', countedFilter('sort_natural', sortedByPath(sort_natural as FilterHandler)))
   liquid.registerFilter('money', money)
   liquid.registerFilter('in_zone', inZone)
-  liquid.registerFilter('date', dateFilter(date))
+  liquid.registerFilter('date', dateFilter(readingUtc(date as FilterHandler)))
   return liquid
 }

@@ -71,9 +71,25 @@ export const inZone: FilterHandler = function (this: Filter, value: unknown, zon
 
 function timeOf(value: unknown): Date | null {
   if (value instanceof ZonedTime) return value.at
-  const time = typeof value === 'number' ? new Date(value * 1000) : typeof value === 'string' ? new Date(value) : null
+  const time = typeof value === 'number' ? new Date(value * 1000) : typeof value === 'string' ? new Date(inUtc(value)) : null
   return time === null || Number.isNaN(time.getTime()) ? null : time
 }
+
+const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/
+
+/** The instant of a time without an offset, which is in UTC (D-F-9): `Date` would take the zone of the server. Any other text is unchanged. */
+function inUtc(text: string): Date | string {
+  if (!WITHOUT_OFFSET.test(text)) return text
+  const time = new Date(`${text.replace(' ', 'T')}Z`)
+  return Number.isNaN(time.getTime()) ? text : time
+}
+
+/** One of Liquid’s own filters of times, which reads times without an offset in UTC. */
+export const readingUtc = (own: FilterHandler): FilterHandler =>
+  function (this: Filter, value: unknown, ...args: unknown[]) {
+    const text = value instanceof ZonedTime ? String(value) : value
+    return own.call(this, typeof text === 'string' ? inUtc(text) : text, ...args)
+  }
 
 function zoneOf(filter: Filter, named: unknown): string {
   const isUsable = (zone: unknown) => typeof zone === 'string' && isTimeZone(zone)
@@ -105,9 +121,9 @@ function offsetFrom(format: Intl.DateTimeFormat, at: Date): number {
 }
 
 /** Liquid’s own `date` filter, which also accepts the result of `in_zone`. */
-export function dateFilter(own: FilterImplOptions | undefined): FilterHandler {
+export function dateFilter(own: FilterHandler): FilterHandler {
   return function (this: Filter, value: unknown, ...given: unknown[]) {
     const [at, args] = value instanceof ZonedTime ? [value.at, [given[0], -value.offsetMinutes]] : [value, given]
-    return (own as FilterHandler).call(this, at, ...args)
+    return own.call(this, at, ...args)
   }
 }

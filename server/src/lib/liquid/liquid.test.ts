@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RenderBudget } from './budget.ts'
 import { countTags, hasLiquid, LiquidError, liquidTags, OverBudget, parseTemplate } from './liquid.ts'
 
@@ -149,6 +149,31 @@ describe('amounts and times', () => {
     ['{{ event.at | date: "%H:%M" }}', '23:30'],
     ['{{ event.at | date: "%H:%M", "Asia/Tokyo" }}', '08:30'],
   ])('%s', (text, expected) => expect(render(text, scope)).toBe(expected))
+
+  describe('without an offset, times are in UTC, whatever the zone of the server', () => {
+    const own = process.env.TZ
+    beforeAll(() => {
+      process.env.TZ = 'Australia/Sydney'
+    })
+    afterAll(() => {
+      if (own === undefined) delete process.env.TZ
+      else process.env.TZ = own
+    })
+
+    test.each([
+      ['{{ at | date: "%d %H:%M" }}', '2026-11-20T09:30', '20 09:30'],
+      ['{{ at | date: "%d %H:%M" }}', '2026-11-20 09:30:15.5', '20 09:30'],
+      ['{{ at | date: "%H:%M", "Asia/Tokyo" }}', '2026-11-20T09:30', '18:30'],
+      ['{{ at | date: "%H:%M" }}', '2026-11-20T09:30+01:00', '08:30'],
+      ['{{ at | date: "%H:%M" }}', '2026-11-20T99:30', '2026-11-20T99:30'],
+      ['{{ at | date_to_xmlschema }}', '2026-11-20T09:30:00', '2026-11-20T09:30:00+00:00'],
+      ['{{ at | date_to_rfc822 }}', '2026-11-20T09:30:00', 'Fri, 20 Nov 2026 09:30:00 +0000'],
+      ['{{ at | date_to_string: "ordinal" }}', '2026-11-20T00:30', '20th Nov 2026'],
+      ['{{ at | date_to_long_string }}', '2026-11-20 00:30', '20 November 2026'],
+      ['{{ at | in_zone: "Europe/Berlin" | date: "%H:%M" }}', '2026-11-20T09:30:00', '10:30'],
+      ['{{ at | in_zone: "Europe/Berlin" | date_to_string }}', '2026-11-20T23:30:00', '21 Nov 2026'],
+    ])('%s of %s', (text, at, expected) => expect(render(text, { at })).toBe(expected))
+  })
 
   test('a user without locale or zone gets those of the project, or else English and UTC', () => {
     const text = '{{ 5 | money: "AUD" }} {{ "2026-11-20T23:30:00Z" | in_zone | date: "%H:%M" }}'

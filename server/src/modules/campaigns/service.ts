@@ -188,7 +188,8 @@ const REPLACED = 'Another campaign has replaced this one. It sends the messages 
 /** Creates a draft with the same settings and templates. Throws 404. */
 export function duplicateCampaign(ctx: ProjectCtx, id: CampaignId): Promise<CampaignRow> {
   return inTx(ctx, async (ctx) => {
-    const original = await getCampaign(ctx, id)
+    // Each statement sees what was committed before it: without the lock, a template could be copied with the files of its next version.
+    const original = await lockCampaign(ctx, id)
     const slug = await freeSlug(ctx, copyName(original.name))
     const copy = await savingSlug(() => queries.insertCampaign(ctx, original, copyOf(fieldsOf(original), slug)), false)
     await copyTemplates(ctx, original.id, copy.id)

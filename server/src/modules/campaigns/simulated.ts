@@ -6,7 +6,7 @@ import type { Contact } from '../channels/index.ts'
 import { skipReasonFor } from '../messages/index.ts'
 import { findProject } from '../projects/index.ts'
 import { type Consent, subscriptionStates } from '../subscriptions/index.ts'
-import { asCallerSees, type Content, chooseTemplate, SAMPLE_LINKS, scopeOf, templatesOf, tryRender } from '../templates/index.ts'
+import { asCallerSees, type Content, chooseTemplate, sampleLinks, scopeOf, templatesOf, tryRender } from '../templates/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { isInShare } from './audience/buckets.ts'
 import { variantFor } from './audience/plan.ts'
@@ -71,7 +71,7 @@ export async function renderSimulated(
     const own = templates.filter(({ campaign_id }) => campaign_id === campaign.id)
     const template = chooseTemplate(own, user.locale, ctx.project.locale, variantFor(campaign, user) ?? 0)
     if (!template) return { problem: 'There is no template.' }
-    const scope = { ...scopeOf(project, { event }, campaign, await asCallerSees(ctx, user)), ...SAMPLE_LINKS }
+    const scope = { ...scopeOf(project, { event }, campaign, await asCallerSees(ctx, user)), ...sampleLinks(ctx, campaign, user) }
     return tryRender(ctx, campaign.channel, template, scope)
   })
 }

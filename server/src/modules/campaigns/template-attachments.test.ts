@@ -1,11 +1,14 @@
 /** Files of templates (D-TPL-4), observed at a relay, in the sandbox, in previews and over the API. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { blastTo, CAMPAIGNS, listOf, pathOf, schedule, subscriptionTo, write } from '../../../test/blasts.ts'
 import { sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
+import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import { inTx } from '../../infra/runtime/ctx.ts'
 import { Count } from '../../lib/shapes.ts'
+import { removeTemplateAttachment } from './template-attachments.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const PDF = { content_type: 'application/pdf', content: base64('%PDF-1.7 terms') }
@@ -26,6 +29,9 @@ async function illustrated(w: World, ...names: string[]) {
 }
 
 const stored = (w: World) => w.db.value(Count, sql`select count(*) as count from template_attachments where project_id = ${w.projectId}`)
+
+const statementsWaiting = (w: World) =>
+  w.db.value(Count, sql`select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
 
 describe('the files of a template', () => {
   test('are in every message of a blast', async () => {
@@ -121,6 +127,27 @@ describe('the files of a template', () => {
     expect((await w.delete(`${pathOf(campaign)}/templates/en`)).status).toBe(204)
     expect(await stored(w)).toBe(2)
     expect((await w.get(`${placeOf(copy)}/logo.png`)).body).toMatchObject({ content: LOGO.content })
+  })
+
+  test('are those of one moment in a copy that is made while one is deleted, and the copy is sent with them', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const campaign = await illustrated(w, 'ana')
+    const { copying } = await inTx(w.ctx, async (ctx) => {
+      await removeTemplateAttachment(ctx, { campaignId: campaign.id, locale: 'en', variant: 0 }, 'logo.png')
+      // A copy that does not wait for the campaign waits here, between its templates and their files.
+      await ctx.db.run(sql`lock table template_attachments in share row exclusive mode`)
+      const copying = w.post(`${pathOf(campaign)}/duplicate`, {})
+      await vi.waitFor(async () => expect(await statementsWaiting(w)).toBe(1), SOON)
+      return { copying }
+    })
+    const { body: copy } = await copying
+    expect((await w.get(placeOf(copy))).body.results).toMatchObject([{ name: 'Terms März.pdf' }])
+    await write(w, copy, { state: 'scheduled', send_at: w.clock.now().toISOString() })
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    expect(relay.mails[0]?.raw).toContain(PDF.content)
   })
 
   test('are at most 10, of 10 MB together, each with a content id of its own, and of emails only', async () => {

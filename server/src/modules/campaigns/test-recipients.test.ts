@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
 import { type World, world } from '../../../test/world.ts'
 import type { Rendered } from '../channels/index.ts'
+import { emailOf } from '../channels/mail.ts'
 import { addressNotAllowed } from './test-recipients.ts'
 
 const email = (recipient: string, copies: Record<string, string> = {}): Rendered => ({
@@ -22,6 +24,9 @@ describe('addressNotAllowed', () => {
     [email('kim@example.com', { cc: '"Doe, Jo" <jo@team.example>, kim@example.com' }), undefined],
     [email('kim@example.com', { cc: 'Jo <jo@else.example>' }), 'jo@else.example'],
     [email('kim@example.com', { bcc: 'jo@else.example' }), 'jo@else.example'],
+    [email('kim@example.com', { cc: 'jo@else.example; <jo@team.example>' }), 'jo@else.example'],
+    [email('kim@example.com', { bcc: 'jo@else.example;x@team.example' }), 'jo@else.example'],
+    [email('kim@example.com', { bcc: 'jo@else.example x@team.example' }), 'jo@else.example'],
     [{ channel: 'text', recipient: '+61412345678', summary: '', content: {} }, undefined],
     [{ channel: 'text', recipient: '+61412345679', summary: '', content: {} }, '+61412345679'],
     [{ channel: 'push', recipient: 'ana', summary: '', content: {} }, undefined],
@@ -32,6 +37,20 @@ describe('addressNotAllowed', () => {
       'https://hooks.example.com.evil.test',
     ],
   ])('of %j', (message, address) => expect(addressNotAllowed(message, ALLOWED)).toBe(address))
+
+  test('an email that it lets through is sent to no other address, however its copies are written', () => {
+    const pieces = ['jo@else.example', 'jo@team.example', 'Jo', '<', '>', ';', ',', ':', ' ', '"', '(', ')', '\\']
+    const lines = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => some.join(''))
+    fc.assert(
+      fc.property(lines, lines, (cc, bcc) => {
+        const message = email('kim@example.com', { from: 'shop@example.com', to: 'kim@example.com', cc, bcc })
+        const sent = emailOf({ content: message.content, headers: {} }, {})
+        const reached = 'is' in sent ? [] : [...sent.cc, ...sent.bcc].map(({ address }) => address)
+        return addressNotAllowed(message, ALLOWED) !== undefined || reached.every((address) => address.endsWith('@team.example'))
+      }),
+      { numRuns: 2000 },
+    )
+  })
 })
 
 const projectPath = async (w: World) => {

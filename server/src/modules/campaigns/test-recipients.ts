@@ -1,20 +1,12 @@
 /** Where test messages of a key may go that cannot send a campaign (D-CAMP-8). Pure. */
-import { trimWhiteSpace } from '../../lib/text.ts'
-import type { Rendered } from '../channels/index.ts'
-import { splitAddresses } from '../templates/index.ts'
+import { mailboxesIn, type Rendered } from '../channels/index.ts'
 
 /** The addresses that a message goes to: those of an email with its copies, the URL of a webhook, otherwise the recipient. */
 function reachedBy({ channel, recipient, content: { cc, bcc } }: Rendered): string[] {
   if (channel === 'webhook') return [new URL(recipient).origin]
   if (channel !== 'email') return [recipient]
-  const copies = [cc, bcc].flatMap((line) => (typeof line === 'string' ? splitAddresses(line) : []))
-  return [recipient, ...copies.map(addressIn).filter((address) => address !== '')]
-}
-
-/** The address of a mailbox such as `Ana <ana@example.com>`. */
-function addressIn(mailbox: string): string {
-  const text = trimWhiteSpace(mailbox)
-  return text.endsWith('>') ? trimWhiteSpace(text.slice(text.lastIndexOf('<') + 1, -1)) : text
+  const copies = [cc, bcc].flatMap((line) => (typeof line === 'string' ? mailboxesIn(line) : []))
+  return [recipient, ...copies.map(({ address }) => address)]
 }
 
 /** The first address of a message that `allowed`, the `test_recipients` of the project, does not contain; undefined if it contains all. */

@@ -249,6 +249,27 @@ describe('Web Push', () => {
     expect(webPush.check?.({ ...settings, ...change })).toMatchObject([{ param: 'private_key' }])
     expect(await webPush.test({ ...settings, ...change }, outside)).toMatchObject({ works: false })
   })
+
+  test.each(['https://', 'https://exa mple.com'])('the subject %s is refused, and no token is dead because of it', async (subject) => {
+    expect(webPush.check?.({ ...settings, subject })).toMatchObject([{ param: 'subject' }])
+    expect(await webPush.test({ ...settings, subject }, outside)).toMatchObject({ works: false })
+    const outcome = await webPush.send({ ...settings, subject }, message([browser().device]), outside)
+    expect(outcome).toMatchObject({ is: 'deferred', reason: expect.stringContaining('`subject`') })
+    expect(outcome).not.toHaveProperty('deadTokens')
+  })
+
+  test('keys in standard Base64, and a private key that starts with zeros that were left out, work too', async () => {
+    const private_key = Buffer.from([...new Array(30).fill(0), 1, 2]).toString('base64url')
+    const pair = createECDH('prime256v1')
+    pair.setPrivateKey(Buffer.from(private_key, 'base64url'))
+    const public_key = pair.getPublicKey('base64')
+    expect(public_key).toMatch(/=$/)
+    const odd = { ...settings, public_key, private_key: pair.getPrivateKey('base64') }
+    expect(odd.private_key).toBe('AQI=')
+    expect(webPush.check?.(odd)).toEqual([])
+    expect(await webPush.send(odd, message([browser().device]), outside)).toMatchObject({ is: 'accepted' })
+    expect(String(seen[0]?.headers.authorization)).toMatch(new RegExp(`, k=${pair.getPublicKey('base64url')}$`))
+  })
 })
 
 test.each([

@@ -30,7 +30,6 @@ export {
 } from './attachments.ts'
 export { chooseTemplate } from './choose.ts'
 export { templateComponents } from './components.ts'
-export { splitAddresses } from './kinds/email.ts'
 export { lintTemplates, previewTemplate } from './preview.ts'
 export {
   copyTemplates,
@@ -42,7 +41,7 @@ export {
   variantsWithTemplate,
 } from './queries.ts'
 export { checkAndCompile, findingsOf, sendableContent, sendableTemplatesOf, templateChooser, tryRender } from './ready.ts'
-export { asCallerSees, lintContextOf, SAMPLE_LINKS, sampleUser } from './sample.ts'
+export { asCallerSees, lintContextOf, sampleLinks, sampleUser } from './sample.ts'
 export {
   Content,
   Finding,

@@ -3,10 +3,10 @@
 import { cached } from '../../infra/runtime/cache.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { pathOf } from '../../lib/attribute-paths.ts'
-import type { UserId } from '../../lib/ids.ts'
+import type { MessageId, UserId } from '../../lib/ids.ts'
 import type { Scope } from '../../lib/liquid/liquid.ts'
 import { findProject } from '../projects/index.ts'
-import { findSubscription } from '../subscriptions/index.ts'
+import { findSubscription, linksOf } from '../subscriptions/index.ts'
 import { attributesInUse, type UserRow, usersForCaller } from '../users/index.ts'
 import type { LintContext } from './lints/lint.ts'
 import type { TemplateOwner } from './schema.ts'
@@ -43,17 +43,33 @@ export async function lintContextOf(ctx: ProjectCtx, campaign: TemplateOwner): P
   }
 }
 
-/** Placeholders for the links of a message. */
-export const SAMPLE_LINKS = {
+const PLACEHOLDERS = {
   unsubscribe_url: 'https://example.com/unsubscribe',
   preferences_url: 'https://example.com/preferences',
   view_url: 'https://example.com/view',
+}
+/** As many digits as the ids of messages have on large servers. */
+const MESSAGE_ID = 1e9 as MessageId
+
+/** Placeholders for the links of a message. In a text message they are as long as its links, because their characters are charged too. */
+export function sampleLinks(
+  ctx: ProjectCtx,
+  { channel, subscription_id }: Pick<TemplateOwner, 'channel' | 'subscription_id'>,
+  user: UserRow,
+  messageId = MESSAGE_ID,
+): typeof PLACEHOLDERS {
+  if (channel !== 'text') return PLACEHOLDERS
+  const { projectId } = ctx
+  const real = linksOf(ctx, { projectId, userId: user.id, subscriptionId: subscription_id, messageId }).unsubscribe_url
+  const asLong = (url: string) => `${url}/`.padEnd(real.length, 'x')
+  const { unsubscribe_url, preferences_url, view_url } = PLACEHOLDERS
+  return { unsubscribe_url: asLong(unsubscribe_url), preferences_url: asLong(preferences_url), view_url: asLong(view_url) }
 }
 
 /** The template scope for a user. Values in `data` replace the others. */
 export async function scopeFor(ctx: ProjectCtx, campaign: TemplateOwner, user: UserRow, data: Scope): Promise<Scope> {
   const project = await findProject(ctx, ctx.projectId)
-  return { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS, ...data }
+  return { ...scopeOf(project, { event: null }, campaign, user), ...sampleLinks(ctx, campaign, user), ...data }
 }
 
 /** A user without attributes that this caller may not read. */

@@ -74,10 +74,15 @@ const OF_PROVIDERS = /^x-(?:smtpapi|ses-|mc-|mailgun-|pm-|sg-|postmark|resend-|m
 
 const mayHave = (name: string) => HEADERS.includes(name) || (OWN_HEADER.test(name) && !OF_PROVIDERS.test(name))
 
-const headerFaults = ({ headers = {} }: MessageInput): Fault[] =>
-  Object.keys(headers)
-    .filter((name) => !mayHave(name.toLowerCase()))
-    .map((name) => wrong(`headers.${name.slice(0, NAME_LENGTH_MAX)}`, 'This header cannot be set. Use a name that begins with `X-`.'))
+function headerFaults({ headers = {} }: MessageInput): Fault[] {
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
+  return Object.keys(headers).flatMap((name, at) => {
+    const param = `headers.${name.slice(0, NAME_LENGTH_MAX)}`
+    const lower = name.toLowerCase()
+    if (!mayHave(lower)) return [wrong(param, 'This header cannot be set. Use a name that begins with `X-`.')]
+    return names.indexOf(lower) < at ? [wrong(param, `The header \`${lower}\` is given twice. The case of its name has no meaning.`)] : []
+  })
+}
 
 const NAME_LENGTH_MAX = 100
 

@@ -142,6 +142,24 @@ describe('headers', () => {
     expect(relay.mails[0]?.headers).toMatchObject({ 'x-order': '7', 'in-reply-to': '<1@example.com>', 'auto-submitted': 'auto-replied' })
   })
 
+  test('replace those of Carillon, in any case', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const headers = { 'feedback-id': 'own', 'LIST-ID': '<own.example.com>' }
+    expect((await w.post(MESSAGES, await messageOf(w, { headers }))).status).toBe(202)
+    await w.drain()
+    const { raw = '', headers: received } = relay.mails[0] ?? {}
+    expect(received).toMatchObject({ 'feedback-id': 'own', 'list-id': '<own.example.com>' })
+    expect(raw.match(/^(?:feedback-id|list-id):/gim)).toHaveLength(2)
+  })
+
+  test('can be named once', async () => {
+    await using w = await world()
+    const reply = await w.post(MESSAGES, await messageOf(w, { headers: { 'X-A': '1', 'x-b': '2', 'x-a': '3' } }))
+    expect([reply.status, reply.body.error?.param]).toEqual([422, 'headers.x-a'])
+  })
+
   test.each(['From', 'Bcc', 'List-Unsubscribe', 'X-SMTPAPI', 'x-ses-configuration-set', 'X-Ö', 'Content-Type'])(
     '%s cannot be set',
     async (name) => {

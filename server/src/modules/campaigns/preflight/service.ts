@@ -10,7 +10,7 @@ import { distinct } from '../../../lib/shapes.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
 import { addressHash, type Planned } from '../../messages/index.ts'
 import { findProject, inProject } from '../../projects/index.ts'
-import { chooseTemplate, SAMPLE_LINKS, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
+import { chooseTemplate, sampleLinks, scopeOf, sendableTemplatesOf, variantName } from '../../templates/index.ts'
 import { findUsers, type UserRow } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason, variantFor } from '../audience/plan.ts'
@@ -154,7 +154,7 @@ async function preflightMembers(ctx: ProjectCtx, campaign: CampaignRow, members:
           {
             user,
             template: template ? templates.indexOf(template) : -1,
-            scope: { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS },
+            scope: { ...scopeOf(project, { event: null }, campaign, user), ...sampleLinks(ctx, campaign, user) },
           },
         ]
       : [],

@@ -4,12 +4,13 @@ import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { normaliseLocale } from '../../../lib/locales.ts'
 import { segmentPriceOf } from '../../channels/index.ts'
 import { audienceAfter, audienceSize } from '../../lists/index.ts'
+import { newMessageId } from '../../messages/index.ts'
 import { findProject } from '../../projects/index.ts'
 import {
   checkAndCompile,
   chooseTemplate,
-  SAMPLE_LINKS,
   type SendableTemplate,
+  sampleLinks,
   scopeOf,
   sendableContent,
   sendableTemplatesOf,
@@ -37,9 +38,11 @@ export async function textSizes(ctx: ProjectCtx, id: CampaignId, input: TextSize
   const templates = given ? [given] : await sendableTemplatesOf(ctx, [id])
   const { users, recipients } = await sampleOf(ctx, campaign)
   const project = await findProject(ctx, ctx.projectId)
+  // One that no message gets, as long as those of its messages will be.
+  const messageId = await newMessageId(ctx)
   const items = users.flatMap((user) => {
     const template = given ?? chooseTemplate(templates, user.locale, ctx.project.locale, variant)
-    const scope = { ...scopeOf(project, { event: null }, campaign, user), ...SAMPLE_LINKS }
+    const scope = { ...scopeOf(project, { event: null }, campaign, user), ...sampleLinks(ctx, campaign, user, messageId) }
     return template ? [{ user, template: templates.indexOf(template), scope }] : []
   })
   const outcomes = await ctx.threads.map(

@@ -1,7 +1,8 @@
 /** How long a text message is for the users who would get it, and what that costs. */
 import { expect, test } from 'vitest'
-import { CAMPAIGNS, messagesIn, pathOf, subscriptionTo } from '../../../../test/blasts.ts'
+import { CAMPAIGNS, messagesIn, pathOf, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { segmentsOf } from '../../templates/sms.ts'
 import { costOf, type Measured, summaryOf } from './summary.ts'
 
 const TWILIO = { account_sid: `AC${'0'.repeat(32)}`, auth_token: 'secret', from: '+61400000000' }
@@ -55,6 +56,23 @@ test('the lengths of the stored template are those of the users who would get it
     cost: null,
   })
   expect(await messagesIn(w, campaign as never)).toEqual([])
+})
+
+test('links count with the length that they have in messages, in the preview and the lint too', async () => {
+  await using w = await world()
+  const body = (length: number) => `${'x'.repeat(length)} {{ unsubscribe_url }}`
+  const campaign = await textTo(w, [await named(w, 1)], body(115))
+  const { segments, characters, longest } = (await sizesOf(w, campaign)).body
+  const preview = (await w.post(`${pathOf(campaign)}/preview`, {})).body
+  await write(w, campaign, { state: 'scheduled', send_at: w.clock.now().toISOString() })
+  await w.drain()
+  const [{ id }] = (await w.get('/api/client/sandbox/messages')).body.results
+  const sent = segmentsOf((await w.get(`/api/client/sandbox/messages/${id}`)).body.content.body)
+  expect([segments.max, longest.segments, preview.segments.segments, sent.segments]).toEqual([2, 2, 2, 2])
+  // The ids of messages can have got another digit meanwhile.
+  expect(Math.abs(characters.max - sent.characters)).toBeLessThanOrEqual(1)
+  await w.put(`${pathOf(campaign)}/templates/en`, { body: body(153 * 3 - 40) })
+  expect((await w.get(`${pathOf(campaign)}/lint`)).body.results[0].findings).toMatchObject([{ kind: 'sms_long' }])
 })
 
 test('a template that is not saved is measured, for each user, and one that fails for some is counted', async () => {

@@ -3,6 +3,7 @@ import { SignJWT } from 'jose'
 import type { Static } from 'typebox'
 import { Exact, Line } from '../../../lib/shapes.ts'
 import { cacheAccessTokens, type Issued } from '../access-tokens.ts'
+import { filledOnly } from '../channel.ts'
 import { type Outgoing, type ProviderResponse, type ProviderTools, type PushTarget, provider } from '../provider.ts'
 import * as providerHttp from '../provider-http.ts'
 import type { PushContent } from '../push.ts'
@@ -69,7 +70,7 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
 /** With `tag`, a repeated message replaces the first. `collapse_key` is not used, because only four can be pending per device. */
 function messageOf({ key, content }: Outgoing) {
   const { title, body, url, topic, custom } = content as PushContent
-  const data = Object.entries({ ...custom, url, topic }).filter(([, value]) => value !== undefined)
+  const data = Object.entries({ ...custom, ...filledOnly({ url, topic }) })
   return {
     notification: { title, body },
     data: Object.fromEntries(data.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])),

@@ -24,6 +24,8 @@ type Settings = Static<typeof Settings>
 const TTL_S = 28 * DAY_S
 /** The maximum length of a Topic (RFC 8030, 5.4). */
 const TOPIC_LENGTH = 32
+const PUBLIC_KEY_BYTES = 65
+const PRIVATE_KEY_BYTES = 32
 
 /** Web Push (RFC 8030) to browsers, encrypted (RFC 8291), with VAPID (RFC 8292). A device token is the JSON of a subscription. */
 export const webPush = provider({
@@ -42,21 +44,29 @@ export const webPush = provider({
   },
 })
 
-/** Checks that the keys are a pair. There is no account to test. */
-function faultsOf({ public_key, private_key }: Settings): { param: string; message: string }[] {
+/** Checks that the keys are a pair, and the contact a URL. There is no account to test. */
+function faultsOf({ subject, public_key, private_key }: Settings): { param: string; message: string }[] {
+  return [
+    ...(isPair(public_key, private_key)
+      ? []
+      : [{ param: 'private_key', message: 'Set `public_key` and `private_key` to a pair of VAPID keys, in URL-safe Base64.' }]),
+    ...(URL.canParse(subject) ? [] : [{ param: 'subject', message: 'Write `subject` as a valid `mailto:` or `https://` address.' }]),
+  ]
+}
+
+function isPair(publicKey: string, privateKey: string): boolean {
   const pair = createECDH('prime256v1')
   try {
-    pair.setPrivateKey(Buffer.from(private_key, 'base64url'))
-    if (pair.getPublicKey().equals(Buffer.from(public_key, 'base64url'))) return []
+    pair.setPrivateKey(Buffer.from(privateKey, 'base64url'))
+    return pair.getPublicKey().equals(Buffer.from(publicKey, 'base64url'))
   } catch {
-    // Not a valid key.
+    return false
   }
-  return [{ param: 'private_key', message: 'Set `public_key` and `private_key` to a pair of VAPID keys, in URL-safe Base64.' }]
 }
 
 async function sendTo(settings: Settings, device: PushTarget, message: Outgoing, outside: ProviderTools): Promise<ProviderResponse> {
   const request = requestTo(settings, device, message)
-  if (!request) return deadToken(device.token, 'The token is not a browser subscription.')
+  if (!request) return withoutRequest(settings, device)
   const outcome = await providerHttp.postMessage({
     outside,
     request,
@@ -70,7 +80,13 @@ async function sendTo(settings: Settings, device: PushTarget, message: Outgoing,
   return outcome.is === 'deferred' && outcome.code === 'blocked' ? deadToken(device.token, outcome.reason) : outcome
 }
 
-/** Null if the token is not a valid subscription. */
+/** A token is only dead if the settings are valid. They may have been saved when less was checked. */
+function withoutRequest(settings: Settings, { token }: PushTarget): ProviderResponse {
+  const [fault] = faultsOf(settings)
+  return fault ? { is: 'deferred', reason: fault.message } : deadToken(token, 'The token is not a browser subscription.')
+}
+
+/** Null if the token is not a valid subscription, or the settings are not valid. */
 function requestTo(
   { subject, public_key, private_key }: Settings,
   { token }: PushTarget,
@@ -82,7 +98,11 @@ function requestTo(
   const payload = JSON.stringify(payloadOf(message))
   try {
     const { headers, body } = library.generateRequestDetails(subscription as PushSubscription, payload, {
-      vapidDetails: { subject, publicKey: public_key, privateKey: private_key },
+      vapidDetails: {
+        subject,
+        publicKey: inLibraryForm(public_key, PUBLIC_KEY_BYTES),
+        privateKey: inLibraryForm(private_key, PRIVATE_KEY_BYTES),
+      },
       TTL: TTL_S,
       // A repeated message replaces a pending one.
       topic: createHash('sha256').update(message.key).digest('base64url').slice(0, TOPIC_LENGTH),
@@ -93,6 +113,12 @@ function requestTo(
     return null
   }
 }
+
+/** The library accepts only URL-safe Base64 without padding, and keys of full length. Other tools leave out zeros at the start. */
+const inLibraryForm = (key: string, bytes: number): string =>
+  Buffer.concat([Buffer.alloc(bytes), Buffer.from(key, 'base64url')])
+    .subarray(-bytes)
+    .toString('base64url')
 
 const mapValues = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -9,6 +9,7 @@ import type { ProjectId } from '../../../lib/ids.ts'
 import type { ComposedMail, Outgoing, Rendered } from '../../channels/index.ts'
 import { composedText } from '../../channels/tasks.ts'
 import { messageKey } from '../message-key.ts'
+import { withRequested } from './mail-headers.ts'
 import type { Composing, RenderResult } from './render.ts'
 
 type Done = Extract<RenderResult, { rendered: Rendered }>
@@ -53,7 +54,7 @@ function composedMail(
 ): PackedMessage['mail'] | undefined {
   const { created_at, defaultFrom, fromDomain, headers: own, hashesBody } = composing
   const key = messageKey({ secrets }, { project_id: projectId, id, created_at })
-  const message = { content: rendered.content, headers: { ...headers, ...own }, key, ...(fromDomain !== undefined && { fromDomain }) }
+  const message = { content: rendered.content, headers: withRequested(headers, own), key, ...(fromDomain !== undefined && { fromDomain }) }
   const composed = composedText(message, defaultFrom, now)
   if (!composed) return undefined
   const { text, ...mail } = composed

@@ -26,6 +26,7 @@ import { type Batch, beginFlight, type Claiming, claimNext, endFlight } from './
 import { type About, loadSendContexts, readAbout, type SendContexts } from './context.ts'
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
+import { withRequested } from './mail-headers.ts'
 import { applyMailRoom } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
@@ -279,7 +280,7 @@ function sortOut(ctx: ProjectCtx, slice: ReadyMessage[], { outcomes, shown }: Om
         ...outcome.rendered,
         id: message.id,
         key: messageKey(ctx, message),
-        headers: { ...outcome.headers, ...contexts.requestOf(message)?.headers },
+        headers: withRequested(outcome.headers, contexts.requestOf(message)?.headers ?? {}),
         ...(!eligible.consent.is_transactional && { isMarketing: true as const }),
         ...(message.attempts > 1 && { isRetry: true as const }),
         ...(outcome.mail && { mail: outcome.mail }),

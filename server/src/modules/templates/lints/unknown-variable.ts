@@ -34,6 +34,12 @@ export const unknownVariable = lint({
     },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, finds: ['subject:1'] },
     { content: { subject: '{{ event.data.total }}', html: 'x' }, about: { isTrigger: true }, finds: [] },
+    { content: { subject: '{{ journey.charge.body.status }}', html: 'x' }, finds: ['subject:1'] },
+    {
+      content: { subject: '{{ journey.charge.body.status }}', html: 'x', required: ['journey.id'] },
+      about: { isTrigger: true },
+      finds: [],
+    },
     { content: { subject: 's', html: '{{ project.secret }}', required: ['user.data.naem'] }, finds: ['html:1', 'required[0]'] },
     { channel: 'push', content: { title: 't', body: 'b', custom: { a: ['{{ nobody }}'] } }, finds: ['custom.a[0]:1'] },
   ],
@@ -56,10 +62,11 @@ const inRequired = ({ required = [] }: Record<string, unknown>, about: LintConte
 
 function problemOf({ path, names: [root = '', member, key] }: Pick<Variable, 'path' | 'names'>, about: LintContext): string | null {
   const name = `\`${path.slice(0, 100)}\``
-  if (root === 'event') return about.isTrigger ? null : `This campaign has no event, so ${name} is always empty.`
+  // Any trigger campaign can be sent by a journey.
+  if (root === 'event' || root === 'journey') return about.isTrigger ? null : `This campaign has no ${root}, so ${name} is always empty.`
   const members = root === 'user' ? USER : Object.hasOwn(MEMBERS, root) ? MEMBERS[root] : undefined
   if (!members)
-    return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`campaign\`, \`project\` or a link such as \`unsubscribe_url\`.`
+    return `The variable ${name} does not exist. Use \`user\`, \`event\`, \`journey\`, \`campaign\`, \`project\` or a link such as \`unsubscribe_url\`.`
   if (member === undefined || members.length === 0) return null
   if (!members.includes(member)) return `The variable ${name} does not exist, so it is always empty. Attributes are in \`user.data\`.`
   if (member !== 'data' || root !== 'user' || key === undefined) return null

@@ -55,6 +55,27 @@ export const fcm = recording({
         },
       ],
     },
+    custom_url: {
+      message: { content: { title: 'Hello', body: 'Ana', custom: { url: 'app://x', topic: 't', badge: 1 } }, devices: [PIXEL] },
+      replies: [token, { status: 200, body: { name: NAME } }],
+      outcome: { is: 'accepted', delivered: false, reference: NAME },
+      requests: [
+        { method: 'POST', url: 'https://oauth2.googleapis.com/token' },
+        {
+          method: 'POST',
+          url: 'https://fcm.googleapis.com/v1/projects/shop-1/messages:send',
+          json: {
+            message: {
+              token: PIXEL.token,
+              notification: { title: 'Hello', body: 'Ana' },
+              data: { url: 'app://x', topic: 't', badge: '1' },
+              android: { priority: 'HIGH', notification: { tag: 'k-42' } },
+              apns: { headers: { 'apns-collapse-id': 'k-42' }, payload: { aps: { sound: 'default' } } },
+            },
+          },
+        },
+      ],
+    },
     bad_recipient: {
       replies: [token, { status: 404, body: failure(404, 'NOT_FOUND', 'Requested entity was not found.', 'UNREGISTERED') }],
       outcome: { is: 'rejected', reason: 'no_push_device', deadTokens: [PIXEL.token] },
