@@ -7,13 +7,13 @@ import { ANA, presence } from './presence.ts'
 
 const RESET = 'another four long words'
 
-/** What each role in a project sees of three screens, and what the API answers it. */
+/** What each role in a project sees of four screens, and what the API answers it. */
 const ROLES = [
-  { role: 'smtpproxy', reads: 403, adds: false, lifts: false, administers: false },
-  { role: 'support', reads: 200, adds: false, lifts: false, administers: false },
-  { role: 'editor', reads: 200, adds: true, lifts: false, administers: false },
-  { role: 'publisher', reads: 200, adds: true, lifts: false, administers: false },
-  { role: 'admin', reads: 200, adds: true, lifts: true, administers: true },
+  { role: 'smtpproxy', restores: 0, reads: 403, adds: false, lifts: false, administers: false },
+  { role: 'support', restores: 0, reads: 200, adds: false, lifts: false, administers: false },
+  { role: 'editor', restores: 1, reads: 200, adds: true, lifts: false, administers: false },
+  { role: 'publisher', restores: 2, reads: 200, adds: true, lifts: false, administers: false },
+  { role: 'admin', restores: 2, reads: 200, adds: true, lifts: true, administers: true },
 ] as const
 
 /** The status of a request with the session of a page. */
@@ -54,8 +54,26 @@ async function giveAna(owner: Page, role: string): Promise<void> {
   expect(status).toBe(200)
 }
 
+/** An archived draft, and an archived campaign that was running. */
+async function archivedCampaigns(site: Site): Promise<void> {
+  const { results } = await site.api('GET', 'subscriptions')
+  const subscription_id = results.find(({ channel }: { channel: string }) => channel === 'email').id
+  for (const name of ['Never sent', 'Was running']) {
+    const { id } = await site.api('POST', 'campaigns', { type: 'trigger', name, subscription_id })
+    if (name === 'Was running') {
+      await site.api('PUT', `campaigns/${id}/templates/en`, {
+        from: 'shop@example.com',
+        subject: 'Hi',
+        html: '<p>{{ unsubscribe_url }}</p>',
+      })
+      await site.api('PATCH', `campaigns/${id}`, { state: 'running' })
+    }
+    await site.api('DELETE', `campaigns/${id}`)
+  }
+}
+
 /** Looks at what the screens show in a role, and asks the API for what they hide. */
-async function expectRole(page: Page, { role, reads, adds, lifts, administers }: (typeof ROLES)[number]): Promise<void> {
+async function expectRole(page: Page, { role, restores, reads, adds, lifts, administers }: (typeof ROLES)[number]): Promise<void> {
   await page.goto('/p/1/suppressions')
   await page.getByRole('heading', { level: 1, name: 'Suppressions' }).waitFor()
   await (reads === 200 ? page.getByText('kim@example.net').first() : page.getByRole('alert').first()).waitFor()
@@ -64,6 +82,10 @@ async function expectRole(page: Page, { role, reads, adds, lifts, administers }:
     page.getByRole('button', { name: /^Lift the suppression/ }),
   ]
   expect([(await add.count()) > 0, (await lift.count()) > 0], role).toEqual([adds, lifts])
+  await page.goto('/p/1/campaigns?show=archived')
+  await (reads === 200 ? page.getByText('Never sent').first() : page.getByRole('alert').first()).waitFor()
+  // Editors restore drafts only.
+  expect(await page.getByRole('button', { name: /^Restore (Never sent|Was running)$/ }).count(), role).toBe(restores)
   await page.goto('/p/1/team')
   await page.getByText(ANA.email).first().waitFor()
   expect(await page.getByRole('link', { name: 'Audit log' }).count(), role).toBe(administers ? 1 : 0)
@@ -104,6 +126,7 @@ export const team = (site: () => Site, mailedTo: (address: string) => string | u
       await page.waitForURL((url) => !url.pathname.includes('invitation'))
       // An address that is suppressed, as a row to look at.
       await site().api('POST', 'suppressions', [{ channel: 'email', address: 'kim@example.net' }])
+      await archivedCampaigns(site())
       for (const given of ROLES) {
         await (given === ROLES[0] ? giveAnaFirst : giveAna)(owner, given.role)
         await expectRole(page, given)
