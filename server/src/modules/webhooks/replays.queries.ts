@@ -120,6 +120,23 @@ export type Repeated = {
   created_at: Date
 }
 
+const AcceptedRow = Type.Object({ replay_id: IdOf<ReplayId>(), event_id: Type.String() })
+
+/** Those of these events that the endpoint of the replay has accepted. */
+export const acceptedAmong = (ctx: InTx<Ctx>, events: Pick<Repeated, 'project_id' | 'endpoint_id' | 'replay_id' | 'event_id'>[]) =>
+  ctx.db.many(
+    AcceptedRow,
+    sql`select e.replay_id, e.event_id
+        from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+             as e (project_id bigint, endpoint_id bigint, replay_id bigint, event_id text)
+        cross join lateral (
+          select d.status from webhook_deliveries d
+          where d.project_id = e.project_id and d.endpoint_id = e.endpoint_id and d.event_id = e.event_id
+          limit 1
+        ) d
+        where d.status = 'succeeded'`,
+  )
+
 const QueuedRow = Type.Object({ endpoint_id: IdOf<EndpointId>() })
 
 /**
