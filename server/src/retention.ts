@@ -11,7 +11,7 @@ import { requestStore } from './modules/api-log/index.ts'
 import { blastsNotOver } from './modules/campaigns/index.ts'
 import { backtestStore, keyRows } from './modules/journeys/index.ts'
 import { sizeRows } from './modules/lists/index.ts'
-import { type FindNeeded, messageStore, sandboxStore } from './modules/messages/index.ts'
+import { type FindNeeded, messageStore, sandboxRows } from './modules/messages/index.ts'
 import { mailStore } from './modules/mta/index.ts'
 import { insideAmong } from './modules/positions/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
@@ -34,19 +34,12 @@ const findNeeded: FindNeeded = async (ctx, messages) => {
   )
 }
 
-export const STORES: readonly Store[] = [
-  messageStore(findNeeded),
-  sandboxStore,
-  mailStore,
-  confirmationStore,
-  backtestStore,
-  parkedStore,
-  requestStore,
-]
+export const STORES: readonly Store[] = [messageStore(findNeeded), mailStore, confirmationStore, backtestStore, parkedStore, requestStore]
 
 const COUNTERS_KEPT_DAYS = 400
 
 export const AGED: readonly AgedRows[] = [
+  sandboxRows,
   clickRows,
   keyRows,
   sizeRows,

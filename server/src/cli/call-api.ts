@@ -1,7 +1,8 @@
 /** Requests of commands to the API of a server. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createSafeFetch, type SafeFetch } from '../infra/outgoing/safe-fetch.ts'
+import { createSafeFetch, type SafeFetch, type SafeResponse } from '../infra/outgoing/safe-fetch.ts'
+import { systemClock } from '../infra/runtime/clock.ts'
 import type { Config } from '../infra/runtime/config.ts'
 import { egressPolicy } from '../lib/egress.ts'
 import { trimEndMatching } from '../lib/text.ts'
@@ -32,10 +33,13 @@ export function callApi(fetch: SafeFetch, url: string, key: string): Call {
   }
 }
 
+/** A request that a rate limit refuses is sent so often. The server says how long to wait before. */
+const ATTEMPTS_MAX = 10
+
 /** Sends requests. Throws `CommandError` with the error message of the server, or if the reply cannot be read whole. */
 function sender(fetch: SafeFetch, url: string, key: string): Send {
-  return async (method, path, body) => {
-    const reply = await fetch.request({
+  const attempt = ([method, path, body]: Request) =>
+    fetch.request({
       method,
       url: `${url}${path}`,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
@@ -44,6 +48,14 @@ function sender(fetch: SafeFetch, url: string, key: string): Send {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       responseBytesMax: READ_BYTES_MAX,
     })
+  return async (...request) => {
+    let reply = await attempt(request)
+    for (let attempts = 1; attempts < ATTEMPTS_MAX; attempts++) {
+      const waitMs = limitedForMs(reply)
+      if (waitMs === undefined) break
+      await systemClock.sleep(waitMs)
+      reply = await attempt(request)
+    }
     if (reply.is === 'failed') throw new CommandError(`Cannot connect to ${url}. ${reply.message}`)
     if (reply.status >= 300) throw new CommandError(`${url} replied with ${reply.status}: ${parsed(reply.body).message ?? reply.body}`)
     if (Buffer.byteLength(reply.body) > REPLY_MIB_MAX * MIB)
@@ -76,6 +88,13 @@ export async function openApi(
     call: callApi(fetch, base, value),
     [Symbol.asyncDispose]: () => fetch[Symbol.asyncDispose](),
   }
+}
+
+/** How long to wait after a rate limit refused a request; undefined for any other reply. */
+function limitedForMs(reply: SafeResponse): number | undefined {
+  if (reply.is === 'failed' || reply.status !== 429) return undefined
+  const seconds = String(reply.headers['retry-after'])
+  return /^\d{1,2}$/.test(seconds) ? Number(seconds) * 1000 : undefined
 }
 
 /** An object in JSON; an empty one if the text is not JSON. */

@@ -89,8 +89,13 @@ test('keys are created, listed and revoked', async () => {
 })
 
 describe('a reply to a request', () => {
-  const answering = async (type: string, body: string) => {
-    const server = createServer((_, response) => response.writeHead(200, { 'content-type': type }).end(body))
+  /** A server that gives this reply after it refused so many requests. */
+  const answering = async (type: string, body: string, refusals = 0) => {
+    let left = refusals
+    const server = createServer((_, response) => {
+      if (left-- > 0) response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '0' }).end('{"message": "Retry."}')
+      else response.writeHead(200, { 'content-type': type }).end(body)
+    })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const request = () => printed(['request', 'GET', '/', '--url', url, '--key', 'sk_any'])
@@ -113,6 +118,13 @@ describe('a reply to a request', () => {
   ])('%s is an error', async (_, type, body, message) => {
     await using server = await answering(type, body)
     await expect(server.request()).rejects.toThrow(message)
+  })
+
+  test('that asks to wait, because there were too many requests, is followed by another attempt', async () => {
+    await using server = await answering('application/json', '{"id": 4}', 2)
+    expect(JSON.parse(await server.request())).toEqual({ id: 4 })
+    await using busy = await answering('application/json', '{"id": 4}', 1000)
+    await expect(busy.request()).rejects.toThrow('replied with 429: Retry.')
   })
 
   test('of a command that reads it must be JSON', async () => {

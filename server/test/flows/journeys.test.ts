@@ -506,6 +506,31 @@ test('several events of a user are applied one after the other, as if each had c
   expect(await inside(w)).toMatchObject([{ step: 'wait' }])
 })
 
+test('an event by the token of a merged user and one of the user who remains are applied one after the other', async () => {
+  await using w = await world()
+  await w.post('/api/client/users/batch', [{ anonymous_id: 'v' }, { external_id: 'ana' }])
+  await live(w, {
+    start: { ...entrance('cart'), children: ['wait'] },
+    wait: {
+      type: 'wait_until',
+      data: { conditions: [{ path: 'bought', event_name: 'purchase' }], timeout: '3d' },
+      children: [
+        ['bought', 'yes'],
+        ['timeout', 'no'],
+      ],
+    },
+    yes: { type: 'exit' },
+    no: { type: 'exit' },
+  })
+  await w.drain()
+  const headers = { 'x-service-user-token': await w.token('v') }
+  expect((await w.post('/api/client/events', [{ name: 'cart' }], { key: w.keys.public, headers })).status).toBe(204)
+  await event(w, 'purchase', 'ana')
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', anonymous_id: 'v' }])
+  await w.drain()
+  expect(await trail(w)).toEqual([['start:default', 'wait:bought', 'yes']])
+})
+
 test('a timer fires before a later event of its user', async () => {
   await using w = await world()
   await w.users('ana')

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { recipientsOf, sendOver } from '../../../test/mailing.ts'
+import { openRelay } from '../../../test/relay.ts'
 import { type World, world } from '../../../test/world.ts'
 import { CommandError } from '../command.ts'
 import { importFrom, importOptions } from './import-from.ts'
@@ -87,6 +89,55 @@ describe('Customer.io', () => {
     w.advance('1 minute')
     expect(await run(w, ...args)).toEqual(['Saved 3 users, 0 subscription states and 2 suppressed addresses.'])
     expect(await userOf(w, 'a3000003')).toEqual(before)
+  })
+
+  test('a file that is imported again subscribes nobody who has unsubscribed since', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const types = [await newType(w, 'News'), await newType(w, 'Offers')]
+    const users = (unsubscribed: boolean) =>
+      fileWith(`id,email,unsubscribed\n1,ana@example.com,${unsubscribed}\n2,kim@example.com,${unsubscribed}\n`)
+    const file = await users(false)
+    const imported = async (file: string) => {
+      for (const type of types) await run(w, 'customerio', 'users', file, '--subscription', String(type))
+    }
+    await imported(file)
+    await w.patch('/api/client/users/1/subscriptions', [{ subscription_id: types[0], state: 0 }])
+    await w.patch('/api/client/users/2/subscriptions', [{ subscription_id: types[0], state: 2 }])
+    await imported(file)
+    expect(await Promise.all(['1', '2'].map((id) => statesOf(w, id, types)))).toEqual([
+      [0, 1],
+      [2, 1],
+    ])
+    const content = { from: 'App <app@example.com>', subject: 'News', html: '<p>News</p>' }
+    for (const [external_id, email] of [['1', 'ana@example.com'] as const, ['2', 'kim@example.com'] as const])
+      await w.post('/api/client/messages', { subscription_id: types[0], content, user: { external_id, email } })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['kim@example.com'])
+    await imported(await users(true))
+    expect(await Promise.all(['1', '2'].map((id) => statesOf(w, id, types)))).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+
+  test('a file that is imported again does not bring back users who were erased, or let email to them through', async () => {
+    await using w = await world()
+    const file = await fileWith('id,email,phone\n1,ana@example.com,\n2,kim@example.com,\n3,,+61491570156\n')
+    await run(w, 'customerio', 'users', file)
+    await w.drain()
+    for (const id of ['1', '3']) expect((await w.delete(`/api/client/users/${id}`)).status).toBe(204)
+    await w.drain()
+    const refused = 'A user with this address was erased. Lift the suppression of the address first if the user agreed to come back.'
+    expect(await run(w, 'customerio', 'users', file)).toEqual([
+      `Row 1: ${refused}`,
+      `Row 3: ${refused}`,
+      'Saved 1 user, 0 subscription states and 0 suppressed addresses.',
+      'Refused 2 rows.',
+    ])
+    expect((await w.get('/api/client/users')).body.results).toMatchObject([{ external_id: '2' }])
+    expect(await suppressed(w)).toEqual(['email null erased', 'text null erased'])
   })
 
   test('suppressed addresses have the reason of the file, or the one that is given', async () => {
@@ -249,8 +300,8 @@ describe('templates', () => {
 
 test('a long file is sent in requests of 100 users', async () => {
   const sizes: number[] = []
-  const call = async (_method: string, _path: string, body?: object) => {
-    sizes.push((body as unknown[]).length)
+  const call = async (method: string, _path: string, body?: object) => {
+    if (method === 'POST') sizes.push((body as unknown[]).length)
     return { results: [] }
   }
   const file = await fileWith(`id,email\n${Array.from({ length: 250 }, (_, at) => `${at},u${at}@example.com\n`).join('')}`)

@@ -27,16 +27,17 @@ export type Batch = { user: ExportedUser; number: number }[]
 /** The bytes that a user takes in the request of a batch. */
 export const bytesOf = ({ user }: ExportedUser): number => Buffer.byteLength(JSON.stringify(user)) + 1
 
-/** Saves a batch of users with their consent. Returns what was saved and what was refused. */
-export async function sendUsers(batch: Batch, target: Target): Promise<{ counts: Counts; refusals: Refusal[] }> {
-  const reply = (await target.call(
-    'POST',
-    '/api/client/users/batch',
-    batch.map(({ user }) => user.user),
-  )) as BatchReply
-  const refusals = reply.results.flatMap(({ index, error }) =>
-    error ? [{ number: batch[index]?.number ?? 0, message: error.message }] : [],
-  )
+const ERASED = 'A user with this address was erased. Lift the suppression of the address first if the user agreed to come back.'
+
+/** Saves a batch of users with their consent, without those who were erased. Returns what was saved and what was refused. */
+export async function sendUsers(given: Batch, target: Target): Promise<{ counts: Counts; refusals: Refusal[] }> {
+  const erased = await mapWithConcurrency(given, REQUESTS_AT_ONCE, ({ user }) => isErased(user, target))
+  const batch = given.filter((_, at) => !erased[at])
+  const reply: BatchReply = batch.length > 0 ? await saveBatch(batch, target) : { results: [] }
+  const refusals = [
+    ...given.flatMap(({ number }, at) => (erased[at] ? [{ number, message: ERASED }] : [])),
+    ...reply.results.flatMap(({ index, error }) => (error ? [{ number: batch[index]?.number ?? 0, message: error.message }] : [])),
+  ].toSorted((a, b) => a.number - b.number)
   const saved = batch.filter((_, index) => !reply.results[index]?.error).map(({ user }) => user)
   const states = await sendStates(saved, target)
   const suppressions = await sendSuppressions(
@@ -50,6 +51,25 @@ export async function sendUsers(batch: Batch, target: Target): Promise<{ counts:
 
 type BatchReply = { results: { index: number; error?: { message: string } }[] }
 
+const saveBatch = async (batch: Batch, { call }: Target) =>
+  (await call(
+    'POST',
+    '/api/client/users/batch',
+    batch.map(({ user }) => user.user),
+  )) as BatchReply
+
+const ADDRESS_LENGTH_MAX = 254
+
+/** Whether an address is that of an erased user. A request that gives it to a user would lift its suppression, as a new sign-up does. */
+async function isErased({ user: { email, phone } }: ExportedUser, { call }: Target): Promise<boolean> {
+  for (const q of [email, phone]) {
+    if (q === undefined || q.length > ADDRESS_LENGTH_MAX) continue
+    const { results } = (await call('GET', `/api/client/suppressions?${new URLSearchParams({ q })}`)) as { results: { reason: string }[] }
+    if (results.some(({ reason }) => reason === 'erased')) return true
+  }
+  return false
+}
+
 /** Suppresses addresses, in as many requests as are needed. Returns their number. */
 export async function sendSuppressions(suppressions: Suppression[], { call }: Pick<Target, 'call'>): Promise<number> {
   for (let at = 0; at < suppressions.length; at += BATCH_ITEMS)
@@ -58,25 +78,49 @@ export async function sendSuppressions(suppressions: Suppression[], { call }: Pi
 }
 
 async function sendStates(users: ExportedUser[], target: Target): Promise<number> {
-  const changes = users
-    .map((user) => ({ id: user.user.external_id, states: statesOf(user, target) }))
-    .filter(({ states }) => states.length > 0)
-  await mapWithConcurrency(changes, REQUESTS_AT_ONCE, ({ id, states }) =>
-    target.call('PATCH', `/api/client/users/${encodeURIComponent(id)}/subscriptions`, states),
-  )
-  return changes.reduce((sum, { states }) => sum + states.length, 0)
+  const sent = await mapWithConcurrency(users, REQUESTS_AT_ONCE, async (user) => {
+    const path = `/api/client/users/${encodeURIComponent(user.user.external_id)}`
+    const told = statesOf(user, target)
+    const states = told.some(({ state }) => state === 1) ? await withoutDecided(told, path, target) : told
+    if (states.length > 0) await target.call('PATCH', `${path}/subscriptions`, states)
+    return states.length
+  })
+  return sent.reduce((sum, count) => sum + count, 0)
 }
 
+type State = { subscription_id: number; state: 0 | 1 }
+
+/** Leaves out state 1 of types that the user, or an earlier import, has decided about: the file may be older than an opt-out. */
+async function withoutDecided(states: State[], path: string, target: Target): Promise<State[]> {
+  const decided = await typesWithConsent(path, target)
+  return states.filter(({ subscription_id, state }) => state === 0 || !decided.has(subscription_id))
+}
+
+async function typesWithConsent(path: string, { call }: Target): Promise<Set<number>> {
+  const types = new Set<number>()
+  let cursor = ''
+  do {
+    const page = (await call('GET', `${path}/consents?limit=100${cursor}`)) as ConsentPage
+    for (const { subscription_id } of page.results) types.add(subscription_id)
+    cursor = page.nextCursor ? `&cursor=${encodeURIComponent(page.nextCursor)}` : ''
+  } while (cursor !== '')
+  return types
+}
+
+type ConsentPage = { results: { subscription_id: number }[]; nextCursor: string | null }
+
 /** The states that an export tells. An opt-out of everything is one of the chosen type too. */
-function statesOf({ isSubscribed, topics }: ExportedUser, { subscriptionId, topics: wanted }: Target) {
+function statesOf({ isSubscribed, topics }: ExportedUser, { subscriptionId, topics: wanted }: Target): State[] {
   const known = Object.entries(topics).filter(([topic]) => Object.hasOwn(wanted, topic))
   return [
     ...(subscriptionId !== undefined && isSubscribed !== undefined
-      ? [{ subscription_id: subscriptionId, state: isSubscribed ? 1 : 0 }]
+      ? [{ subscription_id: subscriptionId, state: stateOf(isSubscribed) }]
       : []),
-    ...known.map(([topic, state]) => ({ subscription_id: wanted[topic], state: state ? 1 : 0 })),
+    ...known.map(([topic, state]) => ({ subscription_id: wanted[topic] as number, state: stateOf(state) })),
   ]
 }
+
+const stateOf = (isSubscribed: boolean): 0 | 1 => (isSubscribed ? 1 : 0)
 
 /** The addresses of a user to suppress: blocked ones and, without a subscription type, those of users who opted out. */
 export function suppressionsOf(

@@ -41,8 +41,8 @@ export async function openNatsLog(settings: Settings, url: string, clock: Clock)
     const payloadMax = connection.info?.max_payload ?? payloadMin
     if (payloadMax < payloadMin) throw payloadProblem(where, payloadMax, payloadMin)
     const manager = await whilePassing(clock, () => jetstreamManager(connection, { timeout: CONNECT_MAX_MS }))
-    const { created } = await whilePassing(clock, () => createStream(manager, settings))
-    return logOf({ connection, manager, clock, name, where, id: `${name} ${created}` })
+    const found = await whilePassing(clock, () => createStream(manager, settings))
+    return logOf({ connection, manager, clock, name, where, id: idOf(found) })
   } catch (error) {
     await connection.close()
     throw natsProblem(error, where, name)
@@ -96,15 +96,27 @@ const STREAM_MISSING = 10_059
 const subjectOf = (name: string) => `${name}.accepted`
 const wakeSubjectOf = (name: string) => `${name}.wake`
 
+/** `id` is that of the stream when it was last looked at. */
 type Open = { connection: NatsConnection; manager: JetStreamManager; clock: Clock; name: string; where: string; id: string }
 
+const idOf = ({ config, created }: StreamInfo): string => `${config.name} ${created}`
+
+/** The stream as it is. It may have been deleted, and created again by another process. */
+async function look(open: Open): Promise<StreamInfo> {
+  const found = await open.manager.streams.info(open.name)
+  open.id = idOf(found)
+  return found
+}
+
 function logOf(open: Open): AcceptedLog {
-  const { connection, manager, name, where, id } = open
+  const { connection, manager, name, where } = open
   const readAfter = createReader(open)
   const purge = createPurge(open)
   const wakeOthers = createWaker(open)
   return {
-    id,
+    get id() {
+      return open.id
+    },
     mover: randomUUID(),
     where,
     async append(key, bytes) {
@@ -118,7 +130,7 @@ function logOf(open: Open): AcceptedLog {
       return message && { position, storedAt: message.time, bytes: Buffer.from(message.data) }
     },
     async extent() {
-      const { state } = await manager.streams.info(name)
+      const { state } = await look(open)
       return { first: state.first_seq, last: state.last_seq, count: state.messages, bytes: state.bytes }
     },
     forget: purge,
@@ -157,18 +169,17 @@ const refusal = (problem: string, seconds: number, cause: unknown) =>
     { cause },
   )
 
-/** What is read next, and from where. Without acknowledgements, NATS gives each message to a reader once. */
-type Reader = { consumer: Consumer; next: number }
+/** What is read next of which stream, and from where. Without acknowledgements, NATS gives each message to a reader once. */
+type Reader = { consumer: Consumer; id: string; next: number }
 
 /** Reads on from where the last reading ended; after a failure, or when something was lost on the way, with a new reader. */
 function createReader(open: Open): AcceptedLog['readAfter'] {
-  const { manager, name } = open
   let reader: Reader | null = null
   return async (position, max) => {
-    const { state } = await manager.streams.info(name)
+    const { state } = await look(open)
     const waiting = state.last_seq - position
     if (waiting <= 0) return []
-    const known = reader?.next === position + 1 ? reader : null
+    const known = reader?.id === open.id && reader.next === position + 1 ? reader : null
     const current = known ?? (await openReader(open, position + 1))
     // Set again when all of the batch has come.
     reader = null
@@ -188,7 +199,7 @@ function createReader(open: Open): AcceptedLog['readAfter'] {
   }
 }
 
-async function openReader({ connection, manager, name }: Open, from: number): Promise<Reader> {
+async function openReader({ connection, manager, name, id }: Open, from: number): Promise<Reader> {
   const { name: reader } = await manager.consumers.add(name, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartSequence,
@@ -197,26 +208,27 @@ async function openReader({ connection, manager, name }: Open, from: number): Pr
     mem_storage: true,
     num_replicas: 1,
   })
-  return { consumer: await jetstream(connection).consumers.get(name, reader), next: from }
+  return { consumer: await jetstream(connection).consumers.get(name, reader), id, next: from }
 }
 
 /** Deletes one range at a time; what is asked for meanwhile is deleted at once afterwards. */
-function createPurge({ manager, name }: Open): (upTo: number) => Promise<void> {
-  let wanted = 0
+function createPurge(open: Open): AcceptedLog['forget'] {
+  let wanted = { id: open.id, upTo: 0 }
   let purging: Promise<void> | null = null
   const purge = async () => {
     try {
-      for (let done = 0; done < wanted; ) {
-        const upTo = wanted
-        await manager.streams.purge(name, { seq: upTo + 1 })
-        done = upTo
+      for (let done: typeof wanted | null = null; done !== wanted; ) {
+        const next = wanted
+        await look(open)
+        if (next.id === open.id) await open.manager.streams.purge(open.name, { seq: next.upTo + 1 })
+        done = next
       }
     } finally {
       purging = null
     }
   }
-  return (upTo) => {
-    wanted = Math.max(wanted, upTo)
+  return (id, upTo) => {
+    if (id !== wanted.id || upTo > wanted.upTo) wanted = { id, upTo }
     purging ??= purge()
     return purging
   }

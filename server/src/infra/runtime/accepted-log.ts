@@ -10,7 +10,10 @@ export type StoredEntry = { position: number; storedAt: Date; bytes: Buffer }
 export type LogExtent = { first: number; last: number; count: number; bytes: number }
 
 export type AcceptedLog = AsyncDisposable & {
-  /** Tells this log from any other, also from an earlier one of the same name. */
+  /**
+   * Tells this log from any other, also from an earlier one of the same name: it changes when the log is found to have been created again.
+   * Positions belong to the id that was there when they were read.
+   */
   readonly id: string
   /** This process, among those that move the log. */
   readonly mover: string
@@ -26,8 +29,8 @@ export type AcceptedLog = AsyncDisposable & {
   /** The entry at a position, unless it was forgotten. */
   read(position: number): Promise<StoredEntry | null>
   extent(): Promise<LogExtent>
-  /** Deletes the entries up to a position. */
-  forget(upTo: number): Promise<void>
+  /** Deletes the entries up to a position of the log with this id; nothing if it was created again. */
+  forget(id: string, upTo: number): Promise<void>
   /** Calls `listener` when any process has appended. Some calls may be missed. */
   onAppended(listener: () => void): void
 }

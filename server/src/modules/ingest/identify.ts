@@ -34,17 +34,19 @@ export type KnownUsers = { ids: KnownIds; mergedInto: MergedInto }
 
 /** Looks up the users of a batch. `cacheable` is false in a transaction that has written something which may be undone. */
 async function lookUpUsers(ctx: InTx, items: Item[], cacheable: boolean): Promise<KnownUsers> {
+  const updates = updatesOf(items)
   const changes = [
     ...items.filter(isChange).map(({ change }) => change),
     ...items.filter(isOfJourney).map(({ journey: { user_id } }) => ({ user_id, what: [] })),
+    ...updates.flatMap(({ user_id }) => (user_id === undefined ? [] : [{ user_id, what: [] }])),
   ]
-  const [ids, mergedInto] = await Promise.all([knownIds(ctx, updatesOf(items), cacheable), mergedIntoOf(ctx, changes)])
+  const [ids, mergedInto] = await Promise.all([knownIds(ctx, updates, cacheable), mergedIntoOf(ctx, changes)])
   return { ids, mergedInto }
 }
 
 /** Items that share one of these keys are about the same user, or may be after another item links their ids. */
 export function identityKeysOf(item: Item, { ids, mergedInto }: KnownUsers): string[] {
-  if (isUpdate(item)) return keysOfUpdate(item.update, ids)
+  if (isUpdate(item)) return keysOfUpdate(item.update, ids, mergedInto)
   return keysOfChange(isChange(item) ? item.change : { user_id: item.journey.user_id, what: [] }, mergedInto)
 }
 

@@ -48,9 +48,9 @@ const isEventWatched = (name: string | undefined, watches: Watches): boolean => 
 type Update = Extract<Item, { update: unknown }>['update']
 
 /** The users that an update is known to be about: none for a new user, two for a merge. */
-function usersOf({ profile: { external_id, anonymous_id }, user_id }: Update, { ids }: KnownUsers): UserId[] {
+function usersOf({ profile: { external_id, anonymous_id }, user_id }: Update, { ids, mergedInto }: KnownUsers): UserId[] {
   const found = [
-    user_id,
+    user_id === undefined ? undefined : (mergedInto.get(user_id) ?? user_id),
     external_id === undefined ? undefined : ids.byExternalId.get(external_id),
     anonymous_id === undefined ? undefined : ids.byAnonymousId.get(anonymous_id),
   ]

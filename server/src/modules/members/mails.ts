@@ -44,7 +44,10 @@ async function sendDue(ctx: Ctx): Promise<number> {
   const waiting = JSON.parse(ctx.secrets.open(claimed.sealed, SEALED_AS)) as Waiting
   const link = waiting.kind === 'invitation' ? waiting.link : await passwordLink(ctx, claimed.id, waiting)
   const problem = link === null ? null : await send(ctx, waiting, `${ctx.baseUrl()}${link}`)
-  if (problem === null || claimed.attempts >= ATTEMPTS_MAX) await queries.deleteMail(ctx, claimed.id)
+  const isLast = claimed.attempts >= ATTEMPTS_MAX
+  // A link that was not mailed must not keep the member from asking for another one.
+  if (isLast && waiting.kind === 'password' && link !== null && problem !== null && problem !== 'uncertain') await deleteLinkAt(ctx, link)
+  if (problem === null || isLast) await queries.deleteMail(ctx, claimed.id)
   else await queries.delayMail(ctx, claimed.id, new Date(ctx.clock.now().getTime() + RETRY_FIRST_MS * 2 ** claimed.attempts))
   if (problem !== null) ctx.log.warn({ kind: waiting.kind, attempt: claimed.attempts, problem }, 'an email to a member was not sent')
   return 1
@@ -70,7 +73,7 @@ const passwordLink = (ctx: Ctx, mailId: number, { to, link: earlier }: Extract<W
   })
 
 /** Sends an email. Returns the problem if it was not accepted. */
-async function send(ctx: Ctx, waiting: Waiting, url: string): Promise<string | null> {
+async function send(ctx: Ctx, waiting: Waiting, url: string): Promise<Exclude<SmtpAnswer['is'], 'accepted'> | null> {
   const from = ctx.config.SYSTEM_MAIL_FROM as string
   const random = ctx.secrets.random(16).toString('hex')
   const { subject, before, after } = wordsOf(waiting)

@@ -261,6 +261,25 @@ describe('a password', () => {
     expect((await w.post('/api/console/reset-password', { token, password: NEXT }, { key: null })).status).toBe(204)
   })
 
+  test('that was lost can be asked for again as soon as the relay has refused the email for the last time', async () => {
+    await using relay = await openRelay()
+    await using w = await world({
+      env: { SYSTEM_SMTP_URL: `smtp://${relay.host}:${relay.port}`, SYSTEM_MAIL_FROM: 'carillon@example.com' },
+    })
+    const one = await member(w, 'member')
+    const lose = () => w.post('/api/console/lost-password', { email: one.email }, { key: null })
+    await lose()
+    relay.answer(...Array.from({ length: 6 }, () => ({ at: 'RCPT', code: 451, text: 'later' }) as const))
+    for (const minutes of [0, 1, 2, 4, 8, 16]) {
+      w.advance(`${minutes} minutes`)
+      await w.drain('members.mail')
+    }
+    expect(relay.mails).toHaveLength(0)
+    await lose()
+    await w.drain('members.mail')
+    expect(relay.mails).toHaveLength(1)
+  })
+
   test('that was lost is not mailed by a server without a relay', async () => {
     await using w = await world()
     const one = await member(w, 'member')

@@ -63,15 +63,20 @@ export const deleteRequestsOf = (ctx: InTx, ids: MessageId[]) =>
                           where r.project_id = c.project_id and r.content_id = c.id and not r.message_id = any(${ids}::bigint[]))`,
   )
 
-const OldSandboxMessage = Type.Object({ id: IdOf<MessageId>(), created_at: Instant })
+const OldSandboxMessage = Type.Object({ id: IdOf<MessageId>() })
 
-/** The next sandbox messages after an id. */
-export const nextSandboxMessages = (ctx: InTx, after: number, limit: number) =>
+/** Deletes the oldest messages in the sandbox. Returns them. */
+export const deleteFromSandbox = (ctx: InTx, before: Date, limit: number) =>
   ctx.db.many(
     OldSandboxMessage,
-    sql`select id, created_at from sandbox_messages where project_id = ${ctx.projectId} and id > ${after} order by id limit ${limit}`,
+    sql`with old as materialized (
+          select id from sandbox_messages
+          where project_id = ${ctx.projectId} and created_at < ${before}
+          order by created_at
+          limit ${limit}
+          for update skip locked
+        )
+        delete from sandbox_messages s using old
+        where s.project_id = ${ctx.projectId} and s.id = old.id
+        returning s.id`,
   )
-
-/** Deletes sandbox messages. */
-export const deleteFromSandbox = (ctx: InTx, ids: number[]) =>
-  ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)

@@ -1,4 +1,5 @@
 /** What is deleted of messages when they are old. Totals stay, and nothing is sent again because its message is gone (D-MSG-8). */
+import type { AgedRows } from '../../infra/queue/aged-rows.ts'
 import { removedFrom, type Store, store } from '../../infra/queue/retention.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
@@ -32,17 +33,16 @@ export const messageStore = (findNeeded: FindNeeded): Store =>
   })
 
 /** Messages that the sandbox caught, with their files. */
-export const sandboxStore: Store = store({
+export const sandboxRows: AgedRows = {
   name: 'sandbox_messages',
+  column: 'created_at',
   days: ({ SANDBOX_RETENTION_DAYS }) => SANDBOX_RETENTION_DAYS,
-  nextRows: queries.nextSandboxMessages,
-  async remove(ctx, messages) {
-    const ids = messages.map(({ id }) => id as MessageId)
-    await queries.deleteFromSandbox(ctx, ids)
-    await queries.deleteFiles(ctx, ids)
-    return ids
+  async remove(ctx, before, limit) {
+    const ids = (await queries.deleteFromSandbox(ctx, before, limit)).map(({ id }) => id)
+    if (ids.length > 0) await queries.deleteFiles(ctx, ids)
+    return ids.length
   },
-})
+}
 
 /** Messages of the project that ended before this instant have been deleted; null if none have. */
 export const messagesRemovedBefore = async (ctx: ProjectCtx): Promise<Date | null> => (await removedFrom(ctx, MESSAGES))?.before ?? null

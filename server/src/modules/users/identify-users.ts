@@ -8,6 +8,7 @@ import type { UserChanges } from './changes.ts'
 import { type ErasedIds, erasedIdsOf } from './erased-ids.ts'
 import type { Profile, UserUpdate } from './identity.ts'
 import * as queries from './queries.ts'
+import type { MergedInto } from './queued-changes.ts'
 import { USER_DELETED, upsertUsers } from './upsert-users.ts'
 
 /** The user of an update; why the update is invalid; or that its user was erased or removed before it was applied. */
@@ -119,13 +120,14 @@ const keysOf = ({ profile: { external_id, anonymous_id }, user_id }: UserUpdate)
 
 /**
  * The keys by which updates are about the same user: their ids, and the users that the ids belong to, because two ids of a user share that
- * user.
+ * user. The id of a token may be that of a user who was merged since the update was accepted.
  */
-export function keysOfUpdate(update: UserUpdate, known: KnownIds): string[] {
+export function keysOfUpdate(update: UserUpdate, known: KnownIds, mergedInto: MergedInto): string[] {
   const { external_id, anonymous_id } = update.profile
   const users = [
     external_id === undefined ? undefined : known.byExternalId.get(external_id),
     anonymous_id === undefined ? undefined : known.byAnonymousId.get(anonymous_id),
+    update.user_id === undefined ? undefined : mergedInto.get(update.user_id),
   ]
   return [...keysOf(update), ...users.flatMap((id) => (id === undefined ? [] : [`u${id}`]))]
 }

@@ -4,20 +4,25 @@ import { run } from '../../../test/blasts.ts'
 import type { Receiver } from '../../../test/receiver.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
-import type { Ctx } from '../../infra/runtime/ctx.ts'
+import { type Ctx, inTx } from '../../infra/runtime/ctx.ts'
+import { emit, webhookEvents } from '../webhook-events/index.ts'
 import { deliverDue } from './deliver.ts'
 
 const WEBHOOKS = '/api/client/webhooks'
 const TYPE = 'delivery.null-mx'
 
-/** An endpoint with one delivery that is due. */
-async function open(w: World): Promise<{ path: string; receiver: Receiver }> {
+async function endpoint(w: World): Promise<{ path: string; receiver: Receiver }> {
   const receiver = await w.receiver()
   const made = await w.post(WEBHOOKS, { name: 'Warehouse', url: receiver.url, event_types: [TYPE] })
   expect(made.status, made.text).toBe(201)
-  const path = `${WEBHOOKS}/${made.body.id}`
-  expect((await w.post(`${path}/test`)).status).toBe(202)
-  return { path, receiver }
+  return { path: `${WEBHOOKS}/${made.body.id}`, receiver }
+}
+
+/** An endpoint with one delivery that is due. */
+async function open(w: World): Promise<{ path: string; receiver: Receiver }> {
+  const opened = await endpoint(w)
+  expect((await w.post(`${opened.path}/test`)).status).toBe(202)
+  return opened
 }
 
 const deliveryOf = async (w: World, path: string) => {
@@ -105,6 +110,35 @@ test.each([
   const { status, next_attempt_at } = await deliveryOf(w, path)
   const delayMs = new Date(next_attempt_at).getTime() - w.clock.now().getTime()
   expect([status, delayMs > 0, delayMs <= 72_000]).toEqual(['pending', true, true])
+})
+
+test.each([
+  ['is under way is sent at once if that fails', true, 4],
+  ['is due begins its schedule anew with it', false, 3],
+])('a delivery that a replay comes to while its last attempt %s', async (_, isUnderWay, requests) => {
+  await using w = await world({ env: { WEBHOOK_RETRY_SCHEDULE: '60' } })
+  const { path, receiver } = await endpoint(w)
+  const since = new Date(w.clock.now().getTime() - 1000).toISOString()
+  receiver.answer(500)
+  await inTx(w.ctx, (ctx) => emit(ctx, () => [webhookEvents.deliveryNullMx.of({ domain: 'a.example' })]))
+  await w.drain('webhooks.dispatch', 'webhooks.deliver')
+  expect(receiver.requests).toHaveLength(1)
+  w.advance('2 minutes')
+  let replays = 0
+  const replay = async () => {
+    if (replays++ > 0) return
+    expect((await w.post(`${path}/replays`, { since })).status).toBe(202)
+    await run(w, 'webhooks.replay')
+  }
+  if (isUnderWay) await deliver(slowly(w, replay))
+  else await replay()
+  await w.drain('webhooks.deliver')
+  receiver.answer(200)
+  w.advance('2 minutes')
+  await w.drain('webhooks.deliver')
+  expect(receiver.requests).toHaveLength(requests)
+  expect((await deliveryOf(w, path)).status).toBe('succeeded')
+  expect((await w.get(`${path}/replays`)).body.results).toMatchObject([{ status: 'finished', deliveries: 1 }])
 })
 
 test('a delivery that is sent again while an attempt is under way, which succeeds, has succeeded', async () => {

@@ -120,11 +120,28 @@ export type Repeated = {
   created_at: Date
 }
 
+const AcceptedRow = Type.Object({ replay_id: IdOf<ReplayId>(), event_id: Type.String() })
+
+/** Those of these events that the endpoint of the replay has accepted. */
+export const acceptedAmong = (ctx: InTx<Ctx>, events: Pick<Repeated, 'project_id' | 'endpoint_id' | 'replay_id' | 'event_id'>[]) =>
+  ctx.db.many(
+    AcceptedRow,
+    sql`select e.replay_id, e.event_id
+        from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+             as e (project_id bigint, endpoint_id bigint, replay_id bigint, event_id text)
+        cross join lateral (
+          select d.status from webhook_deliveries d
+          where d.project_id = e.project_id and d.endpoint_id = e.endpoint_id and d.event_id = e.event_id
+          limit 1
+        ) d
+        where d.status = 'succeeded'`,
+  )
+
 const QueuedRow = Type.Object({ endpoint_id: IdOf<EndpointId>() })
 
 /**
- * Queues deliveries with the whole retry schedule. Pending deliveries that are due already stay as they are. Returns the endpoints, once
- * for each delivery.
+ * Queues deliveries with the whole retry schedule. Those that are due already, whose attempt may be under way, stay due, so that they are
+ * not sent twice at once; the schedule begins anew if it fails. Returns the endpoints, once for each delivery.
  */
 export const repeatDeliveries = (ctx: InTx<Ctx>, repeated: Repeated[]) =>
   ctx.db.many(
@@ -141,7 +158,7 @@ export const repeatDeliveries = (ctx: InTx<Ctx>, repeated: Repeated[]) =>
         where known.status is null or not (e.unaccepted_only and known.status = 'succeeded')
         order by e.project_id, e.endpoint_id, e.event_id
         on conflict (project_id, endpoint_id, event_id) do update
-        set status = 'pending', schedule_step = 0, next_attempt_at = excluded.next_attempt_at
-        where d.status <> 'pending' or d.next_attempt_at > excluded.next_attempt_at
+        set status = 'pending', schedule_step = 0, next_attempt_at = least(d.next_attempt_at, excluded.next_attempt_at)
+        where d.status <> 'pending' or d.next_attempt_at > excluded.next_attempt_at or d.schedule_step > 0
         returning endpoint_id`,
   )

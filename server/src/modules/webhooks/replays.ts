@@ -70,13 +70,14 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   const backlogs = new Map(
     (await deliveryQueries.backlogsOf(ctx, replays, DUE_MAX, FAILING_PENDING_MAX)).map((row) => [row.endpoint_id, row]),
   )
-  const found = Map.groupBy(await eventsWithin(ctx, replays, EVENTS_READ), ({ replay_id }) => replay_id)
+  const found = await readEvents(ctx, replays)
   const now = ctx.clock.now()
   const parts = replays.map((replay) => {
     const backlog = backlogs.get(replay.endpoint_id)
     const isBroken = isFailing(backlog)
-    const part = nextPart(replay, found.get(replay.id) ?? [], roomOf(backlog, DUE_MAX))
-    const next = new Date(now.getTime() + (isBroken ? FAILING_EVERY_MS : 0))
+    const room = roomOf(backlog, DUE_MAX)
+    const part = nextPart(replay, found.get(replay.id) ?? [], room)
+    const next = new Date(now.getTime() + (isBroken && part.events.length >= room ? FAILING_EVERY_MS : 0))
     return { ...part, replay, due_at: part.isLast ? null : next }
   })
   const queued = await queries.repeatDeliveries(
@@ -107,14 +108,31 @@ async function round(ctx: InTx<Ctx>): Promise<{ events: number; deliveries: numb
   return { events: parts.reduce((sum, { read }) => sum + read, 0), deliveries: queued.length }
 }
 
+/** A past event, and whether the replay leaves it out because the endpoint has accepted it. */
+type ReadEvent = PastEvent & { isAccepted: boolean }
+
+/** The next events of each replay. */
+async function readEvents(ctx: InTx<Ctx>, replays: queries.RunningReplay[]): Promise<Map<number, ReadEvent[]>> {
+  const found = Map.groupBy(await eventsWithin(ctx, replays, EVENTS_READ), ({ replay_id }) => replay_id)
+  const asked = replays
+    .filter(({ unaccepted_only }) => unaccepted_only)
+    .flatMap(({ project_id, endpoint_id, id }) =>
+      (found.get(id) ?? []).map((event) => ({ project_id, endpoint_id, replay_id: id, event_id: event.id })),
+    )
+  const accepted = asked.length > 0 ? await queries.acceptedAmong(ctx, asked) : []
+  const names = new Set(accepted.map(({ replay_id, event_id }) => `${replay_id} ${event_id}`))
+  const readOf = (event: PastEvent): ReadEvent => ({ ...event, isAccepted: names.has(`${event.replay_id} ${event.id}`) })
+  return new Map([...found].map(([id, events]) => [id, events.map(readOf)]))
+}
+
 type Part = { events: PastEvent[]; read: number; position: number; isLast: boolean }
 
-/** What of the events that were read is delivered now. Those of another time need no room. */
-function nextPart(replay: queries.RunningReplay, read: PastEvent[], room: number): Part {
+/** What of the events that were read is delivered now. Those of another time and those that are left out need no room. */
+function nextPart(replay: queries.RunningReplay, read: ReadEvent[], room: number): Part {
   const events: PastEvent[] = []
   let position = replay.position
   for (const [at, event] of read.entries()) {
-    const isWanted = event.occurred_at >= replay.since && event.occurred_at <= replay.until
+    const isWanted = !event.isAccepted && event.occurred_at >= replay.since && event.occurred_at <= replay.until
     if (isWanted && events.length >= room) return { events, read: at, position, isLast: false }
     if (isWanted) events.push(event)
     position = event.position

@@ -151,6 +151,44 @@ describe.runIf(hasNats)('moving to the queue', () => {
     expect(await appliedNames(again)).toEqual(['n3'])
   })
 
+  test('begins anew with such a stream in a process that has moved the former one, and one that began with it moves nothing twice', async () => {
+    const settings = logSettings(nats)
+    await using w = await world({ env: settings })
+    await send(w, 'n1', 'n2', 'n3')
+    await w.drain()
+    await deleteLog(settings)
+    await using again = await world({ env: settings })
+    const both = { ...again, projectId: w.projectId }
+    await send(w, 'n4', 'n5')
+    expect((await logDepth(w.ctx, logOf(w)))?.waiting).toBe(2)
+    await w.drain()
+    expect(await appliedNames(both)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5'])
+    await send(w, 'n6', 'n7')
+    await again.drain()
+    await w.drain()
+    expect(await appliedNames(both)).toEqual(['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'])
+    expect(await logOf(w).extent()).toMatchObject({ count: 0, last: 4 })
+  })
+
+  test('forgets nothing of a stream that was created again while the former one was moved', async () => {
+    const settings = logSettings(nats)
+    await using w = await world({ env: settings })
+    await send(w, 'n1', 'n2', 'n3')
+    await using closing = new AsyncDisposableStack()
+    const replaced: AcceptedLog = {
+      ...logOf(w),
+      async forget(...args) {
+        await deleteLog(settings)
+        closing.use(await world({ env: settings }))
+        await send(w, 'n4')
+        await logOf(w).forget(...args)
+      },
+    }
+    expect(await moveNext(w.ctx, replaced)).toBe(3)
+    await w.drain()
+    expect(await appliedNames(w)).toEqual(['n1', 'n2', 'n3', 'n4'])
+  })
+
   test('holds timers back until everything that was accepted before them is in the queue', async () => {
     await using w = await world({ env: logSettings(nats) })
     const upTo = () => inTx(w.ctx, (tx) => watermark(tx, w.projectId, [])())

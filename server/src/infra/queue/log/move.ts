@@ -28,20 +28,25 @@ const BATCH = { entries: 1000, bytes: 8_388_608 }
 /** The job of a process with a log. */
 export const moveJob = (log: AcceptedLog): Job => job({ ...MOVE, idleMs: LOOK_EVERY_MS, run: (ctx) => moveNext(ctx, log) })
 
-/** Moves the next entries. Returns the number of entries; 0 if there are none, another process is moving them, or the queue is full. */
+/**
+ * Moves the next entries. Returns the number of entries; 0 if there are none, another process is moving them, or the queue is full; and 1 when
+ * the caller should try again at once.
+ */
 export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
-  const lease = await takeLease(ctx, log.id, log.mover)
+  const { id } = log
+  const lease = await takeLease(ctx, id, log.mover)
   if (!lease || !(await hasRoom(ctx))) return 0
   const at = new Date(ctx.clock.now().getTime() - ctx.clock.skewMs)
   const { first, last } = await log.extent()
+  if (log.id !== id) return movesAnother(ctx, log, id)
   if (last <= lease.position) {
-    await storeComplete(ctx, log.id, lease.position, at)
+    await storeComplete(ctx, id, lease.position, at)
     return 0
   }
   const from = Math.max(lease.position, first - 1)
-  if (from > lease.position)
-    ctx.log.error({ log: log.id, from: lease.position + 1, to: from }, 'accepted requests were deleted from the log')
+  if (from > lease.position) ctx.log.error({ log: id, from: lease.position + 1, to: from }, 'accepted requests were deleted from the log')
   const entries = from < last ? await log.readAfter(from, BATCH) : []
+  if (log.id !== id) return movesAnother(ctx, log, id)
   const to = entries.at(-1)?.position ?? from
   if (to === lease.position) return 0
   const requests = entries.flatMap((entry) => readable(ctx, entry))
@@ -50,20 +55,29 @@ export async function moveNext(ctx: Ctx, log: AcceptedLog): Promise<number> {
   try {
     await inTx(ctx, async (ctx) => {
       await store(ctx, requests)
-      await storePosition(ctx, log.id, lease.position, { to, completeTo })
+      await storePosition(ctx, id, lease.position, { to, completeTo })
       ctx.wake(APPLY)
     })
   } catch (error) {
     if (isConflict(error)) return 1
     throw error
   }
-  await forget(ctx, log, to)
+  await forget(ctx, log, id, to)
   return Math.max(1, entries.length)
 }
 
+/** The log was created again: what is in it is moved from its beginning. */
+function movesAnother(ctx: Ctx, log: AcceptedLog, former: string): 1 {
+  ctx.log.error(
+    { log: log.id, former },
+    'the log of accepted requests was created again; requests that were waiting in the former one are lost',
+  )
+  return 1
+}
+
 /** If this fails, the next one deletes these too. */
-const forget = (ctx: Ctx, log: AcceptedLog, upTo: number) =>
-  log.forget(upTo).catch((error) => ctx.log.warn({ err: error }, 'moved requests could not be deleted from the log'))
+const forget = (ctx: Ctx, log: AcceptedLog, id: string, upTo: number) =>
+  log.forget(id, upTo).catch((error) => ctx.log.warn({ err: error }, 'moved requests could not be deleted from the log'))
 
 /** Only this server appends to a log. What is not from it, such as a test by hand, belongs to no project and cannot be parked. */
 function readable(ctx: Ctx, { position, bytes }: StoredEntry): AcceptedRequest[] {
