@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { blastTo, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { blastTo, listOf, pathOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
 import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findCampaignSubscriptions } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
 import { recordEngagement } from './engagement.ts'
 import { applyReports } from './reports.ts'
@@ -33,11 +33,16 @@ async function messageOf(w: World) {
   return row
 }
 
+const Sent = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), recipient: Type.String() })
+
+const sentIn = (w: World) => w.db.many(Sent, sql`select id, recipient from messages where project_id = ${w.projectId} order by recipient`)
+
 const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Report => ({ what, at: w.clock.now(), ...more })
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const apply = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
+const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
+  applyReports(w.ctx, findCampaignSubscriptions, provider, reports, false)
 
 test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()
@@ -87,8 +92,7 @@ test('only bounces and complaints suppress the address; only complaints and unsu
   await schedule(w, await blastTo(w, [list]))
   await w.drain()
   expect(relay.mails).toHaveLength(whats.length)
-  const Sent = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), recipient: Type.String() })
-  const sent = await w.db.many(Sent, sql`select id, recipient from messages where project_id = ${w.projectId}`)
+  const sent = await sentIn(w)
   const idOf = (what: string) => sent.find(({ recipient }) => recipient === `${what}@example.com`)?.id as MessageId
   // The address that the message went to counts, not the one in the report.
   await apply(w, provider, ...whats.map((what) => report(w, what, { messageId: idOf(what), address: 'other@example.com' })))
@@ -125,6 +129,36 @@ test('a complaint unsubscribes the user with a consent entry and sends a webhook
   expect(states).toContainEqual(expect.objectContaining({ subscription_id, state: 0 }))
   expect((await w.get('/api/client/users/ana/consents')).body.results[0]).toMatchObject({ state: 0, source: 'complaint' })
   expect(receiver.requests.map(({ json }) => json.data)).toMatchObject([{ message_id: id, unsubscribed: true, to: 'ana@example.com' }])
+})
+
+test('an unsubscribe or a complaint about a message of an archived campaign unsubscribes the user', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const receiver = await w.receiver()
+  await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types: ['incoming-report.abuse-report'] })
+  const provider = await sendOver(w, relay)
+  const list = await listOf(w, 'ana', 'complained', 'erased', 'unsubscribed')
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await w.drain()
+  const sent = await sentIn(w)
+  expect((await w.delete(pathOf(campaign))).status).toBe(204)
+  await w.delete('/api/client/users/erased')
+  await w.drain()
+  const about = (name: string) => ({ messageId: sent.find(({ recipient }) => recipient === `${name}@example.com`)?.id as MessageId })
+  await apply(w, provider, report(w, 'unsubscribed', about('unsubscribed')), report(w, 'complained', about('complained')))
+  await apply(w, provider, report(w, 'complained', about('erased')))
+  await w.drain()
+  const { results } = (await w.get('/api/client/users/complained/consents')).body
+  expect(results[0]).toMatchObject({ state: 0, source: 'complaint' })
+  expect(receiver.requests.map(({ json }) => [json.data.message_id, json.data.unsubscribed])).toEqual([
+    [about('complained').messageId, true],
+    [about('erased').messageId, false],
+  ])
+  relay.mails.length = 0
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
 test('reports that come twice, in the wrong order or for unknown messages change nothing', async () => {
@@ -193,10 +227,10 @@ test('STOP unsubscribes, and the reply is returned to the provider or sent as a 
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
   const { id } = (await w.post('/api/client/providers', { name: 'Discard', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findSendingCampaigns, id, [stop], repliesInResponse)
+  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findCampaignSubscriptions, id, [stop], repliesInResponse)
   expect(await applyStop(true)).toEqual(expect.any(String))
   expect(await applyStop(false)).toBeUndefined()
-  expect(await applyReports(w.ctx, findSendingCampaigns, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  expect(await applyReports(w.ctx, findCampaignSubscriptions, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
     expect.objectContaining({ subscription_id, state: 0 }),

@@ -9,7 +9,7 @@ import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/inde
 import { emit } from '../../webhook-events/index.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
-import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../system-events.ts'
 import type { AppliedReport } from './applied-report.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
@@ -22,13 +22,13 @@ import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
  */
 export async function applyReports(
   ctx: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   providerId: ProviderId,
   reports: Report[],
   repliesInAnswer: boolean,
 ): Promise<string | undefined> {
   const ofMessages = reports.filter(({ what }) => what !== 'received')
-  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, providerId, ofMessages))
+  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, providerId, ofMessages))
   let inAnswer: string | undefined
   for (const { what, address, text } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
@@ -63,22 +63,26 @@ const NO_PROVIDER = 0 as ProviderId
  * Applies complaints that the sandbox acted out, as if a provider had reported them. They suppress no address, so that more messages can be
  * sent to it.
  */
-export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
+export async function applyComplaints(
+  ctx: ProjectCtx,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
+  ids: MessageId[],
+): Promise<void> {
   const at = ctx.clock.now()
   const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at, isActedOut: true }))
-  await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, reports))
+  await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, NO_PROVIDER, reports))
 }
 
 /** Applies what came by email about a message of this server. Its address is the one that was written to, whatever the report says. */
 export const applyMailReport = (
   ctx: InTx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   report: Omit<AppliedReport, 'address' | 'reference'> & { messageId: MessageId },
-): Promise<void> => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, [report])
+): Promise<void> => applyToMessages(ctx, findCampaignSubscriptions, NO_PROVIDER, [report])
 
 async function applyToMessages(
   ctx: InTx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   providerId: ProviderId,
   reports: AppliedReport[],
 ): Promise<void> {
@@ -90,7 +94,7 @@ async function applyToMessages(
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   await suppressReported(ctx, matched)
-  await unsubscribe(ctx, findSendingCampaigns, matched)
+  await unsubscribe(ctx, findCampaignSubscriptions, matched)
   await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
   await appendUserChanges(ctx, matched.flatMap(eventOf))
 }
@@ -110,7 +114,7 @@ function matchReports(reports: AppliedReport[], messages: ReportedMessage[], use
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
     if (to) found.state = to.state
-    return [{ report, message, was, became, user: users.get(found.user_id), suppressed: false }]
+    return [{ report, message, was, became, user: users.get(found.user_id), suppressed: false, unsubscribed: false }]
   })
 }
 
@@ -144,18 +148,20 @@ async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<vo
   for (const { one, address } of bounced) one.suppressed = suppressed.has(address)
 }
 
-async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, matched: MatchedReport[]): Promise<void> {
+async function unsubscribe(ctx: InTx, findCampaignSubscriptions: FindCampaignSubscriptions, matched: MatchedReport[]): Promise<void> {
   const optOuts = matched.filter(({ report, user }) => user && (report.what === 'complained' || report.what === 'unsubscribed'))
   if (optOuts.length === 0) return
   const ids = [...new Set<CampaignId>(optOuts.map(({ message }) => message.campaign_id))]
-  const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
-  for (const { report, message, user } of optOuts) {
+  const campaigns = new Map((await findCampaignSubscriptions(ctx, ids)).map((campaign) => [campaign.id, campaign]))
+  for (const one of optOuts) {
+    const { report, message, user } = one
     const campaign = campaigns.get(message.campaign_id)
     if (!campaign || !user) continue
     const source = report.what === 'complained' ? 'complaint' : 'provider'
     const address = message.recipient ?? report.address
     const subscriptionId = campaign.subscription_id
-    await unsubscribeBy(ctx, { userId: user.id, subscriptionId, address, source, proof: { message_id: message.id } })
+    const outcome = await unsubscribeBy(ctx, { userId: user.id, subscriptionId, address, source, proof: { message_id: message.id } })
+    one.unsubscribed = outcome === 'unsubscribed'
   }
 }
 

@@ -15,13 +15,18 @@ export type MatchedReport = {
   user: UserRow | undefined
   /** Its address was suppressed by the report. */
   suppressed: boolean
+  /** It unsubscribed the user. */
+  unsubscribed: boolean
 }
 
 /** The states of messages that were completed. */
 const COMPLETED: readonly MessageState[] = [...SENT_STATES, 'failed']
 
 /** The webhook events of one report, in order; none if the report changed nothing. */
-export function webhookEventsOfReport({ report, message, was, became, user, suppressed }: MatchedReport, now: Date): WebhookEvent[] {
+export function webhookEventsOfReport(
+  { report, message, was, became, user, suppressed, unsubscribed }: MatchedReport,
+  now: Date,
+): WebhookEvent[] {
   const about = messageMembers(message, user, message.recipient)
   const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
@@ -56,7 +61,7 @@ export function webhookEventsOfReport({ report, message, was, became, user, supp
         ...completed(0, 1),
       ]
     case 'complained':
-      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed: true }, report.at)]
+      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed }, report.at)]
     default:
       return []
   }
