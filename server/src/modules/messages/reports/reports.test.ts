@@ -116,6 +116,46 @@ test('only bounces and complaints suppress the address; only complaints and unsu
   expect(recipientsOf(relay)).toEqual(['delayed@example.com', 'delivered@example.com', 'failed@example.com'])
 })
 
+test('a report about a copy suppresses the address of the copy, and says nothing about the message and its user', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const receiver = await w.receiver()
+  const event_types = ['delivery.delivered', 'delivery.dsn-perm-fail', 'incoming-report.abuse-report']
+  await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types })
+  const provider = await sendOver(w, relay)
+  const list = await listOf(w, 'ana')
+  const campaign = await blastTo(w, [list])
+  const copied = { cc: 'Boss <boss@example.com>, ana@example.com', bcc: 'archive@example.com' }
+  await w.put(`${pathOf(campaign)}/templates/en`, { from: 'shop@example.com', subject: 'Hi', html: '<p>Hi</p>', ...copied })
+  await schedule(w, campaign)
+  await w.drain()
+  receiver.requests.length = 0
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'archive@example.com', 'boss@example.com'])
+  const { id } = await messageOf(w)
+  const about = (what: Report['what'], address: string) => report(w, what, { messageId: id, address })
+  await apply(w, provider, about('bounced', 'Archive@example.com'), about('complained', 'boss@example.com'))
+  await apply(w, provider, about('delivered', 'boss@example.com'), about('unsubscribed', 'boss@example.com'))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'sent', reason: null })
+  expect(receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])).toEqual(
+    [
+      ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
+      ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
+    ],
+  )
+  const { results } = (await w.get('/api/client/suppressions?direction=asc')).body
+  expect(results.map(({ address, reason }: { address: string; reason: string }) => [address, reason])).toEqual([
+    ['archive@example.com', 'hard_bounce'],
+    ['boss@example.com', 'complaint'],
+  ])
+  relay.mails.length = 0
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  await apply(w, provider, about('bounced', 'ANA@example.com'))
+  expect(await w.db.many(Row, sql`select id, state, reason from messages where id = ${id}`)).toMatchObject([{ state: 'bounced' }])
+})
+
 test('a complaint unsubscribes the user with a consent entry and sends a webhook event', async () => {
   await using w = await world()
   const receiver = await w.receiver()

@@ -7,6 +7,7 @@ import { connectProvider, type Report } from '../../channels/index.ts'
 import { receiveText, recordBounces, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
+import { addressHash } from '../addresses.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
 import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
@@ -90,7 +91,7 @@ async function applyToMessages(
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await lockReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
-  const matched = matchReports(reports, messages, await findLiveUsers(ctx, known))
+  const matched = matchReports(ctx, reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   await suppressReported(ctx, matched)
@@ -99,8 +100,11 @@ async function applyToMessages(
   await appendUserChanges(ctx, matched.flatMap(eventOf))
 }
 
-/** Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. */
-function matchReports(reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
+/**
+ * Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. One about a copy
+ * (`cc`, `bcc`) changes neither the message nor its user. Any other address means the recipient, whose mailbox may forward to it.
+ */
+function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
@@ -110,13 +114,18 @@ function matchReports(reports: AppliedReport[], messages: ReportedMessage[], use
     if (!found) return []
     const message = { ...found }
     const was = found.state
-    const to = afterReport(was, report.what)
+    const copy = isOfCopy(ctx, found, report) ? report.address : undefined
+    const to = copy === undefined ? afterReport(was, report.what) : null
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
     if (to) found.state = to.state
-    return [{ report, message, was, became, user: users.get(found.user_id), suppressed: false, unsubscribed: false }]
+    const user = copy === undefined ? users.get(found.user_id) : undefined
+    return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), suppressed: false, unsubscribed: false }]
   })
 }
+
+const isOfCopy = (ctx: InTx, { campaign_id, copies }: ReportedMessage, { address }: AppliedReport): boolean =>
+  copies !== null && address !== undefined && copies.includes(addressHash(ctx, campaign_id, 'email', address) ?? '')
 
 const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'>> = {
   bounced: 'hard_bounce',
@@ -131,7 +140,7 @@ const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'
 async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<void> {
   const addressed = matched.flatMap((one) => {
     const reason = REASONS[one.report.what]
-    const address = one.message.recipient ?? one.report.address
+    const address = one.copy ?? one.message.recipient ?? one.report.address
     const { channel } = one.message
     return reason && address && hasAddresses(channel) && !one.report.isActedOut
       ? [{ one, channel, address, reason, source: { message_id: one.message.id } }]
