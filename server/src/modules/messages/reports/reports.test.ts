@@ -137,14 +137,13 @@ test('a report about a copy suppresses the address of the copy, and says nothing
   await apply(w, provider, about('delivered', 'boss@example.com'), about('unsubscribed', 'boss@example.com'))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'sent', reason: null })
-  expect(receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])).toEqual(
-    [
-      ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
-      ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
-    ],
-  )
-  const { results } = (await w.get('/api/client/suppressions?direction=asc')).body
-  expect(results.map(({ address, reason }: { address: string; reason: string }) => [address, reason])).toEqual([
+  const told = receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
+  expect(told.sort()).toEqual([
+    ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
+    ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
+  ])
+  const { results } = (await w.get('/api/client/suppressions')).body
+  expect(results.map(({ address, reason }: { address: string; reason: string }) => [address, reason]).sort()).toEqual([
     ['archive@example.com', 'hard_bounce'],
     ['boss@example.com', 'complaint'],
   ])
@@ -191,10 +190,10 @@ test('an unsubscribe or a complaint about a message of an archived campaign unsu
   await w.drain()
   const { results } = (await w.get('/api/client/users/complained/consents')).body
   expect(results[0]).toMatchObject({ state: 0, source: 'complaint' })
-  expect(receiver.requests.map(({ json }) => [json.data.message_id, json.data.unsubscribed])).toEqual([
-    [about('complained').messageId, true],
-    [about('erased').messageId, false],
-  ])
+  expect(Object.fromEntries(receiver.requests.map(({ json: { data } }) => [data.message_id, data.unsubscribed]))).toEqual({
+    [about('complained').messageId]: true,
+    [about('erased').messageId]: false,
+  })
   relay.mails.length = 0
   await schedule(w, await blastTo(w, [list]))
   await w.drain()
@@ -211,6 +210,17 @@ test('reports that come twice, in the wrong order or for unknown messages change
   expect(await messageOf(w)).toMatchObject({ state: 'bounced' })
   expect((await eventsOf(w)).filter((name: string) => name === 'email_bounced')).toHaveLength(1)
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ bounced: 1, total: 1 })
+})
+
+test('a report with our id of a message, and with the id of another message at the provider, is about neither', async () => {
+  await using w = await world()
+  const { id, provider } = await sentToAna(w)
+  const about = { messageId: id, reference: 'vendor-2', address: 'kim@example.com' }
+  await apply(w, provider, report(w, 'bounced', about), report(w, 'complained', about))
+  expect(await messageOf(w)).toMatchObject({ state: 'sent' })
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  await apply(w, provider, report(w, 'complained', { ...about, reference: 'vendor-1' }))
+  expect(await messageOf(w)).toMatchObject({ state: 'complained' })
 })
 
 test('an id of a provider finds messages of that provider only', async () => {

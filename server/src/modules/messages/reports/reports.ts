@@ -108,8 +108,9 @@ function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMes
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
+    const ofId = report.messageId === undefined ? undefined : byId.get(report.messageId)
     const found =
-      (report.messageId === undefined ? undefined : byId.get(report.messageId)) ??
+      (ofId && isSameMessage(ofId, report) ? ofId : undefined) ??
       (report.reference === undefined ? undefined : byReference.get(report.reference))
     if (!found) return []
     const message = { ...found }
@@ -123,6 +124,10 @@ function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMes
     return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), suppressed: false, unsubscribed: false }]
   })
 }
+
+/** The server of another database may have sent with our id over the account of the provider. Only the provider’s own id tells. */
+const isSameMessage = ({ provider_message_id: id }: ReportedMessage, { reference }: AppliedReport): boolean =>
+  id === null || reference === undefined || id === reference
 
 const isOfCopy = (ctx: InTx, { campaign_id, copies }: ReportedMessage, { address }: AppliedReport): boolean =>
   copies !== null && address !== undefined && copies.includes(addressHash(ctx, campaign_id, 'email', address) ?? '')
