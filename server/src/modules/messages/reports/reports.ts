@@ -47,7 +47,11 @@ const TEXT_LENGTH_MAX = 1600
 async function recordText(ctx: ProjectCtx, address: string, text: string): Promise<void> {
   const phone = normalisePhone(address, phoneRegions({}, ctx.project)) ?? address
   const users = await usersWithAddress(ctx, 'text', phone)
-  const event = { name: 'text_received', data: { text: text.slice(0, TEXT_LENGTH_MAX) }, created_at: ctx.clock.now().toISOString() }
+  const event = {
+    name: 'text_received',
+    data: { text: text.slice(0, TEXT_LENGTH_MAX).toWellFormed() },
+    created_at: ctx.clock.now().toISOString(),
+  }
   if (users.length > 0)
     await inTx(ctx, (ctx) =>
       appendUserChanges(
