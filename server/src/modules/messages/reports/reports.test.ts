@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { blastTo, listOf, pathOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
-import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { openFakeProvider } from '../../../../test/fake-provider.ts'
+import { providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
@@ -286,4 +287,25 @@ test('STOP unsubscribes, and the reply is returned to the provider or sent as a 
     expect.objectContaining({ subscription_id, state: 0 }),
   )
   expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ channel: 'text', address: '+61412345678' }])
+})
+
+test('a text message that the provider repeats is recorded, acted on and answered once', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
+  const settings = { api_key: 'KEY', public_key: Buffer.alloc(32).toString('base64'), from: '+61411111111' }
+  const provider = await providerOf(w, { kind: 'telnyx', channel: 'text', settings })
+  const receive = (text: string, reference: string, repliesInAnswer = false) => {
+    const one = report(w, 'received', { address: '+61412345678', text, reference })
+    return applyReports({ ...w.ctx, fetch: fake.fetch }, findCampaignSubscriptions, provider, [one], repliesInAnswer)
+  }
+  for (const reference of ['in-1', 'in-1', 'in-2']) await receive('HELP', reference)
+  expect(fake.requests).toHaveLength(2)
+  const stopped = await receive('STOP', 'in-3', true)
+  await receive('START', 'in-4')
+  // Its first answer may be lost.
+  expect(await receive('STOP', 'in-3', true)).toBe(stopped)
+  await w.drain()
+  expect((await eventsOf(w)).filter((name: string) => name === 'text_received')).toHaveLength(4)
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
 })

@@ -4,6 +4,7 @@ import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
+import { isNewEventId } from '../../events/index.ts'
 import { receiveText, recordBounces, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
@@ -18,8 +19,9 @@ import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /**
- * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then the reply to what users
- * wrote. Returns the text of that reply when the provider's own answer carries it (`repliesInAnswer`); otherwise it is sent.
+ * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then what users wrote, each text
+ * in one. Providers repeat what they get no answer to: a text is acted on once, and a reply is sent once. Returns the text of the reply when
+ * the provider's own answer carries it (`repliesInAnswer`).
  */
 export async function applyReports(
   ctx: ProjectCtx,
@@ -31,12 +33,15 @@ export async function applyReports(
   const ofMessages = reports.filter(({ what }) => what !== 'received')
   if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, providerId, ofMessages))
   let inAnswer: string | undefined
-  for (const { what, address, text } of reports) {
+  for (const { what, address, text, reference } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
-    await recordText(ctx, address, text)
-    const reply = await receiveText(ctx, address, text)
+    const { reply, isRepeat } = await inTx(ctx, async (ctx) => {
+      const isRepeat = reference !== undefined && !(await isNewEventId(ctx, `text_received ${providerId} ${reference}`))
+      if (!isRepeat) await recordText(ctx, address, text)
+      return { reply: await receiveText(ctx, address, text, { isRepeat }), isRepeat }
+    })
     if (reply !== null && repliesInAnswer) inAnswer = reply
-    else if (reply !== null) await answer(ctx, providerId, address, reply)
+    else if (reply !== null && !isRepeat) await answer(ctx, providerId, address, reply)
   }
   return inAnswer
 }
@@ -44,7 +49,7 @@ export async function applyReports(
 const TEXT_LENGTH_MAX = 1600
 
 /** Adds the event that a user sent a text message, for every user with the number. */
-async function recordText(ctx: ProjectCtx, address: string, text: string): Promise<void> {
+async function recordText(ctx: InTx, address: string, text: string): Promise<void> {
   const phone = normalisePhone(address, phoneRegions({}, ctx.project)) ?? address
   const users = await usersWithAddress(ctx, 'text', phone)
   const event = {
@@ -52,13 +57,10 @@ async function recordText(ctx: ProjectCtx, address: string, text: string): Promi
     data: { text: text.slice(0, TEXT_LENGTH_MAX).toWellFormed() },
     created_at: ctx.clock.now().toISOString(),
   }
-  if (users.length > 0)
-    await inTx(ctx, (ctx) =>
-      appendUserChanges(
-        ctx,
-        users.map(({ id }) => ({ user_id: id, what: [], event })),
-      ),
-    )
+  await appendUserChanges(
+    ctx,
+    users.map(({ id }) => ({ user_id: id, what: [], event })),
+  )
 }
 
 /** No provider has this id. Messages are found by their own. */
