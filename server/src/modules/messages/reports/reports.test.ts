@@ -231,18 +231,26 @@ test('an id of a provider finds messages of that provider only', async () => {
   expect(await messageOf(w)).toMatchObject({ state: 'sent' })
 })
 
-test('a message in the state unknown becomes delivered when it is opened', async () => {
+test('a message in the state unknown becomes delivered when it is opened, and is then completed', async () => {
   await using w = await world()
-  const { id, campaign } = await sentToAna(w)
+  const receiver = await w.receiver()
+  const { id, campaign, provider } = await sentToAna(w)
+  await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: ['delivery.delivered', 'delivery.completed'] })
   await w.db.run(sql`update messages set state = 'unknown', reason = 'sender_lost' where project_id = ${w.projectId}`)
   const open = { messageId: id, what: 'opened' as const, at: w.clock.now() }
   await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open, open, { ...open, what: 'clicked', url: 'https://example.com/' }]))
   await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open]))
+  await apply(w, provider, report(w, 'delivered', { messageId: id }))
   await w.drain()
+  expect(receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.user?.external_id]).sort()).toEqual([
+    ['delivery.completed', id, 'ana@example.com', 'ana'],
+    ['delivery.delivered', id, 'ana@example.com', 'ana'],
+  ])
   expect(await messageOf(w)).toMatchObject({ state: 'delivered', reason: null })
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ opens: 1, clicks: 1, sent: 1 })
   expect((await eventsOf(w)).filter((name: string) => name.startsWith('email_')).sort()).toEqual([
     'email_clicked',
+    'email_delivered',
     'email_opened',
     'email_sent',
   ])

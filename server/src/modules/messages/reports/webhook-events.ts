@@ -31,9 +31,10 @@ export function webhookEventsOfReport(matched: MatchedReport, now: Date): Webhoo
   const about = messageMembers(message, user, message.recipient)
   const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
-  // A message is completed once: when the provider accepted it, or now.
+  // A message is completed once: when the provider accepted it, or now. The mail engine completes an uncertain one too.
+  const isCompleted = COMPLETED.includes(was) || message.provider === 'mta'
   const completed = (delivered: number, failed: number) =>
-    COMPLETED.includes(was) ? [] : [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
+    isCompleted ? [] : [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
   if (report.what === 'delayed') return [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic, asynchronous: true }, report.at)]
   const feedback = { incidents: 1, arrival_date: report.at, ...report.feedback }
   if (report.what === 'fraud') return [webhookEvents.incomingReportFraud.of({ ...about, ...feedback, suppressed, unsubscribed: false })]
