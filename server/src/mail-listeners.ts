@@ -5,7 +5,7 @@ import { openSmtpListener, type SmtpListener, type SmtpListenerOptions } from '.
 import type { Ctx } from './infra/runtime/ctx.ts'
 import { StartError } from './lib/start-error.ts'
 import { listenProblem, type MailPortSetting } from './listen-problem.ts'
-import { findSendingCampaigns } from './modules/campaigns/index.ts'
+import { findCampaignSubscriptions } from './modules/campaigns/index.ts'
 import { inboundProtocol, submissionProtocol } from './modules/messages/index.ts'
 
 /** The open ports by setting. */
@@ -40,7 +40,7 @@ export async function openMailListeners(
       ...{ connectionsMax: config.SMTP_CONNECTIONS_MAX, connectionsPerAddressMax: CONNECTIONS_PER_ADDRESS_MAX },
     }
     const inbound = { bytesMax: REPORT_BYTES_MAX, recipientsMax: REPORT_RECIPIENTS_MAX }
-    await open('INBOUND_PORT', { ...common, ...inbound, protocol: inboundProtocol(ctx, findSendingCampaigns) })
+    await open('INBOUND_PORT', { ...common, ...inbound, protocol: inboundProtocol(ctx, findCampaignSubscriptions) })
     const protocol = submissionProtocol(ctx, authenticate)
     const submission = { ...common, bytesMax: config.SUBMISSION_BYTES_MAX, recipientsMax: SUBMITTED_RECIPIENTS_MAX, protocol }
     await open('SUBMISSION_PORT', submission)

@@ -7,7 +7,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { activityRoutes } from './modules/activity/index.ts'
 import { apiLogRoutes } from './modules/api-log/index.ts'
 import { auditRoutes } from './modules/audit/index.ts'
-import { campaignRoutes, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
+import { campaignRoutes, findCampaignSubscriptions, findSendingCampaigns, referencedCampaigns } from './modules/campaigns/index.ts'
 import { environmentsOf, hasProvider, providerRoutes } from './modules/channels/index.ts'
 import { domainRoutes } from './modules/domains/index.ts'
 import { eventRoutes } from './modules/events/index.ts'
@@ -74,7 +74,7 @@ export const allPages = ({ engagementBuffer }: Pick<Shared, 'engagementBuffer'>)
   ...trackingPages(engagementBuffer),
   ...consentPages({ findRecipient }),
   ...messagePages(findSendingCampaigns),
-  ...callbackPages(findSendingCampaigns),
+  ...callbackPages(findCampaignSubscriptions),
 ]
 
 /** Opens the buffer of opens and clicks. Tracking counts all of them; those of users are also recorded with their messages. */

@@ -12,7 +12,7 @@ import type { Ctx } from './infra/runtime/ctx.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './lib/times.ts'
 import { activityJobs } from './modules/activity/index.ts'
 import { auditJobs } from './modules/audit/index.ts'
-import { campaignJobs, findSendingCampaigns, recordOverBudget, reportBlasts } from './modules/campaigns/index.ts'
+import { campaignJobs, findCampaignSubscriptions, findSendingCampaigns, recordOverBudget, reportBlasts } from './modules/campaigns/index.ts'
 import { domainJobs } from './modules/domains/index.ts'
 import { eventJobs } from './modules/events/index.ts'
 import { IMPORT, importJobs, nextImportAt, nextUndoAt, UNDO_IMPORT } from './modules/imports/index.ts'
@@ -52,7 +52,7 @@ export const allJobs = (inboxStreams: Pick<InboxStreams, 'wake'>, { acceptedLog 
   ...listJobs(),
   ...campaignJobs,
   ...journeyJobs,
-  ...messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams }),
+  ...messageJobs({ findCampaignSubscriptions, findSendingCampaigns, recordOverBudget, inboxStreams }),
   ...inboxJobs,
   ...memberJobs,
   ...activityJobs,

@@ -99,6 +99,16 @@ test('is restored into an external database: rows, constraints, triggers, sequen
   expect(await readFile(join(copy, 'secrets.json'), 'utf8')).toBe('{"sealing":"x"}')
   const next = `select nextval('lists_id_seq') > (select max(id) from lists) as free`
   expect(await rowsOf(target, next)).toEqual([{ free: true }])
+  const ids = `
+    select name, nextval(pg_get_serial_sequence(name, 'id'))::int as next
+    from unnest(array['messages', 'users', 'subscriptions', 'confirmations', 'providers']) as name
+    order by name`
+  const given = await rowsOf<{ name: string; next: number }>(w.databaseUrl, ids)
+  const free = await rowsOf<{ name: string; next: number }>(target, ids)
+  // What was sent after the backup has ids of these in its links.
+  expect(free.map(({ name, next }) => [name, next - (given.find((one) => one.name === name)?.next ?? 0) >= 10_000_000])).toEqual(
+    given.map(({ name }) => [name, true]),
+  )
   const refused = restore([folder], { ...ENV, DATABASE_URL: target, DATA_DIR: join(root, 'other') })
   await expect(refused).rejects.toThrow('The database already has tables.')
 })

@@ -1,4 +1,4 @@
-import { findSendingCampaigns } from '../modules/campaigns/index.ts'
+import { findCampaignSubscriptions } from '../modules/campaigns/index.ts'
 import { receiveMailReport } from '../modules/messages/index.ts'
 import { type Command, CommandError, readArguments } from './command.ts'
 import { OPTIONS } from './options.ts'
@@ -14,7 +14,7 @@ export const run: Command['run'] = async (args, env) => {
   const content = await readInput()
   try {
     await withCtx(env, async (ctx) => {
-      const outcome = await receiveMailReport(ctx, findSendingCampaigns, { recipients, content })
+      const outcome = await receiveMailReport(ctx, findCampaignSubscriptions, { recipients, content })
       process.stdout.write(`${outcome}\n`)
     })
   } catch (error) {

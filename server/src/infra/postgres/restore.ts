@@ -26,6 +26,19 @@ const EMPTY_PARTITIONS = `
   select c.oid::regclass::text as name from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind in ('r', 'p') order by 1`
 
+/**
+ * Ids that the server gave after the backup are in links, in headers, at providers and in other systems, and none is given again: as many
+ * are left out as were given before the backup, within limits. A sequence that the backup lacks had not been used yet.
+ */
+const IDS_LEFT_OUT_MIN = 10_000_000
+const IDS_LEFT_OUT_MAX = 1_000_000_000
+const LEAVE_OUT_IDS = `
+  select setval(s.id, s.last + least(greatest(s.last, ${IDS_LEFT_OUT_MIN}), ${IDS_LEFT_OUT_MAX}))
+  from information_schema.columns c
+  cross join lateral (select pg_get_serial_sequence(quote_ident(c.table_name), 'id')::regclass as sequence) q
+  cross join lateral (select q.sequence as id, coalesce(pg_sequence_last_value(q.sequence), 0) as last) s
+  where c.table_schema = 'public' and c.column_name = 'id' and c.is_identity = 'YES'`
+
 /** Throws `StartError` if a file of the backup is missing or was changed. Reads all of them, and changes nothing. */
 export async function checkBackup({ tables }: DatabaseBackup, folder: string): Promise<void> {
   for (const { name, sha256 } of tables) {
@@ -96,6 +109,7 @@ async function loadAll(client: Client, { tables, partitions, unlogged, sequences
   for (const { name } of triggered) await client.query(`alter table ${name} disable trigger user`)
   for (const table of tables) await load(client, table, folder)
   for (const { name, last_value } of sequences) await client.query('select setval($1::regclass, $2)', [quoted(name), last_value])
+  await client.query(LEAVE_OUT_IDS)
   for (const { name } of triggered) await client.query(`alter table ${name} enable trigger user`)
   for (const { table, name, definition } of keys) await client.query(`alter table ${table} add constraint ${name} ${definition}`)
 }

@@ -15,6 +15,7 @@ export {
   campaignsTagged,
   campaignsUsingList,
   countCampaigns,
+  findCampaignSubscriptions,
   findCampaigns,
   findSendingCampaigns,
 } from './queries.ts'

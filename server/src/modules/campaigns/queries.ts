@@ -68,6 +68,15 @@ const NamedCampaign = Type.Object({ id: IdOf<CampaignId>(), name: Type.String() 
 export const campaignNames = (ctx: ProjectCtx, ids: CampaignId[]) =>
   ctx.db.many(NamedCampaign, sql`select id, name from campaigns where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`)
 
+const SubscribedCampaign = Type.Object({ id: IdOf<CampaignId>(), subscription_id: IdOf<SubscriptionId>() })
+
+/** The subscription types of campaigns, archived ones included. */
+export const findCampaignSubscriptions = (ctx: ProjectCtx, ids: CampaignId[]) =>
+  ctx.db.many(
+    SubscribedCampaign,
+    sql`select id, subscription_id from campaigns where project_id = ${ctx.projectId} and id = any(${ids}::bigint[])`,
+  )
+
 /** The latest blasts that are loading or running, and campaigns that are paused. */
 export const findInProgress = (ctx: ProjectCtx, limit: number) =>
   ctx.db.many(

@@ -74,6 +74,13 @@ export function emailOf(
   }
 }
 
+/** The addresses that get a copy of a message. */
+export function copiesOf({ channel, content }: Pick<Outgoing, 'channel' | 'content'>): string[] {
+  if (channel !== 'email') return []
+  const { to, cc = '', bcc = '' } = content as EmailContent
+  return [cc, bcc].flatMap(mailboxesIn).flatMap(({ address }) => (address.toLowerCase() === to.toLowerCase() ? [] : [address]))
+}
+
 type SendEmail<S> = (settings: S, email: Email, message: Outgoing, outside: ProviderTools) => Promise<ProviderResponse>
 
 /** The `send` of a provider of email: \`send\` gets the message as an email, unless it has no valid sender. */

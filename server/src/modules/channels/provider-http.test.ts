@@ -41,6 +41,7 @@ describe('a status without a known error code', () => {
     ['{"error":"g"}', 'g'],
     ['{"code":1}', '{"code":1}'],
     ['x'.repeat(1000), 'x'.repeat(300)],
+    [`${'x'.repeat(299)}😀`, `${'x'.repeat(299)}\ufffd`],
   ])('has the message of the provider as its reason: %.40s', (body, reason) => {
     expect(providerHttp.byStatus(answered(400, body), now, false)).toMatchObject({ reason })
   })

@@ -43,7 +43,9 @@ export async function postMessage({ outside, request, isIdempotent = false, read
   if (response.is === 'failed') return failureOf(response, isIdempotent)
   const answer = { ...response, json: jsonOf(response.body) }
   const outcome = read(answer) ?? byStatus(answer, outside.clock.now(), isIdempotent)
-  return 'reason' in outcome ? { ...outcome, reason: excerptOf(outcome.reason) } : outcome
+  if (!('reason' in outcome)) return outcome
+  const reason = excerptOf(outcome.reason)
+  return 'code' in outcome && outcome.code !== undefined ? { ...outcome, reason, code: excerptOf(outcome.code) } : { ...outcome, reason }
 }
 
 /** Failures after which the request cannot have arrived. */
@@ -92,6 +94,7 @@ export const excerptOf = (text: string): string =>
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .slice(0, EXCERPT_LENGTH)
+    .toWellFormed()
 
 /** Parses a JSON object. Returns an empty object if the text is not one. */
 export function jsonOf(text: string): Json {

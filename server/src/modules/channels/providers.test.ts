@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
+import { blastTo, listOf, schedule } from '../../../test/blasts.ts'
 import { openRelay } from '../../../test/relay.ts'
+import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { createSecrets } from '../../infra/runtime/secrets.ts'
@@ -330,6 +332,28 @@ describe('a provider callback', () => {
     expect((await call(w, `/callbacks/providers/${mute.id}`, signed(w.clock.now()))).status).toBe(404)
     await w.delete(`${PATH}/${id}`)
     expect((await call(w, path, signed(w.clock.now()))).status).toBe(404)
+  })
+
+  test.each([
+    ['U+0000 in its text', 'r-1', 'No \0 such user'],
+    ['U+0000 in its id', 'r-1\0', 'No such user'],
+    ['a half of a surrogate pair in its text', 'r-1', 'No \ud83d such user'],
+  ])('with %s is applied', async (_, email_id, message) => {
+    await using w = await world()
+    const receiver = await w.receiver()
+    await w.post('/api/client/webhooks', { name: 'Bounces', url: receiver.url, event_types: ['delivery.dsn-perm-fail'] })
+    await schedule(w, await blastTo(w, [await listOf(w, 'ana')]))
+    await w.drain()
+    const [sent] = await select(w, 'select id::int, campaign_id from messages where project_id = $1', [w.projectId])
+    const { path } = await configured(w)
+    const data = { email_id, to: ['ana@example.com'], tags: { message_id: String(sent?.id) }, bounce: { type: 'Permanent', message } }
+    const raw = JSON.stringify({ type: 'email.bounced', created_at: '2026-11-23T08:59:00Z', data })
+    expect((await w.request('POST', path, undefined, { key: null, headers: signed(w.clock.now(), raw), raw })).status).toBe(204)
+    await w.drain()
+    expect(receiver.requests.map(({ json }) => json.data)).toMatchObject([
+      { message_id: sent?.id, to: 'ana@example.com', suppressed: true },
+    ])
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ address: 'ana@example.com', reason: 'hard_bounce' }])
   })
 
   test('is handled in the project of the provider', async () => {

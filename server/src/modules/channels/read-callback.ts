@@ -5,6 +5,7 @@ import type { Ctx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { ApiError, missing } from '../../lib/errors.ts'
 import type { ProviderId } from '../../lib/ids.ts'
 import { pathId } from '../../lib/path-params.ts'
+import { storableText } from '../../lib/text.ts'
 import { inProject } from '../projects/index.ts'
 import { openSecrets, outsideOf } from './connections.ts'
 import type { Report } from './provider.ts'
@@ -38,6 +39,17 @@ export async function readProviderCallback(outer: Ctx, { params, query, headers,
     const reading = secrets ? await read({ ...row.settings, ...secrets } as never, callback, outsideOf(ctx, id)) : null
     if (reading?.is !== 'read') throw new ApiError('webhook_signature_invalid', 'The webhook signature could not be verified.')
     const { reports, answer, reply = { status: 204 } } = reading
-    return { ctx, providerId: id, reports, answer, reply }
+    return { ctx, providerId: id, reports: reports.map(storable), answer, reply }
   })
+}
+
+const TEXTS = ['reference', 'address', 'code', 'diagnostic', 'text'] as const
+
+/** Mail hosts return any bytes. A character that the database refuses would have the provider repeat the whole call, in vain. */
+function storable(report: Report): Report {
+  const given = TEXTS.flatMap((name) => {
+    const text = report[name]
+    return text === undefined ? [] : [[name, storableText(text)] as const]
+  })
+  return { ...report, ...Object.fromEntries(given) }
 }

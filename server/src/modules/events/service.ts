@@ -35,6 +35,12 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
   }))
 }
 
+/** Remembers the id of an event (D-EVT-4). False for one that is remembered already. For what is reported to the server, perhaps several times. */
+export const isNewEventId = async (ctx: InTx, event_id: string): Promise<boolean> => {
+  const now = ctx.clock.now()
+  return (await queries.saveEventIds(ctx, [{ event_id, received_at: now }], new Date(now.getTime() - EVENT_ID_MEMORY_MS))).length > 0
+}
+
 async function withoutRepeats(ctx: InTx, events: NewEvent[]): Promise<NewEvent[]> {
   const seen = new Set<string>()
   const first = events.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))

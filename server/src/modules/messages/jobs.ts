@@ -7,6 +7,7 @@ import { deliverDue, nextReleaseAt, releaseMail } from './delivery/deliver.ts'
 import { createMailer } from './delivery/mailer.ts'
 import { applyComplaints } from './reports/reports.ts'
 import { BULK, type Priority, SEND_JOBS, TIMED, TRANSACTIONAL } from './schema.ts'
+import type { FindCampaignSubscriptions } from './sending/find-sending-campaigns.ts'
 import { nextDueAt, nextLeaseEnd, purgeSendAttempts } from './sending/queries.ts'
 import { createSender, releaseLeases, type SenderParts, sendDueMessages } from './sending/sender.ts'
 import { tlsReportJob } from './tls-reports/send.ts'
@@ -17,8 +18,10 @@ const RELEASE_IDLE_MS = 5000
 const FOLD_IDLE_MS = 20_000
 const PURGE_IDLE_MS = 60_000
 
-function sendJob(parts: SenderParts, priority: Priority): Job {
-  const complain = (ctx: ProjectCtx, ids: MessageId[]) => applyComplaints(ctx, parts.findSendingCampaigns, ids)
+type Parts = SenderParts & { findCampaignSubscriptions: FindCampaignSubscriptions }
+
+function sendJob(parts: Parts, priority: Priority): Job {
+  const complain = (ctx: ProjectCtx, ids: MessageId[]) => applyComplaints(ctx, parts.findCampaignSubscriptions, ids)
   const sender = createSender({ ...parts, complain }, priority)
   return job({
     ...SEND_JOBS[priority],
@@ -41,7 +44,7 @@ function deliverJobs({ findSendingCampaigns }: SenderParts): Job[] {
 }
 
 /** Each priority has a job of its own, so that messages of a lower one never delay those of a higher one. */
-export function messageJobs(parts: SenderParts) {
+export function messageJobs(parts: Parts) {
   return [
     job({ name: 'messages.release', idleMs: RELEASE_IDLE_MS, nextAt: nextLeaseEnd, run: releaseLeases }),
     sendJob(parts, TRANSACTIONAL),

@@ -1,4 +1,5 @@
 import { channels } from '../../lib/channels.ts'
+import { storableText } from '../../lib/text.ts'
 import type { UserRow } from '../users/index.ts'
 import type { ClaimedMessage } from './schema.ts'
 
@@ -19,5 +20,5 @@ export const messageMembers = (
   ...(recipient !== null && channels[channel].recipient === 'email' && { recipient_domain: recipient.split('@').at(-1) ?? '' }),
 })
 
-/** The text of a reason or diagnosis, cut to the length that webhook events may have. */
-export const shortened = (text: string | null | undefined): string => (text ?? '').slice(0, TEXT_LENGTH_MAX)
+/** The text of a reason or diagnosis, cut to the length that webhook events may have, as it can be stored. */
+export const shortened = (text: string | null | undefined): string => storableText((text ?? '').slice(0, TEXT_LENGTH_MAX))

@@ -185,7 +185,7 @@ export const eraseMessages = (ctx: InTx, userIds: UserId[]) =>
             acted_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.acted_at end,
             reason = case when ${isWaiting(sql`m.`)} then 'user_gone' else m.reason end,
             settled_at = case when ${isWaiting(sql`m.`)} then ${ctx.clock.now()} else m.settled_at end,
-            is_erased = true, event = null, detail = null, recipient = null
+            is_erased = true, event = null, detail = null, recipient = null, copies = null
         where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`,
   )
 

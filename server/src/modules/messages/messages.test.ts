@@ -6,7 +6,7 @@ import { runToEnd } from '../../infra/queue/jobs.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, ProjectId, UserId } from '../../lib/ids.ts'
 import type { Channel } from '../../lib/shapes.ts'
-import { findSendingCampaigns, recordOverBudget } from '../campaigns/index.ts'
+import { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget } from '../campaigns/index.ts'
 import { createInboxStreams } from '../inbox/index.ts'
 import { result, resultOf, type SendResult } from './eligibility.ts'
 import { enqueueMessages, mergeMessages, messageJobs } from './index.ts'
@@ -511,6 +511,6 @@ describe('sandbox messages', () => {
 
 test('the jobs do nothing in an empty project', async () => {
   await using w = await world()
-  for (const job of messageJobs({ findSendingCampaigns, recordOverBudget, inboxStreams: createInboxStreams() }))
-    expect(await runToEnd(job, w.ctx, new AbortController().signal)).toBe(0)
+  const parts = { findCampaignSubscriptions, findSendingCampaigns, recordOverBudget, inboxStreams: createInboxStreams() }
+  for (const job of messageJobs(parts)) expect(await runToEnd(job, w.ctx, new AbortController().signal)).toBe(0)
 })

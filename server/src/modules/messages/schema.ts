@@ -136,6 +136,8 @@ export type MessageResult = {
   due_at: Date | null
   variant: number | null
   recipient: string | null
+  /** Hashes of the addresses that get copies; absent without copies. */
+  copies?: string[]
   provider: string | null
   provider_id: ProviderId | null
   provider_message_id: string | null

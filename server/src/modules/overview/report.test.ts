@@ -150,3 +150,21 @@ test('journeys are reported with their messages, and opt-outs once with the mess
   expect(await read(w)).toEqual(report)
   expect((await w.get(`${pathOf(campaign)}/delivery`)).body.unsubscribed).toBe(1)
 })
+
+test('saving the preference centre counts as an opt-out only if the user leaves a type that they had', async () => {
+  await using w = await world()
+  const { campaign, subscription_id } = await sendByJourney(w)
+  const off = (await w.post('/api/client/subscriptions', { name: 'Tips', channel: 'email', default_state: 0, is_public: true })).body.id
+  const { results } = (await w.get(`${pathOf(campaign)}/recipients`)).body
+  const { id: messageId, user } = results.find(({ user }: any) => user.external_id === 'ana')
+  const link = { projectId: w.projectId, userId: user.id, subscriptionId: subscription_id, messageId } as never
+  const path = linksOf(w.ctx, link).preferences_url.slice('http://carillon.test'.length)
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const save = async (ticked: string) => {
+    const saved = await w.post(path, undefined, { key: null, raw: `shown=${subscription_id}&shown=${off}${ticked}`, headers: type })
+    expect(saved.status, saved.text).toBe(303)
+    return (await w.get(`${pathOf(campaign)}/delivery`)).body.unsubscribed
+  }
+  expect(await save(`&on=${subscription_id}`)).toBe(0)
+  expect(await save('')).toBe(1)
+})

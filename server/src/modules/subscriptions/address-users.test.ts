@@ -7,7 +7,7 @@ import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { ProviderId } from '../../lib/ids.ts'
-import { findSendingCampaigns } from '../campaigns/index.ts'
+import { findCampaignSubscriptions } from '../campaigns/index.ts'
 import type { Report } from '../channels/index.ts'
 import { applyReports } from '../messages/reports/reports.ts'
 
@@ -82,7 +82,7 @@ describe('every user with the address is unsubscribed, with an entry each,', () 
       await using relay = await openRelay()
       const { provider, mail, subscription_id } = await sentToAna(w, relay)
       const report: Report = { what, at: w.clock.now(), reference: mail.headers['message-id'] as string }
-      await applyReports(w.ctx, findSendingCampaigns, provider, [report], false)
+      await applyReports(w.ctx, findCampaignSubscriptions, provider, [report], false)
       expect(await statesOf(w, subscription_id, 'ana', 'bo', 'cy')).toEqual([0, 0, 1])
       for (const user of ['ana', 'bo']) expect(await entriesOf(w, user), user).toMatchObject([{ state: 0, source }])
     }

@@ -14,9 +14,10 @@ import { getTheme } from './theme/theme.ts'
 
 /**
  * Acts on a text message that is only a keyword, for all users with the number. STOP unsubscribes them from every type of the channel and
- * suppresses the number; START restores what STOP, or unsubscribing from everything on a page, removed. Returns the reply, or null.
+ * suppresses the number; START restores what STOP, or unsubscribing from everything on a page, removed. Returns the reply, or null. A repeat
+ * changes nothing. Its reply is that of the first time, and null for START, whose reply depends on what it changed.
  */
-export async function receiveText(ctx: ProjectCtx, from: string, text: string): Promise<string | null> {
+export async function receiveText(ctx: ProjectCtx, from: string, text: string, { isRepeat = false } = {}): Promise<string | null> {
   const regions = phoneRegions({}, ctx.project)
   const phone = normalisePhone(from, regions) ?? from
   const request = readKeyword(text, ctx.project.locale, [...regions, ...regionsOfPhone(phone)])
@@ -31,9 +32,10 @@ export async function receiveText(ctx: ProjectCtx, from: string, text: string): 
     case 'help':
       return help
     case 'stop':
-      await inTx(ctx, (ctx) => stop(ctx, phone, evidence))
+      if (!isRepeat) await inTx(ctx, (ctx) => stop(ctx, phone, evidence))
       return project.text_opt_out_message ?? withBrand(replies.stopped)
     case 'start': {
+      if (isRepeat) return null
       const became = await inTx(ctx, (ctx) => start(ctx, phone, evidence))
       // Without an earlier STOP, a word such as YES answers some other message.
       if (became === 'nothing') return null

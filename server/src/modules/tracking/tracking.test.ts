@@ -299,17 +299,23 @@ describe('engagement', () => {
     expect((await counted()).results).toMatchObject([{ clicks: 4, people: 2 }, { machine_clicks: 1 }, { clicks: 0 }])
   })
 
-  test('of an erased user is deleted, and not written later', async () => {
+  test('of an erased user is deleted, stays in the sums of its link, and is not written later', async () => {
     await using w = await world()
     const { ids, request, counted } = await campaignWith(w)
     await request('ana', 0)
     await request('ben', 0)
+    await request('ben', 1)
     await counted()
     await inTx(w.ctx, (ctx) => eraseClicks(ctx, [ids.ana as UserId]))
-    expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
+    expect(await clickersOf(w)).toEqual([ids.ben, ids.ben])
+    expect((await counted()).results).toMatchObject([
+      { clicks: 2, people: 2 },
+      { clicks: 1, people: 1 },
+      { clicks: 0, people: 0 },
+    ])
     await w.delete('/api/client/users/ana')
     await request('ana', 0)
-    expect((await counted()).results[0]).toMatchObject({ clicks: 1, people: 1 })
+    expect((await counted()).results[0]).toMatchObject({ clicks: 2, people: 2 })
   })
 })
 

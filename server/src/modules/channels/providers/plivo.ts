@@ -115,7 +115,9 @@ function reportsOf({ query }: Callback, form: URLSearchParams, at: Date): Report
   const code = form.get('ErrorCode') ?? ''
   const what = whatOf(form.get('Status') ?? '', code)
   if (what === null) return []
-  const fields = { address: providerHttp.withPlus(form.get('To') ?? ''), reference: form.get('MessageUUID'), code }
+  // Each part of a long message has an id of its own. That of the first is the one that the request got.
+  const reference = form.get('ParentMessageUUID') || form.get('MessageUUID')
+  const fields = { address: providerHttp.withPlus(form.get('To') ?? ''), reference, code }
   return [{ what, at, ...providerHttp.messageIdOf(query.get('message')), ...providerHttp.details(fields) }]
 }
 

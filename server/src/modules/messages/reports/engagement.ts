@@ -1,16 +1,18 @@
 /** Records that users opened messages or clicked links in them. */
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId } from '../../../lib/ids.ts'
-import { appendUserChanges, findMergedInto } from '../../users/index.ts'
+import { appendUserChanges, findLiveUsers, findMergedInto } from '../../users/index.ts'
+import { emit } from '../../webhook-events/index.ts'
 import { messageEvent } from '../system-events.ts'
-import { type FirstEngagement, lockMessages, saveEngagement } from './queries.ts'
+import { type FirstEngagement, lockMessages, type ReportedMessage, saveEngagement } from './queries.ts'
+import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /** An open or a click by a user. Those by bots are counted in `tracking`. */
 export type Engagement = { messageId: MessageId; what: 'opened' | 'clicked'; at: Date; url?: string }
 
 /**
  * Records when messages were first opened and clicked, and appends events to their users: the first open and every click. A message in
- * the state `unknown` becomes `delivered`, because it was read.
+ * the state `unknown` becomes `delivered`, because it was read: with the events of a delivery, since a report that follows changes nothing.
  */
 export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Promise<void> {
   if (engagements.length === 0) return
@@ -35,7 +37,30 @@ export async function recordEngagement(ctx: InTx, engagements: Engagement[]): Pr
     const event = messageEvent(message, what, at, url === undefined ? {} : { url })
     return [{ user_id, what: [], event }]
   })
-  await appendUserChanges(ctx, events)
+  const arrived = [...new Map(known.toReversed().map((one) => [one.messageId, one])).values()]
+  await appendUserChanges(ctx, [...(await confirmUnknown(ctx, arrived, messages)), ...events])
+}
+
+/** Emits that messages in the state `unknown` were delivered, as a report does. Returns the events of their users. */
+async function confirmUnknown(ctx: InTx, arrived: Engagement[], messages: ReadonlyMap<MessageId, ReportedMessage>) {
+  const unknown = arrived.flatMap(({ messageId, at }) => {
+    const message = messages.get(messageId)
+    return message?.state === 'unknown' ? [{ message, at }] : []
+  })
+  if (unknown.length === 0) return []
+  const users = await findLiveUsers(
+    ctx,
+    unknown.map(({ message }) => message.user_id),
+  )
+  const matched = unknown.map(({ message, at }): MatchedReport => {
+    const became = { id: message.id, state: 'delivered' as const, reason: null, detail: null }
+    const user = users.get(message.user_id)
+    return { report: { what: 'delivered', at }, message, was: message.state, became, user, suppressed: false, unsubscribed: false }
+  })
+  await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
+  return matched.flatMap(({ message, report, user }) =>
+    user ? [{ user_id: user.id, what: [], event: messageEvent(message, 'delivered', report.at) }] : [],
+  )
 }
 
 function firstOf(id: MessageId, engagements: Engagement[]): FirstEngagement {

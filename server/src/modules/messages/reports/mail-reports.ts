@@ -22,7 +22,7 @@ import { readMailReport } from '../../mta/tasks.ts'
 import { inProject } from '../../projects/index.ts'
 import { messageKey } from '../message-key.ts'
 import { shortened } from '../message-members.ts'
-import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import type { AppliedReport, ReportedFeedback } from './applied-report.ts'
 import { applyToRecipient } from './mail-recipients.ts'
 import { findByMessageId } from './queries.ts'
@@ -40,25 +40,25 @@ const NO_PROJECT = { projectId: 0 as ProjectId, caller: { kind: 'system' } }
 /** Reads a report and applies it. When this returns, the effects are committed. */
 export async function receiveMailReport(
   ctx: Ctx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   { recipients, content }: IncomingMail,
 ): Promise<ReportOutcome> {
   const read = await ctx.threads.run(NO_PROJECT, readMailReport, content)
-  const outcome = 'exceeded' in read ? 'unreadable' : await applyRead(ctx, findSendingCampaigns, recipients, read.value)
+  const outcome = 'exceeded' in read ? 'unreadable' : await applyRead(ctx, findCampaignSubscriptions, recipients, read.value)
   ctx.log.info({ outcome, bytes: content.length }, 'email with a report received')
   return outcome
 }
 
 async function applyRead(
   ctx: Ctx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   recipients: readonly string[],
   report: MailReport,
 ): Promise<ReportOutcome> {
   if (report.is !== 'delivery' && report.is !== 'feedback') return report.is
   const path = await pathOf(ctx, recipients, report)
   if (!path) return 'unmatched'
-  return inProject(ctx, path.project_id, (ctx) => applyMatched(ctx, findSendingCampaigns, path, report))
+  return inProject(ctx, path.project_id, (ctx) => applyMatched(ctx, findCampaignSubscriptions, path, report))
 }
 
 type ReadReport = Extract<MailReport, { is: 'delivery' | 'feedback' }>
@@ -77,7 +77,7 @@ async function pathOf(ctx: Ctx, recipients: readonly string[], { paths, messageI
 
 async function applyMatched(
   outer: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   path: ReturnPath,
   report: ReadReport,
 ): Promise<ReportOutcome> {
@@ -97,7 +97,7 @@ async function applyMatched(
       ctx.log.warn({ message_id: path.mail_id, complaint: read.what }, 'complaint received')
     if (recipient && (read.what === 'complained' || read.what === 'fraud')) await recordSiteComplaint(ctx, recipient.site)
     if (recipient && !isOfMessage) await applyToRecipient(ctx, path, recipient, read)
-    else await applyMailReport(ctx, findSendingCampaigns, { ...read, messageId: path.mail_id })
+    else await applyMailReport(ctx, findCampaignSubscriptions, { ...read, messageId: path.mail_id })
     return 'applied'
   })
 }

@@ -2,10 +2,10 @@
 import { type PublicPage, type PublicReply, type PublicRequest, publicPage } from '../../../infra/http/public-page.ts'
 import type { Ctx } from '../../../infra/runtime/ctx.ts'
 import { CALLBACK_BYTES_MAX, CALLBACK_PATH, readProviderCallback } from '../../channels/index.ts'
-import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import { applyReports } from './reports.ts'
 
-export const callbackPages = (findSendingCampaigns: FindSendingCampaigns): PublicPage[] =>
+export const callbackPages = (findCampaignSubscriptions: FindCampaignSubscriptions): PublicPage[] =>
   (['POST', 'GET'] as const).map((method) =>
     publicPage({
       method,
@@ -15,13 +15,14 @@ export const callbackPages = (findSendingCampaigns: FindSendingCampaigns): Publi
       open: 'The provider proves its identity with a signature, or with credentials that were given only to it.',
       essential: true,
       bytesMax: CALLBACK_BYTES_MAX,
-      run: (ctx, request) => receive(ctx, request, findSendingCampaigns),
+      run: (ctx, request) => receive(ctx, request, findCampaignSubscriptions),
     }),
   )
 
 /** Reports are stored before the provider is answered. */
-async function receive(outer: Ctx, request: PublicRequest, findSendingCampaigns: FindSendingCampaigns): Promise<PublicReply> {
+async function receive(outer: Ctx, request: PublicRequest, findCampaignSubscriptions: FindCampaignSubscriptions): Promise<PublicReply> {
   const { ctx, providerId, reports, answer, reply } = await readProviderCallback(outer, request)
-  const text = reports.length > 0 ? await applyReports(ctx, findSendingCampaigns, providerId, reports, answer !== undefined) : undefined
+  const text =
+    reports.length > 0 ? await applyReports(ctx, findCampaignSubscriptions, providerId, reports, answer !== undefined) : undefined
   return text !== undefined && answer ? answer(text) : reply
 }

@@ -14,6 +14,8 @@ const ReportedMessage = Type.Object({
   state: OneOf(MESSAGE_STATES),
   attempts: Type.Integer(),
   recipient: Nullable(Type.String()),
+  copies: Nullable(Type.Array(Type.String())),
+  provider: Nullable(Type.String()),
   provider_message_id: Nullable(Type.String()),
   is_erased: Type.Boolean(),
   created_at: Instant,
@@ -24,8 +26,8 @@ const ReportedMessage = Type.Object({
 })
 export type ReportedMessage = Static<typeof ReportedMessage>
 
-const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, provider_message_id, is_erased, created_at, opened_at, journey_id,
-  entrance_id, step`
+const columns = sql`id, user_id, campaign_id, channel, state, attempts, recipient, copies, provider, provider_message_id, is_erased, created_at, opened_at,
+  journey_id, entrance_id, step`
 
 /** Locks the messages that a provider reports on, by our id or by the id that this provider gave. */
 export const lockReported = (ctx: InTx, providerId: ProviderId, ids: MessageId[], references: string[]) =>

@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { blastTo, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
-import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
+import { blastTo, listOf, pathOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { openFakeProvider } from '../../../../test/fake-provider.ts'
+import { providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import type { MessageId, ProviderId } from '../../../lib/ids.ts'
-import { findSendingCampaigns } from '../../campaigns/index.ts'
+import { findCampaignSubscriptions } from '../../campaigns/index.ts'
 import type { Report } from '../../channels/index.ts'
 import { recordEngagement } from './engagement.ts'
 import { applyReports } from './reports.ts'
@@ -33,11 +34,16 @@ async function messageOf(w: World) {
   return row
 }
 
+const Sent = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), recipient: Type.String() })
+
+const sentIn = (w: World) => w.db.many(Sent, sql`select id, recipient from messages where project_id = ${w.projectId} order by recipient`)
+
 const report = (w: World, what: Report['what'], more: Partial<Report> = {}): Report => ({ what, at: w.clock.now(), ...more })
 
 const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events')).body.results.map(({ name }: { name: string }) => name)
 
-const apply = (w: World, provider: ProviderId, ...reports: Report[]) => applyReports(w.ctx, findSendingCampaigns, provider, reports, false)
+const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
+  applyReports(w.ctx, findCampaignSubscriptions, provider, reports, false)
 
 test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()
@@ -87,8 +93,7 @@ test('only bounces and complaints suppress the address; only complaints and unsu
   await schedule(w, await blastTo(w, [list]))
   await w.drain()
   expect(relay.mails).toHaveLength(whats.length)
-  const Sent = Type.Object({ id: Type.Unsafe<MessageId>({ type: 'integer' }), recipient: Type.String() })
-  const sent = await w.db.many(Sent, sql`select id, recipient from messages where project_id = ${w.projectId}`)
+  const sent = await sentIn(w)
   const idOf = (what: string) => sent.find(({ recipient }) => recipient === `${what}@example.com`)?.id as MessageId
   // The address that the message went to counts, not the one in the report.
   await apply(w, provider, ...whats.map((what) => report(w, what, { messageId: idOf(what), address: 'other@example.com' })))
@@ -112,6 +117,45 @@ test('only bounces and complaints suppress the address; only complaints and unsu
   expect(recipientsOf(relay)).toEqual(['delayed@example.com', 'delivered@example.com', 'failed@example.com'])
 })
 
+test('a report about a copy suppresses the address of the copy, and says nothing about the message and its user', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const receiver = await w.receiver()
+  const event_types = ['delivery.delivered', 'delivery.dsn-perm-fail', 'incoming-report.abuse-report']
+  await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types })
+  const provider = await sendOver(w, relay)
+  const list = await listOf(w, 'ana')
+  const campaign = await blastTo(w, [list])
+  const copied = { cc: 'Boss <boss@example.com>, ana@example.com', bcc: 'archive@example.com' }
+  await w.put(`${pathOf(campaign)}/templates/en`, { from: 'shop@example.com', subject: 'Hi', html: '<p>Hi</p>', ...copied })
+  await schedule(w, campaign)
+  await w.drain()
+  receiver.requests.length = 0
+  expect(recipientsOf(relay)).toEqual(['ana@example.com', 'archive@example.com', 'boss@example.com'])
+  const { id } = await messageOf(w)
+  const about = (what: Report['what'], address: string) => report(w, what, { messageId: id, address })
+  await apply(w, provider, about('bounced', 'Archive@example.com'), about('complained', 'boss@example.com'))
+  await apply(w, provider, about('delivered', 'boss@example.com'), about('unsubscribed', 'boss@example.com'))
+  await w.drain()
+  expect(await messageOf(w)).toMatchObject({ state: 'sent', reason: null })
+  const told = receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
+  expect(told.sort()).toEqual([
+    ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
+    ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
+  ])
+  const { results } = (await w.get('/api/client/suppressions')).body
+  expect(results.map(({ address, reason }: { address: string; reason: string }) => [address, reason]).sort()).toEqual([
+    ['archive@example.com', 'hard_bounce'],
+    ['boss@example.com', 'complaint'],
+  ])
+  relay.mails.length = 0
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  await apply(w, provider, about('bounced', 'ANA@example.com'))
+  expect(await w.db.many(Row, sql`select id, state, reason from messages where id = ${id}`)).toMatchObject([{ state: 'bounced' }])
+})
+
 test('a complaint unsubscribes the user with a consent entry and sends a webhook event', async () => {
   await using w = await world()
   const receiver = await w.receiver()
@@ -127,6 +171,36 @@ test('a complaint unsubscribes the user with a consent entry and sends a webhook
   expect(receiver.requests.map(({ json }) => json.data)).toMatchObject([{ message_id: id, unsubscribed: true, to: 'ana@example.com' }])
 })
 
+test('an unsubscribe or a complaint about a message of an archived campaign unsubscribes the user', async () => {
+  await using w = await world()
+  await using relay = await openRelay()
+  const receiver = await w.receiver()
+  await w.post('/api/client/webhooks', { name: 'Reports', url: receiver.url, event_types: ['incoming-report.abuse-report'] })
+  const provider = await sendOver(w, relay)
+  const list = await listOf(w, 'ana', 'complained', 'erased', 'unsubscribed')
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await w.drain()
+  const sent = await sentIn(w)
+  expect((await w.delete(pathOf(campaign))).status).toBe(204)
+  await w.delete('/api/client/users/erased')
+  await w.drain()
+  const about = (name: string) => ({ messageId: sent.find(({ recipient }) => recipient === `${name}@example.com`)?.id as MessageId })
+  await apply(w, provider, report(w, 'unsubscribed', about('unsubscribed')), report(w, 'complained', about('complained')))
+  await apply(w, provider, report(w, 'complained', about('erased')))
+  await w.drain()
+  const { results } = (await w.get('/api/client/users/complained/consents')).body
+  expect(results[0]).toMatchObject({ state: 0, source: 'complaint' })
+  expect(Object.fromEntries(receiver.requests.map(({ json: { data } }) => [data.message_id, data.unsubscribed]))).toEqual({
+    [about('complained').messageId]: true,
+    [about('erased').messageId]: false,
+  })
+  relay.mails.length = 0
+  await schedule(w, await blastTo(w, [list]))
+  await w.drain()
+  expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+})
+
 test('reports that come twice, in the wrong order or for unknown messages change nothing', async () => {
   await using w = await world()
   const { id, campaign, provider } = await sentToAna(w)
@@ -139,6 +213,17 @@ test('reports that come twice, in the wrong order or for unknown messages change
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ bounced: 1, total: 1 })
 })
 
+test('a report with our id of a message, and with the id of another message at the provider, is about neither', async () => {
+  await using w = await world()
+  const { id, provider } = await sentToAna(w)
+  const about = { messageId: id, reference: 'vendor-2', address: 'kim@example.com' }
+  await apply(w, provider, report(w, 'bounced', about), report(w, 'complained', about))
+  expect(await messageOf(w)).toMatchObject({ state: 'sent' })
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+  await apply(w, provider, report(w, 'complained', { ...about, reference: 'vendor-1' }))
+  expect(await messageOf(w)).toMatchObject({ state: 'complained' })
+})
+
 test('an id of a provider finds messages of that provider only', async () => {
   await using w = await world()
   const { provider } = await sentToAna(w)
@@ -146,18 +231,26 @@ test('an id of a provider finds messages of that provider only', async () => {
   expect(await messageOf(w)).toMatchObject({ state: 'sent' })
 })
 
-test('a message in the state unknown becomes delivered when it is opened', async () => {
+test('a message in the state unknown becomes delivered when it is opened, and is then completed', async () => {
   await using w = await world()
-  const { id, campaign } = await sentToAna(w)
+  const receiver = await w.receiver()
+  const { id, campaign, provider } = await sentToAna(w)
+  await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: ['delivery.delivered', 'delivery.completed'] })
   await w.db.run(sql`update messages set state = 'unknown', reason = 'sender_lost' where project_id = ${w.projectId}`)
   const open = { messageId: id, what: 'opened' as const, at: w.clock.now() }
   await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open, open, { ...open, what: 'clicked', url: 'https://example.com/' }]))
   await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open]))
+  await apply(w, provider, report(w, 'delivered', { messageId: id }))
   await w.drain()
+  expect(receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.user?.external_id]).sort()).toEqual([
+    ['delivery.completed', id, 'ana@example.com', 'ana'],
+    ['delivery.delivered', id, 'ana@example.com', 'ana'],
+  ])
   expect(await messageOf(w)).toMatchObject({ state: 'delivered', reason: null })
   expect((await w.get(`/api/client/campaigns/${campaign}`)).body.delivery).toMatchObject({ opens: 1, clicks: 1, sent: 1 })
   expect((await eventsOf(w)).filter((name: string) => name.startsWith('email_')).sort()).toEqual([
     'email_clicked',
+    'email_delivered',
     'email_opened',
     'email_sent',
   ])
@@ -193,13 +286,34 @@ test('STOP unsubscribes, and the reply is returned to the provider or sent as a 
   await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
   const { id } = (await w.post('/api/client/providers', { name: 'Discard', kind: 'discard', channel: 'text', settings: {} })).body
   const stop = report(w, 'received', { address: '+61412345678', text: ' Stop. ' })
-  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findSendingCampaigns, id, [stop], repliesInResponse)
+  const applyStop = (repliesInResponse: boolean) => applyReports(w.ctx, findCampaignSubscriptions, id, [stop], repliesInResponse)
   expect(await applyStop(true)).toEqual(expect.any(String))
   expect(await applyStop(false)).toBeUndefined()
-  expect(await applyReports(w.ctx, findSendingCampaigns, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
+  expect(await applyReports(w.ctx, findCampaignSubscriptions, id, [{ ...stop, text: 'Stop it, I like it' }], true)).toBeUndefined()
   const subscription_id = await subscriptionTo(w, 'text')
   expect((await w.get('/api/client/users/ana/subscriptions')).body.results).toContainEqual(
     expect.objectContaining({ subscription_id, state: 0 }),
   )
   expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ channel: 'text', address: '+61412345678' }])
+})
+
+test('a text message that the provider repeats is recorded, acted on and answered once', async () => {
+  await using w = await world()
+  await using fake = await openFakeProvider()
+  await w.post('/api/client/users/batch', [{ external_id: 'ana', phone: '+61412345678' }])
+  const settings = { api_key: 'KEY', public_key: Buffer.alloc(32).toString('base64'), from: '+61411111111' }
+  const provider = await providerOf(w, { kind: 'telnyx', channel: 'text', settings })
+  const receive = (text: string, reference: string, repliesInAnswer = false) => {
+    const one = report(w, 'received', { address: '+61412345678', text, reference })
+    return applyReports({ ...w.ctx, fetch: fake.fetch }, findCampaignSubscriptions, provider, [one], repliesInAnswer)
+  }
+  for (const reference of ['in-1', 'in-1', 'in-2']) await receive('HELP', reference)
+  expect(fake.requests).toHaveLength(2)
+  const stopped = await receive('STOP', 'in-3', true)
+  await receive('START', 'in-4')
+  // Its first answer may be lost.
+  expect(await receive('STOP', 'in-3', true)).toBe(stopped)
+  await w.drain()
+  expect((await eventsOf(w)).filter((name: string) => name === 'text_received')).toHaveLength(4)
+  expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
 })

@@ -4,12 +4,14 @@ import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { normalisePhone, phoneRegions } from '../../../lib/phone.ts'
 import { connectProvider, type Report } from '../../channels/index.ts'
+import { isNewEventId } from '../../events/index.ts'
 import { receiveText, recordBounces, suppress, unsubscribeBy, usersWithAddress } from '../../subscriptions/index.ts'
 import { appendUserChanges, findLiveUsers, type UserRow } from '../../users/index.ts'
 import { emit } from '../../webhook-events/index.ts'
+import { addressHash } from '../addresses.ts'
 import { messageKey } from '../message-key.ts'
 import { newMessageId } from '../messages.queries.ts'
-import type { FindSendingCampaigns } from '../sending/find-sending-campaigns.ts'
+import type { FindCampaignSubscriptions } from '../sending/find-sending-campaigns.ts'
 import { messageEvent } from '../system-events.ts'
 import type { AppliedReport } from './applied-report.ts'
 import { lockReported, type ReportedMessage, saveReported } from './queries.ts'
@@ -17,25 +19,29 @@ import { afterReport } from './transition.ts'
 import { type MatchedReport, webhookEventsOfReport } from './webhook-events.ts'
 
 /**
- * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then the reply to what users
- * wrote. Returns the text of that reply when the provider's own answer carries it (`repliesInAnswer`); otherwise it is sent.
+ * Applies the reports of one callback: states, webhook events, suppression and consent in one transaction, then what users wrote, each text
+ * in one. Providers repeat what they get no answer to: a text is acted on once, and a reply is sent once. Returns the text of the reply when
+ * the provider's own answer carries it (`repliesInAnswer`).
  */
 export async function applyReports(
   ctx: ProjectCtx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   providerId: ProviderId,
   reports: Report[],
   repliesInAnswer: boolean,
 ): Promise<string | undefined> {
   const ofMessages = reports.filter(({ what }) => what !== 'received')
-  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, providerId, ofMessages))
+  if (ofMessages.length > 0) await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, providerId, ofMessages))
   let inAnswer: string | undefined
-  for (const { what, address, text } of reports) {
+  for (const { what, address, text, reference } of reports) {
     if (what !== 'received' || address === undefined || text === undefined) continue
-    await recordText(ctx, address, text)
-    const reply = await receiveText(ctx, address, text)
+    const { reply, isRepeat } = await inTx(ctx, async (ctx) => {
+      const isRepeat = reference !== undefined && !(await isNewEventId(ctx, `text_received ${providerId} ${reference}`))
+      if (!isRepeat) await recordText(ctx, address, text)
+      return { reply: await receiveText(ctx, address, text, { isRepeat }), isRepeat }
+    })
     if (reply !== null && repliesInAnswer) inAnswer = reply
-    else if (reply !== null) await answer(ctx, providerId, address, reply)
+    else if (reply !== null && !isRepeat) await answer(ctx, providerId, address, reply)
   }
   return inAnswer
 }
@@ -43,17 +49,18 @@ export async function applyReports(
 const TEXT_LENGTH_MAX = 1600
 
 /** Adds the event that a user sent a text message, for every user with the number. */
-async function recordText(ctx: ProjectCtx, address: string, text: string): Promise<void> {
+async function recordText(ctx: InTx, address: string, text: string): Promise<void> {
   const phone = normalisePhone(address, phoneRegions({}, ctx.project)) ?? address
   const users = await usersWithAddress(ctx, 'text', phone)
-  const event = { name: 'text_received', data: { text: text.slice(0, TEXT_LENGTH_MAX) }, created_at: ctx.clock.now().toISOString() }
-  if (users.length > 0)
-    await inTx(ctx, (ctx) =>
-      appendUserChanges(
-        ctx,
-        users.map(({ id }) => ({ user_id: id, what: [], event })),
-      ),
-    )
+  const event = {
+    name: 'text_received',
+    data: { text: text.slice(0, TEXT_LENGTH_MAX).toWellFormed() },
+    created_at: ctx.clock.now().toISOString(),
+  }
+  await appendUserChanges(
+    ctx,
+    users.map(({ id }) => ({ user_id: id, what: [], event })),
+  )
 }
 
 /** No provider has this id. Messages are found by their own. */
@@ -63,22 +70,26 @@ const NO_PROVIDER = 0 as ProviderId
  * Applies complaints that the sandbox acted out, as if a provider had reported them. They suppress no address, so that more messages can be
  * sent to it.
  */
-export async function applyComplaints(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, ids: MessageId[]): Promise<void> {
+export async function applyComplaints(
+  ctx: ProjectCtx,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
+  ids: MessageId[],
+): Promise<void> {
   const at = ctx.clock.now()
   const reports = ids.map((messageId): AppliedReport => ({ what: 'complained', messageId, at, isActedOut: true }))
-  await inTx(ctx, (ctx) => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, reports))
+  await inTx(ctx, (ctx) => applyToMessages(ctx, findCampaignSubscriptions, NO_PROVIDER, reports))
 }
 
 /** Applies what came by email about a message of this server. Its address is the one that was written to, whatever the report says. */
 export const applyMailReport = (
   ctx: InTx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   report: Omit<AppliedReport, 'address' | 'reference'> & { messageId: MessageId },
-): Promise<void> => applyToMessages(ctx, findSendingCampaigns, NO_PROVIDER, [report])
+): Promise<void> => applyToMessages(ctx, findCampaignSubscriptions, NO_PROVIDER, [report])
 
 async function applyToMessages(
   ctx: InTx,
-  findSendingCampaigns: FindSendingCampaigns,
+  findCampaignSubscriptions: FindCampaignSubscriptions,
   providerId: ProviderId,
   reports: AppliedReport[],
 ): Promise<void> {
@@ -86,33 +97,46 @@ async function applyToMessages(
   const references = reports.flatMap(({ reference }) => (reference === undefined ? [] : [reference]))
   const messages = await lockReported(ctx, providerId, ids, references)
   const known = messages.filter(({ is_erased }) => !is_erased).map(({ user_id }) => user_id)
-  const matched = matchReports(reports, messages, await findLiveUsers(ctx, known))
+  const matched = matchReports(ctx, reports, messages, await findLiveUsers(ctx, known))
   const last = new Map(matched.flatMap(({ became }) => (became ? [[became.id, became] as const] : [])))
   if (last.size > 0) await saveReported(ctx, [...last.values()])
   await suppressReported(ctx, matched)
-  await unsubscribe(ctx, findSendingCampaigns, matched)
+  await unsubscribe(ctx, findCampaignSubscriptions, matched)
   await emit(ctx, () => matched.flatMap((one) => webhookEventsOfReport(one, ctx.clock.now())))
   await appendUserChanges(ctx, matched.flatMap(eventOf))
 }
 
-/** Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. */
-function matchReports(reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
+/**
+ * Pairs reports with their messages, in order. Each report of a message is applied to the state that the previous one led to. One about a copy
+ * (`cc`, `bcc`) changes neither the message nor its user. Any other address means the recipient, whose mailbox may forward to it.
+ */
+function matchReports(ctx: InTx, reports: AppliedReport[], messages: ReportedMessage[], users: Map<UserId, UserRow>): MatchedReport[] {
   const byId = new Map(messages.map((message) => [message.id, message]))
   const byReference = new Map(messages.map((message) => [message.provider_message_id, message]))
   return reports.flatMap((report) => {
+    const ofId = report.messageId === undefined ? undefined : byId.get(report.messageId)
     const found =
-      (report.messageId === undefined ? undefined : byId.get(report.messageId)) ??
+      (ofId && isSameMessage(ofId, report) ? ofId : undefined) ??
       (report.reference === undefined ? undefined : byReference.get(report.reference))
     if (!found) return []
     const message = { ...found }
     const was = found.state
-    const to = afterReport(was, report.what)
+    const copy = isOfCopy(ctx, found, report) ? report.address : undefined
+    const to = copy === undefined ? afterReport(was, report.what) : null
     const isSoft = report.bounce !== undefined && report.bounce.suppresses.is !== 'at once'
     const became = to && { id: found.id, ...to, ...(isSoft && { reason: 'soft_bounce' as const }), detail: report.diagnostic ?? null }
     if (to) found.state = to.state
-    return [{ report, message, was, became, user: users.get(found.user_id), suppressed: false }]
+    const user = copy === undefined ? users.get(found.user_id) : undefined
+    return [{ report, message, was, became, user, ...(copy !== undefined && { copy }), suppressed: false, unsubscribed: false }]
   })
 }
+
+/** The server of another database may have sent with our id over the account of the provider. Only the provider’s own id tells. */
+const isSameMessage = ({ provider_message_id: id }: ReportedMessage, { reference }: AppliedReport): boolean =>
+  id === null || reference === undefined || id === reference
+
+const isOfCopy = (ctx: InTx, { campaign_id, copies }: ReportedMessage, { address }: AppliedReport): boolean =>
+  copies !== null && address !== undefined && copies.includes(addressHash(ctx, campaign_id, 'email', address) ?? '')
 
 const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'>> = {
   bounced: 'hard_bounce',
@@ -127,7 +151,7 @@ const REASONS: Partial<Record<AppliedReport['what'], 'hard_bounce' | 'complaint'
 async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<void> {
   const addressed = matched.flatMap((one) => {
     const reason = REASONS[one.report.what]
-    const address = one.message.recipient ?? one.report.address
+    const address = one.copy ?? one.message.recipient ?? one.report.address
     const { channel } = one.message
     return reason && address && hasAddresses(channel) && !one.report.isActedOut
       ? [{ one, channel, address, reason, source: { message_id: one.message.id } }]
@@ -144,18 +168,20 @@ async function suppressReported(ctx: InTx, matched: MatchedReport[]): Promise<vo
   for (const { one, address } of bounced) one.suppressed = suppressed.has(address)
 }
 
-async function unsubscribe(ctx: InTx, findSendingCampaigns: FindSendingCampaigns, matched: MatchedReport[]): Promise<void> {
+async function unsubscribe(ctx: InTx, findCampaignSubscriptions: FindCampaignSubscriptions, matched: MatchedReport[]): Promise<void> {
   const optOuts = matched.filter(({ report, user }) => user && (report.what === 'complained' || report.what === 'unsubscribed'))
   if (optOuts.length === 0) return
   const ids = [...new Set<CampaignId>(optOuts.map(({ message }) => message.campaign_id))]
-  const campaigns = new Map((await findSendingCampaigns(ctx, ids)).map((campaign) => [campaign.id, campaign]))
-  for (const { report, message, user } of optOuts) {
+  const campaigns = new Map((await findCampaignSubscriptions(ctx, ids)).map((campaign) => [campaign.id, campaign]))
+  for (const one of optOuts) {
+    const { report, message, user } = one
     const campaign = campaigns.get(message.campaign_id)
     if (!campaign || !user) continue
     const source = report.what === 'complained' ? 'complaint' : 'provider'
     const address = message.recipient ?? report.address
     const subscriptionId = campaign.subscription_id
-    await unsubscribeBy(ctx, { userId: user.id, subscriptionId, address, source, proof: { message_id: message.id } })
+    const outcome = await unsubscribeBy(ctx, { userId: user.id, subscriptionId, address, source, proof: { message_id: message.id } })
+    one.unsubscribed = outcome === 'unsubscribed'
   }
 }
 

@@ -13,21 +13,28 @@ export type MatchedReport = {
   was: MessageState
   became: ReportedState | null
   user: UserRow | undefined
+  /** The address of the copy (`cc`, `bcc`) that it is about; then it has no user. */
+  copy?: string
   /** Its address was suppressed by the report. */
   suppressed: boolean
+  /** It unsubscribed the user. */
+  unsubscribed: boolean
 }
 
 /** The states of messages that were completed. */
 const COMPLETED: readonly MessageState[] = [...SENT_STATES, 'failed']
 
 /** The webhook events of one report, in order; none if the report changed nothing. */
-export function webhookEventsOfReport({ report, message, was, became, user, suppressed }: MatchedReport, now: Date): WebhookEvent[] {
+export function webhookEventsOfReport(matched: MatchedReport, now: Date): WebhookEvent[] {
+  const { report, message, was, became, user, copy, suppressed, unsubscribed } = matched
+  if (copy !== undefined) return webhookEventsOfCopy(matched, copy)
   const about = messageMembers(message, user, message.recipient)
   const diagnostic = shortened(report.diagnostic)
   const elapsed_ms = Math.max(0, now.getTime() - message.created_at.getTime())
-  // A message is completed once: when the provider accepted it, or now.
+  // A message is completed once: when the provider accepted it, or now. The mail engine completes an uncertain one too.
+  const isCompleted = COMPLETED.includes(was) || message.provider === 'mta'
   const completed = (delivered: number, failed: number) =>
-    COMPLETED.includes(was) ? [] : [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
+    isCompleted ? [] : [webhookEvents.deliveryCompleted.of({ ...about, elapsed_ms, delivered, failed })]
   if (report.what === 'delayed') return [webhookEvents.deliveryDsnTempFail.of({ ...about, diagnostic, asynchronous: true }, report.at)]
   const feedback = { incidents: 1, arrival_date: report.at, ...report.feedback }
   if (report.what === 'fraud') return [webhookEvents.incomingReportFraud.of({ ...about, ...feedback, suppressed, unsubscribed: false })]
@@ -56,7 +63,24 @@ export function webhookEventsOfReport({ report, message, was, became, user, supp
         ...completed(0, 1),
       ]
     case 'complained':
-      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed: true }, report.at)]
+      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback, suppressed, unsubscribed }, report.at)]
+    default:
+      return []
+  }
+}
+
+/** The webhook events of a report about a copy, whose state is not kept: the provider may repeat them. */
+function webhookEventsOfCopy({ report, message, suppressed }: MatchedReport, address: string): WebhookEvent[] {
+  const about = messageMembers(message, undefined, address)
+  const late = { diagnostic: shortened(report.diagnostic), asynchronous: true }
+  const feedback = { incidents: 1, arrival_date: report.at, suppressed, unsubscribed: false }
+  switch (report.what) {
+    case 'delayed':
+      return [webhookEvents.deliveryDsnTempFail.of({ ...about, ...late }, report.at)]
+    case 'bounced':
+      return [webhookEvents.deliveryDsnPermFail.of({ ...about, ...late, attempts: Math.max(1, message.attempts), suppressed }, report.at)]
+    case 'complained':
+      return [webhookEvents.incomingReportAbuse.of({ ...about, ...feedback }, report.at)]
     default:
       return []
   }

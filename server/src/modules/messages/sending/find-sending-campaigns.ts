@@ -1,5 +1,5 @@
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
+import type { CampaignId, SubscriptionId } from '../../../lib/ids.ts'
 import type { SendingCampaign } from '../eligibility.ts'
 
 /**
@@ -7,6 +7,9 @@ import type { SendingCampaign } from '../eligibility.ts'
  * campaigns again just before it sends. With `share` they are locked until the transaction ends, so that none can be stopped before.
  */
 export type FindSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], lock?: 'share') => Promise<SendingCampaign[]>
+
+/** Reads the subscription types of campaigns, archived ones included: their messages are reported on for as long as they exist. Passed in too. */
+export type FindCampaignSubscriptions = (ctx: InTx, ids: CampaignId[]) => Promise<{ id: CampaignId; subscription_id: SubscriptionId }[]>
 
 /** Counts messages whose template exceeded its budget, by campaign. Pauses campaigns that have many. Passed in for the same reason. */
 export type RecordOverBudget = (ctx: ProjectCtx, messages: ReadonlyMap<CampaignId, number>) => Promise<void>

@@ -189,6 +189,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
         set state = s.state, acted_at = ${ctx.clock.now()}, reason = s.reason, detail = case when not m.is_erased then s.detail end,
             due_at = coalesce(s.due_at, m.due_at), lease_token = null, lease_until = null,
             attempts = m.attempts - s.untried::integer, variant = s.variant, recipient = case when not m.is_erased then s.recipient end,
+            copies = case when not m.is_erased then s.copies end,
             provider = coalesce(s.provider, m.provider), provider_id = coalesce(s.provider_id, m.provider_id),
             provider_message_id = coalesce(s.provider_message_id, m.provider_message_id), consent_id = coalesce(s.consent_id, m.consent_id),
             counts_to_caps = s.counts_to_caps,
@@ -196,7 +197,7 @@ const saveAllResults = jointMany(SavedResult, (ctx, calls: JointCall<Results>[])
             settled_at = case when s.state <> 'deferred' then ${ctx.clock.now()}::timestamptz end
         from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
              as s(call int, project_id bigint, id bigint, lease_token uuid, state text, reason text, detail text, due_at timestamptz, variant smallint, recipient text,
-                  provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
+                  copies text[], provider text, provider_id bigint, provider_message_id text, consent_id bigint, counts_to_caps boolean, untried boolean)
         where m.project_id = s.project_id and m.id = s.id and m.state = 'claimed' and m.lease_token = s.lease_token
         returning s.call, m.id, m.user_id, m.is_erased, m.priority`
 })

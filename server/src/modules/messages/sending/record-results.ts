@@ -4,13 +4,14 @@ import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { MessageId } from '../../../lib/ids.ts'
 import type { MailRetries } from '../../../lib/mail-retries.ts'
-import type { Outgoing, ProviderConnection, ProviderResponse, QueuedMail } from '../../channels/index.ts'
+import { copiesOf, type Outgoing, type ProviderConnection, type ProviderResponse, type QueuedMail } from '../../channels/index.ts'
 import { deliverToInbox } from '../../inbox/index.ts'
 import { deflateContent, enqueueMail, type StoredContent } from '../../mta/index.ts'
 import { type Consent, suppress } from '../../subscriptions/index.ts'
 import type { SendableTemplate } from '../../templates/index.ts'
 import { appendUserChanges, clearDeviceTokens, type QueuedUserChange, type UserRow } from '../../users/index.ts'
 import { emit, wantedTypes } from '../../webhook-events/index.ts'
+import { addressHash } from '../addresses.ts'
 import type { SendResult } from '../eligibility.ts'
 import { insertSandboxMessages } from '../sandbox/queries.ts'
 import { type ClaimedMessage, type MessageResult, type Priority, RECEIVED_STATES, SEND_JOBS, TRANSACTIONAL } from '../schema.ts'
@@ -44,7 +45,10 @@ export type Attempted = {
 export async function recordResults(ctx: ProjectCtx, sent: Attempted[], sendAttemptId: number | null = null): Promise<void> {
   const contents = await contentsOfMail(sent)
   await inTx(ctx, async (ctx) => {
-    const [rows, wanted] = await Promise.all([saveResults(ctx, { messages: sent.map(toRow), sendAttemptId }), wantedTypes(ctx)])
+    const [rows, wanted] = await Promise.all([
+      saveResults(ctx, { messages: sent.map((one) => toRow(ctx, one)), sendAttemptId }),
+      wantedTypes(ctx),
+    ])
     const saved = new Map(rows.map((row) => [row.id, row]))
     const done = sent.filter(({ message }) => saved.has(message.id))
     // Nothing more is stored for users who were erased since. Messages of merged users belong to the remaining user.
@@ -148,8 +152,9 @@ const EVENTS: Partial<Record<SendResult['state'], SendResult['state'][]>> = {
 const eventsOf = ({ message, user, result }: Attempted, now: Date): QueuedUserChange[] =>
   user ? (EVENTS[result.state] ?? []).map((state) => ({ user_id: user.id, what: [], event: messageEvent(message, state, now) })) : []
 
-function toRow({ message: { id, lease_token, variant }, result, consent, attempt }: Attempted): MessageResult {
+function toRow(ctx: InTx, { message: { id, campaign_id, lease_token, variant }, result, consent, attempt }: Attempted): MessageResult {
   const { state, reason, detail, dueAt, untried = false } = result
+  const copies = attempt ? copiesOf(attempt.outgoing).flatMap((address) => addressHash(ctx, campaign_id, 'email', address) ?? []) : []
   const accepted = attempt?.outcome.is === 'accepted' ? attempt.outcome : undefined
   return {
     id,
@@ -160,6 +165,7 @@ function toRow({ message: { id, lease_token, variant }, result, consent, attempt
     due_at: dueAt,
     variant,
     recipient: attempt?.outgoing.recipient ?? null,
+    ...(copies.length > 0 && { copies }),
     provider: attempt?.connection.provider ?? null,
     provider_id: attempt?.connection.providerId ?? null,
     provider_message_id: accepted?.reference ?? null,

@@ -145,6 +145,27 @@ export const foldOldClicks = (ctx: InTx, before: Date, limit: number): Promise<n
         select count(*) as count from deleted`,
   )
 
-/** Deletes the clicks of these users. */
+/** Deletes the clicks of these users, and adds them to the sums of their links, which are locked in the order of their ids. */
 export const eraseClicks = (ctx: InTx, userIds: UserId[]) =>
-  ctx.db.run(sql`delete from link_clicks where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
+  ctx.db.run(
+    sql`with deleted as (
+          delete from link_clicks
+          where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
+          returning link_id, clicks, machine_clicks
+        ), summed as materialized (
+          select link_id, sum(clicks) as clicks, count(*) filter (where clicks > 0) as people, sum(machine_clicks) as machine_clicks
+          from deleted
+          group by link_id
+        ), locked as materialized (
+          select id from links
+          where project_id = ${ctx.projectId} and id = any(array(select link_id from summed))
+          order by id
+          for no key update
+        )
+        update links l
+        set former_clicks = l.former_clicks + s.clicks, former_users = l.former_users + s.people,
+            former_bot_clicks = l.former_bot_clicks + s.machine_clicks
+        from summed s
+        join locked k on k.id = s.link_id
+        where l.project_id = ${ctx.projectId} and l.id = s.link_id`,
+  )

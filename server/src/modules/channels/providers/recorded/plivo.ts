@@ -119,6 +119,11 @@ export const plivo = recording({
         reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID, address: '+61400000000' }],
       },
       {
+        name: 'the second part of a long message',
+        call: () => signed(status('delivered', { MessageUUID: 'part-2', ParentMessageUUID: UUID, PartInfo: '2 of 2' }), 'message=42'),
+        reports: [{ what: 'delivered', messageId: 42 as never, reference: UUID, address: '+61400000000' }],
+      },
+      {
         name: 'signed by the account itself',
         call: () => signed(status('delivered'), 'message=42', { header: 'x-plivo-signature-v3' }),
         reports: [{ what: 'delivered' }],
