@@ -197,6 +197,46 @@ describe('change', () => {
     expect(await namesIn(w, list)).toEqual(['kim'])
   })
 
+  /** Rebuilds two lists that depend on a list with a new rule, and writes to the second between the two. */
+  async function writtenDuringRebuild(w: World, write: (list: { id: number }) => Promise<{ status: number }>) {
+    await users(w, { ana: 'pro', kim: 'free' })
+    const base = await dynamic(w)
+    const [first, second] = [await dynamic(w, { list: base.id }), await dynamic(w, { list: base.id })]
+    await w.drain()
+    await w.patch(pathOf(base), { rule: { not: PRO } })
+    const client = new pg.Client({ connectionString: w.databaseUrl })
+    await client.connect()
+    await client.query('begin')
+    await client.query('select from lists where id = $1 for update', [first.id])
+    const building = w.drain('lists.build')
+    await statementWaits(w)
+    const writing = write(second)
+    // A write that must wait for the rebuild is answered after it.
+    await Promise.race([writing, statementWaits(w, 2)])
+    await client.query('commit')
+    await client.end()
+    expect((await writing).status).toBeLessThan(300)
+    await building
+    await w.drain()
+    expect(await namesIn(w, first)).toEqual(['kim'])
+    return second
+  }
+
+  test('a new rule is not lost when the list is being rebuilt because of another list', async () => {
+    await using w = await world()
+    const rule = { attribute: 'external_id', is: 'ana' }
+    const list = await writtenDuringRebuild(w, (list) => w.patch(pathOf(list), { rule }))
+    expect((await w.get(pathOf(list))).body).toMatchObject({ rule, state: 'ready', users_count: 1 })
+    expect(await namesIn(w, list)).toEqual(['ana'])
+  })
+
+  test('a list that is archived while it is being rebuilt because of another list stays without users', async () => {
+    await using w = await world()
+    const list = await writtenDuringRebuild(w, (list) => w.delete(pathOf(list)))
+    const { body } = await w.get('/api/client/users/kim/lists')
+    expect(body.results.map(({ id }: any) => id)).not.toContain(list.id)
+  })
+
   test('a static list refuses a rule, and every list refuses a new type', async () => {
     await using w = await world()
     const list = await make(w)
@@ -752,15 +792,15 @@ describe('preview', () => {
   })
 })
 
-/** Resolves when a statement waits for a lock. */
-async function statementWaits(w: World): Promise<void> {
-  const Waiting = Type.Object({ waiting: Type.Boolean() })
+/** Resolves when this many statements wait for locks. */
+async function statementWaits(w: World, statements = 1): Promise<void> {
+  const Waiting = Type.Object({ waiting: Type.Integer() })
   for (;;) {
     const row = await w.db.first(
       Waiting,
-      sql`select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`,
+      sql`select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )
-    if (row?.waiting) return
+    if ((row?.waiting ?? 0) >= statements) return
   }
 }
 
