@@ -68,7 +68,7 @@ export async function applyWave(
   const queued = queuedChangesOf(items, known)
   const changes = joinChanges(identified.changes, queued)
   await mergeMemberships(ctx, changes.merges, partition)
-  if (journeys) await mergeJourneys(ctx, place, journeys.published, changes.merges)
+  await mergeJourneys(ctx, place, journeys?.published ?? null, changes.merges)
   await eraseMemberships(ctx, queued.erased, partition)
   if (journeys) await eraseJourneys(ctx, queued.erased)
   const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
