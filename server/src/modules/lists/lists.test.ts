@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
-import { blastTo, pathOf as campaignPath } from '../../../test/blasts.ts'
+import { blastTo, CAMPAIGNS, pathOf as campaignPath, subscriptionTo } from '../../../test/blasts.ts'
 import { lockedUsers } from '../../../test/locked-users.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
@@ -374,6 +374,37 @@ describe('archive', () => {
     const again = await w.patch(campaignPath(copy), { state: 'scheduled', send_at: '2026-12-01T09:00:00Z' })
     expect(faultsOf(again)).toEqual([422, 'validation_failed exclusion_list_ids[0]'])
     expect((await w.patch(campaignPath(copy), { name: 'Autumn' })).status).toBe(200)
+  })
+
+  /** A trigger campaign with a template, for users who are not in a list. */
+  async function triggerWithout(w: World, list: { id: number }) {
+    const event_rule = { user: { not: { any: [{ list: list.id }, PRO] } } }
+    const subscription_id = await subscriptionTo(w)
+    const campaign = (await w.post(CAMPAIGNS, { type: 'trigger', name: 'Welcome', event_name: 'cart', event_rule, subscription_id })).body
+    await w.put(`${campaignPath(campaign)}/templates/en`, { subject: 'Hi', html: '<p>Hi</p>' })
+    return campaign
+  }
+
+  test('a list in the rule of a running trigger campaign is not archived: users whom it leaves out would get messages', async () => {
+    await using w = await world()
+    const [list, other] = [await make(w), await make(w)]
+    const campaign = await triggerWithout(w, list)
+    expect((await w.patch(campaignPath(campaign), { state: 'running' })).status).toBe(200)
+    const refused = await w.delete(pathOf(list))
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('the campaign “Welcome”')])
+    expect((await w.delete(pathOf(other))).status).toBe(204)
+    await w.patch(campaignPath(campaign), { event_rule: { user: PRO } })
+    expect((await w.delete(pathOf(list))).status).toBe(204)
+  })
+
+  test('a trigger campaign does not start while its rule refers to a list that was archived', async () => {
+    await using w = await world()
+    const list = await make(w)
+    const campaign = await triggerWithout(w, list)
+    expect((await w.delete(pathOf(list))).status).toBe(204)
+    const refused = await w.patch(campaignPath(campaign), { state: 'running' })
+    expect(faultsOf(refused)).toEqual([422, 'validation_failed event_rule.user.not.any[0].list'])
+    expect((await w.patch(campaignPath(campaign), { state: 'running', event_rule: { user: PRO } })).status).toBe(200)
   })
 
   test('a list is not archived while a concurrent write schedules a campaign that uses it', async () => {
