@@ -183,6 +183,18 @@ describe('change', () => {
     expect(body).toEqual({ ...built, name: 'Renamed', tags: [], updated_at: w.clock.now().toISOString() })
   })
 
+  test('tags are part of the version of a list and of its audit entries', async () => {
+    await using w = await world()
+    const list = await make(w, { tags: ['old'] })
+    const { etag } = (await w.get(pathOf(list))).headers
+    const withTag = { headers: { 'if-match': etag as string } }
+    expect((await w.patch(pathOf(list), { tags: ['a'] }, withTag)).status).toBe(200)
+    expect((await w.patch(pathOf(list), { tags: ['b'] }, withTag)).status).toBe(412)
+    expect((await w.get(pathOf(list))).body.tags).toEqual(['a'])
+    const [entry] = (await w.get('/api/client/audit?limit=1&direction=desc')).body.results
+    expect([entry.before.tags, entry.after.tags]).toEqual([['old'], ['a']])
+  })
+
   test('the users of the previous rule stay until the new rule is built', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free' })

@@ -36,12 +36,12 @@ const params = { listId: pathId<ListId>() }
 const listAudit = audits('list', {
   id: 'listId',
   read: async (ctx: ProjectCtx, id: ListId) => {
-    const { name, type, rule, created_at, updated_at } = await getList(ctx, id)
-    return { name, type, rule, created_at, updated_at }
+    const { name, type, rule, tags, created_at, updated_at } = await getList(ctx, id)
+    return { name, type, rule, tags, created_at, updated_at }
   },
 })
 
-const versioned = { of: ({ name, rule }: List) => ({ name, rule }) }
+const versioned = { of: ({ name, rule, tags }: List) => ({ name, rule, tags }) }
 
 /** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
