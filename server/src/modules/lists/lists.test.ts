@@ -887,6 +887,27 @@ describe('the lists of a user', () => {
     expect(await names(w)).toEqual(['Away', 'Testers'])
   })
 
+  test('keep the time when the user entered them when they are rebuilt, by the same rule or by another', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'free' })
+    const visited = { event: 'visited', at_least: 1, within: '30d' }
+    const lists = [await dynamic(w), await dynamic(w, { any: [visited, PRO] })]
+    await w.drain()
+    const since = async (user: string) =>
+      (await w.get(`/api/client/users/${user}/lists?sort=name`)).body.results.map((list: { since: string }) => list.since)
+    const entered = await since('ana')
+    expect(entered).toHaveLength(2)
+    w.advance('1 day')
+    for (const list of lists) await w.post(`${pathOf(list)}/recount`)
+    await w.drain()
+    expect(await since('ana')).toEqual(entered)
+    w.advance('1 day')
+    for (const list of lists) await w.patch(pathOf(list), { rule: { any: [visited, { attribute: 'data.plan', is_set: true }] } })
+    await w.drain()
+    expect(await since('ana')).toEqual(entered)
+    expect(await since('kim')).toEqual([w.clock.now().toISOString(), w.clock.now().toISOString()])
+  })
+
   test('stay with a user who was merged, and are not found without one', async () => {
     await using w = await world()
     const list = await make(w, { name: 'Visitors' })
