@@ -34,6 +34,7 @@ import {
   eraseMemberships,
   evaluateDueMemberships,
   evaluateMemberships,
+  evaluateMerges,
   lockLists,
   membershipEventsOf,
   mergeMemberships,
@@ -67,16 +68,17 @@ export async function applyWave(
   await recordSignUps(ctx, identified.changes.changes)
   const queued = queuedChangesOf(items, known)
   const changes = joinChanges(identified.changes, queued)
-  await mergeMemberships(ctx, changes.merges, partition)
-  if (journeys) await mergeJourneys(ctx, place, journeys.published, changes.merges)
+  const brought = await mergeMemberships(ctx, changes.merges, partition)
+  await mergeJourneys(ctx, place, journeys?.published ?? null, changes.merges)
   await eraseMemberships(ctx, queued.erased, partition)
   if (journeys) await eraseJourneys(ctx, queued.erased)
+  const inherited = await evaluateMerges(ctx, changes, partition)
   const systemEvents = [...queued.events, ...systemEventsOf(ctx, changes.changes)]
   const newEvents = newEventsOf(items, identified.users, systemEvents)
   const starting = newEvents.filter(({ starts = 'all' }) => starts === 'all').map(({ event }) => event.name)
   // Asked for together, so that they share a round trip.
   const [events, triggers] = await Promise.all([storeEvents(ctx, newEvents, partition), findTriggers(ctx, starting)])
-  const memberships = await evaluateMemberships(ctx, events, changes, partition)
+  const memberships = [...inherited, ...(await evaluateMemberships(ctx, events, changes, partition, brought))]
   const aboutLists = await storeEvents(ctx, membershipEventsOf(ctx, memberships), partition)
   const applied = journeys
     ? await applyOccasions(

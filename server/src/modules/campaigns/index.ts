@@ -13,13 +13,12 @@ export {
   campaignListing,
   campaignNames,
   campaignsTagged,
-  campaignsUsingList,
   countCampaigns,
   findCampaignSubscriptions,
   findCampaigns,
   findSendingCampaigns,
 } from './queries.ts'
-export { referencedCampaigns } from './references.ts'
+export { campaignsUsingList, referencedCampaigns } from './references.ts'
 export { recordOverBudget } from './render-budget.ts'
 export { campaignRoutes } from './routes.ts'
 export { archiveCampaign, campaignsInProgress, listCampaigns } from './service.ts'

@@ -272,14 +272,19 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
 const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, fence))
 const shareSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql`for share`))
 
-const NamedRow = Type.Object({ name: Type.String() })
+const UsingRow = Type.Object({
+  name: CampaignRow.properties.name,
+  list_ids: CampaignRow.properties.list_ids,
+  exclusion_list_ids: CampaignRow.properties.exclusion_list_ids,
+  event_rule: CampaignRow.properties.event_rule,
+})
 
-/** The names of campaigns that send to a list, or exclude it, now or later. */
-export const campaignsUsingList = (ctx: ProjectCtx, listId: ListId) =>
+/** The live campaigns that send to a list or exclude it, and those with `list` in the text of their rule. */
+export const campaignsThatMayUseList = (ctx: ProjectCtx, listId: ListId) =>
   ctx.db.many(
-    NamedRow,
-    sql`select name from campaigns
+    UsingRow,
+    sql`select name, to_jsonb(list_ids) as list_ids, to_jsonb(exclusion_list_ids) as exclusion_list_ids, event_rule from campaigns
         where project_id = ${ctx.projectId} and archived_at is null and state = any(${LIVE_STATES}::text[])
-          and ${listId} = any(list_ids || exclusion_list_ids)
-        order by id limit 10`,
+          and (${listId} = any(list_ids || exclusion_list_ids) or event_rule::text like '%list%')
+        order by id`,
   )

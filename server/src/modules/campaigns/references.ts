@@ -1,12 +1,12 @@
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { type Fault, faultsError, notOfProject } from '../../lib/errors.ts'
-import type { SubscriptionId } from '../../lib/ids.ts'
+import type { ListId, SubscriptionId } from '../../lib/ids.ts'
 import { findProvider } from '../channels/index.ts'
 import { findDomain } from '../domains/index.ts'
 import { listNames, loadNames, lockUnarchived, unknownReferences } from '../lists/index.ts'
-import { campaignIdsIn, eventRuleFaults } from '../rules/index.ts'
+import { campaignIdsIn, eventRuleFaults, referencesOf } from '../rules/index.ts'
 import { findSubscription, type SubscriptionRow } from '../subscriptions/index.ts'
-import { findCampaigns } from './queries.ts'
+import { campaignsThatMayUseList, findCampaigns } from './queries.ts'
 import type { CampaignChanges, CampaignFields, CampaignRow } from './schema.ts'
 
 /** A subscription type. Throws 422 if the project has no such type. */
@@ -55,10 +55,23 @@ async function listFaults(ctx: ProjectCtx, changes: ListsNamed): Promise<Fault[]
  * A fault for each list of a campaign that was archived since the campaign named it. The others are locked, so that they are not archived
  * before the campaign is saved as one that uses them.
  */
-export async function usedListFaults(ctx: InTx, fields: Pick<CampaignFields, 'list_ids' | 'exclusion_list_ids'>): Promise<Fault[]> {
-  const named = listsNamed(fields)
-  return named.length > 0 ? unknownLists(named, await lockUnarchived(ctx, idsOf(named))) : []
+export async function usedListFaults(ctx: InTx, fields: Uses): Promise<Fault[]> {
+  const used = listsUsed(fields)
+  return used.length > 0 ? unknownLists(used, await lockUnarchived(ctx, idsOf(used))) : []
 }
+
+/** Campaigns that send to a list, exclude it or refer to it in their rule, now or later. */
+export const campaignsUsingList = async (ctx: ProjectCtx, listId: ListId): Promise<{ name: string }[]> =>
+  (await campaignsThatMayUseList(ctx, listId)).filter((campaign) => listsUsed(campaign).some(({ id }) => id === listId))
+
+type Uses = Pick<CampaignFields, 'list_ids' | 'exclusion_list_ids' | 'event_rule'>
+
+const listsUsed = (by: Uses): NamedList[] => [...listsNamed(by), ...listsInRule(by)]
+
+const listsInRule = ({ event_rule }: Pick<Uses, 'event_rule'>): NamedList[] =>
+  (event_rule?.user === undefined ? [] : referencesOf(event_rule.user))
+    .filter(({ kind }) => kind === 'list')
+    .map(({ id, param }) => ({ id, param: `event_rule.user.${param}` }))
 
 type ListsNamed = Pick<CampaignChanges, 'list_ids' | 'exclusion_list_ids'>
 type NamedList = { id: number; param: string }

@@ -111,7 +111,8 @@ const beginsToUseLists = (before: CampaignRow, after: CampaignFields): boolean =
   isLive(after.state) &&
   (before.state !== after.state ||
     !isDeepStrictEqual(before.list_ids, after.list_ids) ||
-    !isDeepStrictEqual(before.exclusion_list_ids, after.exclusion_list_ids))
+    !isDeepStrictEqual(before.exclusion_list_ids, after.exclusion_list_ids) ||
+    !isDeepStrictEqual(before.event_rule, after.event_rule))
 
 /** A campaign for messages whose content comes with the request has no templates and no event. */
 const NOT_DIRECT = ['subscription_id', 'event_name', 'event_rule', 'variants', 'winner'] as const

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
 import { describe, expect, test, vi } from 'vitest'
-import { blastTo, pathOf as campaignPath } from '../../../test/blasts.ts'
+import { blastTo, CAMPAIGNS, pathOf as campaignPath, subscriptionTo } from '../../../test/blasts.ts'
 import { lockedUsers } from '../../../test/locked-users.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
@@ -183,6 +183,18 @@ describe('change', () => {
     expect(body).toEqual({ ...built, name: 'Renamed', tags: [], updated_at: w.clock.now().toISOString() })
   })
 
+  test('tags are part of the version of a list and of its audit entries', async () => {
+    await using w = await world()
+    const list = await make(w, { tags: ['old'] })
+    const { etag } = (await w.get(pathOf(list))).headers
+    const withTag = { headers: { 'if-match': etag as string } }
+    expect((await w.patch(pathOf(list), { tags: ['a'] }, withTag)).status).toBe(200)
+    expect((await w.patch(pathOf(list), { tags: ['b'] }, withTag)).status).toBe(412)
+    expect((await w.get(pathOf(list))).body.tags).toEqual(['a'])
+    const [entry] = (await w.get('/api/client/audit?limit=1&direction=desc')).body.results
+    expect([entry.before.tags, entry.after.tags]).toEqual([['old'], ['a']])
+  })
+
   test('the users of the previous rule stay until the new rule is built', async () => {
     await using w = await world()
     await users(w, { ana: 'pro', kim: 'free' })
@@ -195,6 +207,46 @@ describe('change', () => {
     await w.drain()
     expect((await w.get(pathOf(list))).body).toMatchObject({ rule, state: 'ready', users_count: 1 })
     expect(await namesIn(w, list)).toEqual(['kim'])
+  })
+
+  /** Rebuilds two lists that depend on a list with a new rule, and writes to the second between the two. */
+  async function writtenDuringRebuild(w: World, write: (list: { id: number }) => Promise<{ status: number }>) {
+    await users(w, { ana: 'pro', kim: 'free' })
+    const base = await dynamic(w)
+    const [first, second] = [await dynamic(w, { list: base.id }), await dynamic(w, { list: base.id })]
+    await w.drain()
+    await w.patch(pathOf(base), { rule: { not: PRO } })
+    const client = new pg.Client({ connectionString: w.databaseUrl })
+    await client.connect()
+    await client.query('begin')
+    await client.query('select from lists where id = $1 for update', [first.id])
+    const building = w.drain('lists.build')
+    await statementWaits(w)
+    const writing = write(second)
+    // A write that must wait for the rebuild is answered after it.
+    await Promise.race([writing, statementWaits(w, 2)])
+    await client.query('commit')
+    await client.end()
+    expect((await writing).status).toBeLessThan(300)
+    await building
+    await w.drain()
+    expect(await namesIn(w, first)).toEqual(['kim'])
+    return second
+  }
+
+  test('a new rule is not lost when the list is being rebuilt because of another list', async () => {
+    await using w = await world()
+    const rule = { attribute: 'external_id', is: 'ana' }
+    const list = await writtenDuringRebuild(w, (list) => w.patch(pathOf(list), { rule }))
+    expect((await w.get(pathOf(list))).body).toMatchObject({ rule, state: 'ready', users_count: 1 })
+    expect(await namesIn(w, list)).toEqual(['ana'])
+  })
+
+  test('a list that is archived while it is being rebuilt because of another list stays without users', async () => {
+    await using w = await world()
+    const list = await writtenDuringRebuild(w, (list) => w.delete(pathOf(list)))
+    const { body } = await w.get('/api/client/users/kim/lists')
+    expect(body.results.map(({ id }: any) => id)).not.toContain(list.id)
   })
 
   test('a static list refuses a rule, and every list refuses a new type', async () => {
@@ -334,6 +386,37 @@ describe('archive', () => {
     const again = await w.patch(campaignPath(copy), { state: 'scheduled', send_at: '2026-12-01T09:00:00Z' })
     expect(faultsOf(again)).toEqual([422, 'validation_failed exclusion_list_ids[0]'])
     expect((await w.patch(campaignPath(copy), { name: 'Autumn' })).status).toBe(200)
+  })
+
+  /** A trigger campaign with a template, for users who are not in a list. */
+  async function triggerWithout(w: World, list: { id: number }) {
+    const event_rule = { user: { not: { any: [{ list: list.id }, PRO] } } }
+    const subscription_id = await subscriptionTo(w)
+    const campaign = (await w.post(CAMPAIGNS, { type: 'trigger', name: 'Welcome', event_name: 'cart', event_rule, subscription_id })).body
+    await w.put(`${campaignPath(campaign)}/templates/en`, { subject: 'Hi', html: '<p>Hi</p>' })
+    return campaign
+  }
+
+  test('a list in the rule of a running trigger campaign is not archived: users whom it leaves out would get messages', async () => {
+    await using w = await world()
+    const [list, other] = [await make(w), await make(w)]
+    const campaign = await triggerWithout(w, list)
+    expect((await w.patch(campaignPath(campaign), { state: 'running' })).status).toBe(200)
+    const refused = await w.delete(pathOf(list))
+    expect([refused.status, refused.body.message]).toEqual([422, expect.stringContaining('the campaign “Welcome”')])
+    expect((await w.delete(pathOf(other))).status).toBe(204)
+    await w.patch(campaignPath(campaign), { event_rule: { user: PRO } })
+    expect((await w.delete(pathOf(list))).status).toBe(204)
+  })
+
+  test('a trigger campaign does not start while its rule refers to a list that was archived', async () => {
+    await using w = await world()
+    const list = await make(w)
+    const campaign = await triggerWithout(w, list)
+    expect((await w.delete(pathOf(list))).status).toBe(204)
+    const refused = await w.patch(campaignPath(campaign), { state: 'running' })
+    expect(faultsOf(refused)).toEqual([422, 'validation_failed event_rule.user.not.any[0].list'])
+    expect((await w.patch(campaignPath(campaign), { state: 'running', event_rule: { user: PRO } })).status).toBe(200)
   })
 
   test('a list is not archived while a concurrent write schedules a campaign that uses it', async () => {
@@ -752,15 +835,15 @@ describe('preview', () => {
   })
 })
 
-/** Resolves when a statement waits for a lock. */
-async function statementWaits(w: World): Promise<void> {
-  const Waiting = Type.Object({ waiting: Type.Boolean() })
+/** Resolves when this many statements wait for locks. */
+async function statementWaits(w: World, statements = 1): Promise<void> {
+  const Waiting = Type.Object({ waiting: Type.Integer() })
   for (;;) {
     const row = await w.db.first(
       Waiting,
-      sql`select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock') as waiting`,
+      sql`select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     )
-    if (row?.waiting) return
+    if ((row?.waiting ?? 0) >= statements) return
   }
 }
 
@@ -802,6 +885,27 @@ describe('the lists of a user', () => {
     w.advance('2 days')
     await w.drain()
     expect(await names(w)).toEqual(['Away', 'Testers'])
+  })
+
+  test('keep the time when the user entered them when they are rebuilt, by the same rule or by another', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'free' })
+    const visited = { event: 'visited', at_least: 1, within: '30d' }
+    const lists = [await dynamic(w), await dynamic(w, { any: [visited, PRO] })]
+    await w.drain()
+    const since = async (user: string) =>
+      (await w.get(`/api/client/users/${user}/lists?sort=name`)).body.results.map((list: { since: string }) => list.since)
+    const entered = await since('ana')
+    expect(entered).toHaveLength(2)
+    w.advance('1 day')
+    for (const list of lists) await w.post(`${pathOf(list)}/recount`)
+    await w.drain()
+    expect(await since('ana')).toEqual(entered)
+    w.advance('1 day')
+    for (const list of lists) await w.patch(pathOf(list), { rule: { any: [visited, { attribute: 'data.plan', is_set: true }] } })
+    await w.drain()
+    expect(await since('ana')).toEqual(entered)
+    expect(await since('kim')).toEqual([w.clock.now().toISOString(), w.clock.now().toISOString()])
   })
 
   test('stay with a user who was merged, and are not found without one', async () => {

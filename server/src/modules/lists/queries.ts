@@ -93,7 +93,10 @@ export const lockUnarchived = (ctx: InTx, ids: number[]) =>
         for share`,
   )
 
-/** Locks the rules of this project, so that two transactions do not make lists depend on each other. */
+/**
+ * Locks the rules of this project, so that two transactions do not make lists depend on each other, and no list is rebuilt by a rule that
+ * is being replaced.
+ */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
 
 export const countDynamic = (ctx: ProjectCtx): Promise<number> =>

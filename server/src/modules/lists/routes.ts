@@ -36,12 +36,12 @@ const params = { listId: pathId<ListId>() }
 const listAudit = audits('list', {
   id: 'listId',
   read: async (ctx: ProjectCtx, id: ListId) => {
-    const { name, type, rule, created_at, updated_at } = await getList(ctx, id)
-    return { name, type, rule, created_at, updated_at }
+    const { name, type, rule, tags, created_at, updated_at } = await getList(ctx, id)
+    return { name, type, rule, tags, created_at, updated_at }
   },
 })
 
-const versioned = { of: ({ name, rule }: List) => ({ name, rule }) }
+const versioned = { of: ({ name, rule, tags }: List) => ({ name, rule, tags }) }
 
 /** Functions that need the module `campaigns`, which depends on this one. */
 type Verbs = {
@@ -124,7 +124,7 @@ const ofLists = (verbs: Verbs) => [
     path: '/api/client/lists/{listId}',
     summary: 'Archive a list that is not in use.',
     description:
-      'The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.',
+      'The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, in the `event_rule` of a trigger campaign that is running, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.',
     access: { secret: 'editor' },
     audit: listAudit('deleted'),
     versioned,

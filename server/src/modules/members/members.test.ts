@@ -1,10 +1,13 @@
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
+import { besides } from '../../../test/besides.ts'
 import { type Member, member, PASSWORD, pageWith, signIn } from '../../../test/members.ts'
 import { select } from '../../../test/select.ts'
 import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
+import { sql } from '../../infra/postgres/db.ts'
 import { ownerLink } from './index.ts'
+import { hashPassword } from './passwords.ts'
 import { operatorLink } from './profile.ts'
 import { requireRenewal } from './sessions.queries.ts'
 
@@ -199,6 +202,18 @@ describe('signing in', () => {
       expect((await signIn(w, email, 'another four words')).status).toBe(200)
     },
   )
+
+  test('which makes the hash again does not have a change of the password refused', async () => {
+    await using w = await world()
+    const { email, id, headers } = await member(w, 'member')
+    const again = await hashPassword(w.ctx, PASSWORD)
+    const change = { current_password: PASSWORD, password: 'one more of these' }
+    const changed = await besides(w, sql`update members set password_hash = ${again} where id = ${id}`, () =>
+      w.put('/api/console/profile/password', change, { key: null, headers }),
+    )
+    expect(changed.status, changed.text).toBe(204)
+    expect((await signIn(w, email, change.password)).status).toBe(200)
+  })
 
   test('is limited for each client address', async () => {
     await using w = await world({ env: { RATE_SIGN_IN_PER_MIN: '2' } })

@@ -68,14 +68,28 @@ export async function changePassword(ctx: MemberCtx, { current_password, passwor
   const passwordHash = await hashPassword(ctx, password)
   await inTx(ctx, async (ctx) => {
     const { organisationId, memberId, sessionId } = ctx
-    // A link for a lost password may have been used since the password was checked.
-    if ((await replacePasswordHash(ctx, organisationId, memberId, member.password_hash as string, passwordHash)) === 0)
-      throw wrongPassword()
+    if (!(await replacePassword(ctx, member, current_password, passwordHash))) throw wrongPassword()
     await deleteSessions(ctx, organisationId, memberId, sessionId)
     await requireRenewal(ctx, organisationId, memberId)
     await deleteLinksOf(ctx, organisationId, PASSWORD_LINKS, memberId)
     await recordAction(ctx, null, 'member.password_changed', memberId, {})
   })
+}
+
+/**
+ * Replaces a password that was checked. Returns false if it is no longer the password: a link for a lost one may have been used since. A
+ * sign-in that made its hash again changes nothing.
+ */
+async function replacePassword(
+  ctx: Ctx,
+  { organization_id, id, password_hash }: MemberRow,
+  password: string,
+  hash: string,
+): Promise<boolean> {
+  const replaces = async (from: string) => (await replacePasswordHash(ctx, organization_id, id, from, hash)) === 1
+  if (await replaces(password_hash as string)) return true
+  const now = (await findMember(ctx, organization_id, id))?.password_hash ?? null
+  return now !== null && (await isPassword(ctx, password, now)) && replaces(now)
 }
 
 /** Begins to set up one-time codes. */

@@ -16,6 +16,8 @@ export type UserChange = {
   user_id: UserId
   what: string[]
   is_new?: true
+  /** Those of `what` that came to the user by a merge, and were not changed after it. */
+  inherited?: string[]
   /** The values that attributes had before, by their names. Those of a large change are left out. */
   was?: Record<string, unknown>
   /** An import made the user. */
@@ -41,6 +43,10 @@ export type SystemEvent = {
 
 /** A change as it is stored in the ingest queue. `merged_from` lists users that were merged into this one. */
 export type QueuedUserChange = Omit<UserChange, 'user' | 'former'> & { event?: SystemEvent; merged_from?: UserId[] }
+
+/** What is different without what came by a merge. */
+export const ownChanges = ({ what, inherited = [] }: Pick<UserChange, 'what' | 'inherited'>): string[] =>
+  inherited.length === 0 ? what : what.filter((name) => !inherited.includes(name))
 
 export type UserChanges = { changes: UserChange[]; merges: UserMerge[] }
 

@@ -60,6 +60,8 @@ export type Users = {
   /** Anonymous ids that belong to another user now than in the database. */
   linked: Set<string>
   merges: { from: UserRecord; into: UserRecord }[]
+  /** Users before and after others were merged into them. */
+  gains: { user: UserRecord; before: UserRecord; after: UserRecord }[]
 }
 
 export const noUsers = (): Users => ({
@@ -70,6 +72,7 @@ export const noUsers = (): Users => ({
   stored: new Set(),
   linked: new Set(),
   merges: [],
+  gains: [],
 })
 
 /** The user that the ids of an item belong to, and the links and merges that this requires. */
@@ -110,8 +113,10 @@ export function applyProfile(
   const changes = changesOf(item, before, phoneOf)
   if ('fault' in changes) return changes
   const user = resolution.user ?? newUser(users, now)
+  const own = { ...user }
   if (resolution.absorbs && before) absorb(users, user, resolution.absorbs, before, now)
   claimIds(users, user, item, resolution, now)
+  if (resolution.absorbs) users.gains.push({ user, before: own, after: { ...user } })
   change(users, user, changes.fields, now)
   return { user }
 }

@@ -13,6 +13,7 @@ export {
   appendSavedChanges,
   appendUserChanges,
   joinChanges,
+  ownChanges,
   type QueuedUserChange,
   type SystemEvent,
   type UserChange,

@@ -45,9 +45,10 @@ export function resolveQueuedChanges(items: QueuedChangeItem[], mergedInto: Merg
   return resolved
 }
 
-const changeOf = (user_id: UserId, { what, was, is_new, is_import }: QueuedUserChange): UserChange => ({
+const changeOf = (user_id: UserId, { what, inherited, was, is_new, is_import }: QueuedUserChange): UserChange => ({
   user_id,
   what,
+  ...(inherited && { inherited }),
   ...(was && { was }),
   ...(is_new && { is_new: true }),
   ...(is_import && { is_import: true }),

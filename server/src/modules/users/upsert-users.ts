@@ -50,13 +50,23 @@ export async function upsertUsers(ctx: InTx, updates: UserUpdate[]): Promise<Ups
 
 function changesOf(users: Users, before: Map<UserRecord, UserRecord>): UserChange[] {
   const created = [...users.created].filter(({ mergedInto }) => !mergedInto)
+  const gains = Map.groupBy(users.gains, ({ user }) => user)
   const changed = [...users.touched].flatMap((user): UserChange[] => {
     const former = before.get(user)
     if (!former || user.mergedInto) return []
     const what = differences(former, user)
-    return what.length > 0 ? [{ user_id: user.id, what, ...formerValues(former, what), user, former }] : []
+    const inherited = (gains.get(user) ?? []).flatMap(inheritedIn)
+    return what.length > 0
+      ? [{ user_id: user.id, what, ...(inherited.length > 0 && { inherited }), ...formerValues(former, what), user, former }]
+      : []
   })
   return [...created.map((user): UserChange => ({ user_id: user.id, what: [], is_new: true, user })), ...changed]
+}
+
+/** The attributes that a merge changed, and no update after it. */
+function inheritedIn({ user, before, after }: Users['gains'][number]): string[] {
+  const later = new Set(differences(after, user))
+  return differences(before, after).filter((name) => !later.has(name))
 }
 
 // A user token contains the id of the row. The update then applies to the external or anonymous id of that user, or of the one it was merged

@@ -13,18 +13,23 @@ import { causeOf, save } from './save.ts'
 import { openWorld } from './world.ts'
 
 /**
- * Gives the remaining user of each merge the entrances of both. If two of them have the same slot, the one that began earlier stays and the
- * other exits, in whatever order the users were merged.
+ * Gives the remaining user of each merge what both did in journeys, also while all journeys are archived and `published` is null. If two
+ * entrances have the same slot, the one that began earlier stays and the other exits, in whatever order the users were merged.
  */
-export async function mergeJourneys(ctx: InTx, place: Place, published: Published, merges: UserMerge[]): Promise<void> {
+export async function mergeJourneys(ctx: InTx, place: Place, published: Published | null, merges: UserMerge[]): Promise<void> {
   if (merges.length === 0) return
+  // A journey with a user inside is published.
+  if (published) await endLaterOfTwo(ctx, place, published, merges)
+  await movePositions(ctx, merges)
+  await queries.moveKeysAndCalls(ctx, merges)
+}
+
+async function endLaterOfTwo(ctx: InTx, place: Place, published: Published, merges: UserMerge[]): Promise<void> {
   const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
   const rows = await entrancesOf(ctx, [...new Set([...mergedInto.keys(), ...mergedInto.values()])])
   const slots = Map.groupBy(rows, ({ user_id, journey_id, slot }) => JSON.stringify([mergedInto.get(user_id) ?? user_id, journey_id, slot]))
   const lost = [...slots.values()].flatMap((of) => [...of].sort(byEntry).slice(1))
   if (lost.length > 0) await end(ctx, place, published, lost, mergedInto)
-  await movePositions(ctx, merges)
-  await queries.moveKeysAndCalls(ctx, merges)
 }
 
 const byEntry = (a: EntranceRow, b: EntranceRow): number => a.entered_at.getTime() - b.entered_at.getTime() || a.entrance_id - b.entrance_id

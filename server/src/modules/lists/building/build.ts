@@ -257,7 +257,7 @@ async function buildMemberships(ctx: InTx, id: ListVersionId, version: queries.B
     source: { from: 'times', trackerIds: version.tracker_ids, after, last },
     tables: ruleTables,
   })
-  const members = await queries.fillUsers(ctx, id, statement, after, last)
+  const members = await queries.fillUsers(ctx, id, statement, after, last, version.live_version_id)
   ctx.wake(CHECK_DUE)
   return members
 }

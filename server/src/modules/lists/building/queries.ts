@@ -61,6 +61,7 @@ const Building = Type.Object({
   built_to: Type.Unsafe<UserId>(Type.Integer()),
   ids_from: Nullable(IdOf<UserId>()),
   ids_to: Nullable(IdOf<UserId>()),
+  live_version_id: Nullable(IdOf<ListVersionId>()),
 })
 
 export type Building = Static<typeof Building>
@@ -69,7 +70,9 @@ export type Building = Static<typeof Building>
 export const lockBuilding = (ctx: InTx, id: ListVersionId) =>
   ctx.db.first(
     Building,
-    sql`select list_id, rule, tracker_ids, status, scan, built_to, ids_from, ids_to from list_versions
+    sql`select list_id, rule, tracker_ids, status, scan, built_to, ids_from, ids_to,
+               (select l.live_version_id from lists l where l.project_id = v.project_id and l.id = v.list_id) as live_version_id
+        from list_versions v
         where project_id = ${ctx.projectId} and id = ${id} and status in ('filling', 'building') for update`,
   )
 
@@ -123,7 +126,7 @@ export const fillTimes = (ctx: InTx, id: TrackerId, tracker: Tracker, after: Use
 
 /**
  * Fills the memberships of the users with an id above `after` and up to `last`. Users who are not members and need no later check get no
- * row.
+ * row. Members of the live version became members when they did there.
  */
 export async function fillUsers(
   ctx: InTx,
@@ -131,6 +134,7 @@ export async function fillUsers(
   { columns, joins, holds, nextChangeAt, isTimed, readsUsers }: RuleSql,
   after: UserId,
   last: UserId,
+  live: ListVersionId | null = null,
 ): Promise<number> {
   // The tracked times were written by this transaction, so PostgreSQL believes that there are none, and would read all of them for each user.
   // The rows of users are read page by page, which takes half as long as one by one along the index.
@@ -140,11 +144,16 @@ export async function fillUsers(
   const users = sql`(select u.id, ${columns} from users u ${joins}
                      where u.project_id = ${ctx.projectId} and u.id > ${after} and u.id <= ${last} and ${isLive}) p`
   const [isMember, which] = isTimed ? [holds, raw('offset 0')] : [sql`true`, sql`where ${holds}`]
+  const now = ctx.clock.now()
+  const [since, before] =
+    live === null
+      ? [sql`${now}`, sql``]
+      : [sql`least(b.changed_at, ${now})`, sql`left join ${membersBetween(ctx, live, after, last)} b on b.user_id = e.id and e.is_member`]
   const saved = await ctx.db.run(
     unprepared(
       sql`insert into list_memberships (project_id, version_id, user_id, is_member, changed_at, next_check_at)
-          select ${ctx.projectId}, ${id}, e.id, e.is_member, ${ctx.clock.now()}, e.next_check_at
-          from (select p.id, ${isMember} as is_member, ${nextChangeAt} as next_check_at from ${users} ${which}) e
+          select ${ctx.projectId}, ${id}, e.id, e.is_member, ${since}, e.next_check_at
+          from (select p.id, ${isMember} as is_member, ${nextChangeAt} as next_check_at from ${users} ${which}) e ${before}
           where e.is_member or e.next_check_at is not null`,
     ),
   )
@@ -152,6 +161,10 @@ export async function fillUsers(
   // Looking at the rows afterwards takes less time than having them returned.
   return isTimed ? countMembers(ctx, id, after, last) : saved
 }
+
+const membersBetween = (ctx: InTx, id: ListVersionId, after: UserId, last: UserId) =>
+  sql`(select user_id, changed_at from list_memberships
+       where project_id = ${ctx.projectId} and version_id = ${id} and user_id > ${after} and user_id <= ${last} and is_member)`
 
 /** Whether PostgreSQL has statistics of users. Only then does it choose the right one of the indexes of live users, which hold their ids. */
 const hasUserStatistics = (ctx: InTx): Promise<boolean> =>

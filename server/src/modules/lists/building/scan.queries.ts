@@ -91,8 +91,8 @@ type Fill = { id: ListVersionId; trackerId: TrackerId; tracker: Tracker; after: 
 
 /**
  * Fills the times of a tracker for the users with an id above `after` and up to `last` from those of the scan: as they are, or together with
- * those of the users who were merged into them. `replaces` if some of them may have a row: an insert that must look for one costs nearly twice
- * as much.
+ * those of the users who were merged into them. Users who were erased after the scan had read their events have no row, and are left out.
+ * `replaces` if some of them may have a row of times: an insert that must look for one costs nearly twice as much.
  */
 export const fillFromMatches = (ctx: InTx, { id, trackerId, tracker, after, last }: Fill, replaces: boolean) =>
   ctx.db.run(
@@ -103,6 +103,7 @@ export const fillFromMatches = (ctx: InTx, { id, trackerId, tracker, after, last
           )
           insert into tracked_times as k (project_id, tracker_id, user_id, times)
           select ${ctx.projectId}::bigint, ${trackerId}::bigint, f.user_id, f.times from ${found(id)} f
+          join users u on u.project_id = ${ctx.projectId} and u.id = f.user_id and u.id > ${after} and u.id <= ${last}
           where f.tracker_id = ${trackerId} and f.user_id > ${after} and f.user_id <= ${last}
             and not exists (select 1 from merged m where m.merged_into = f.user_id)
           union all

@@ -120,3 +120,25 @@ test('with statistics of users, a scan counts the events of merged users once, a
   expect((await b.members(list)).sort()).toEqual(['ann', 'bob'])
   expect((await w.get(`/api/client/lists/${list}`)).body).toMatchObject({ users_count: 2 })
 })
+
+test('the times of users who are erased during a scan are not kept', async () => {
+  await using w = await world()
+  const b = await buildingWith(createListBuilder, w, true)
+  await b.buildAll()
+  await w.users('ann', 'bob')
+  for (const external_id of ['ann', 'bob']) await b.post('/api/client/events', [{ external_id, name: 'opened' }])
+  await b.apply()
+  const list = await b.list({ event: 'opened' })
+  const build = createListBuilder({ scanFromUsers: 0, chunkUsers: 1 })
+  while ((await b.versions(list)).join() !== 'building' || !(await isScanned(w))) await build(w.ctx)
+  expect((await w.delete('/api/client/users/ann')).status).toBe(204)
+  await w.drain('users.erase')
+  await b.buildAll()
+  const Name = Type.Object({ external_id: Type.Union([Type.String(), Type.Null()]) })
+  const kept = await w.db.many(
+    Name,
+    sql`select u.external_id from tracked_times t left join users u on u.project_id = t.project_id and u.id = t.user_id
+        where t.project_id = ${w.projectId}`,
+  )
+  expect(kept).toEqual([{ external_id: 'bob' }])
+})

@@ -7,7 +7,8 @@ import { inProject } from '../../projects/index.ts'
 import { compileRule, type Rule } from '../../rules/index.ts'
 import { BUILD } from '../job-names.ts'
 import * as time from '../live/queries.ts'
-import { CLOCK_GRACE_MS, loadRegistry, type Version } from '../live/registry.ts'
+import { CLOCK_GRACE_MS, loadRegistry, type Registry, type Version } from '../live/registry.ts'
+import { lockRules } from '../queries.ts'
 import * as queries from './versions.queries.ts'
 
 /**
@@ -40,14 +41,22 @@ export async function restoreVersions(ctx: InTx, listId: ListId, rule: Rule | nu
 
 /** Makes a complete version live, and rebuilds the lists that depend on the list. */
 export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {
+  // Before the row of the list, as those do that change its rule.
+  await lockRules(ctx)
   await queries.makeLive(ctx, versionId, listId)
   await rebuildListsDependingOn(ctx, `list:${listId}`)
 }
 
 /** Rebuilds the lists that depend on something that changed for all users at once. */
 export async function rebuildListsDependingOn(ctx: InTx, what: string): Promise<void> {
-  const { dependingOn, versions } = await loadRegistry(ctx)
+  const { dependingOn, versions } = await lockRegistry(ctx)
   await rebuild(ctx, versions, new Set(dependingOn(what).map(({ listId }) => listId)))
+}
+
+/** The registry; until the transaction ends, no rule changes and no list is archived, so that none is rebuilt by a rule that was replaced. */
+async function lockRegistry(ctx: InTx): Promise<Registry> {
+  await lockRules(ctx)
+  return loadRegistry(ctx)
 }
 
 /** Rebuilds each list by its newest rule. */
@@ -75,7 +84,7 @@ async function rebuildListsCounting(ctx: Ctx, before: Date): Promise<void> {
   const reachMs = ctx.clock.now().getTime() - before.getTime()
   for (const { project_id } of await queries.projectsWithRules(ctx)) {
     await inProjectTx(ctx, project_id, async (ctx) => {
-      const { versions } = await loadRegistry(ctx)
+      const { versions } = await lockRegistry(ctx)
       const reaching = versions.filter(({ trackers }) =>
         trackers.some(({ tracker }) => tracker.withinMs === null || tracker.withinMs > reachMs),
       )
@@ -94,7 +103,7 @@ export async function checkClock(ctx: Ctx): Promise<number> {
   const ahead = await time.projectsAhead(ctx, CLOCK_GRACE_MS)
   for (const { project_id } of ahead) {
     await inProjectTx(ctx, project_id, async (ctx) => {
-      const { versions } = await loadRegistry(ctx)
+      const { versions } = await lockRegistry(ctx)
       const timed = versions.filter(({ rule }) => rule.conditions.some(({ compiled }) => compiled.nextChangeAt))
       await rebuild(ctx, versions, new Set(timed.map(({ listId }) => listId)))
       await time.setTime(ctx)

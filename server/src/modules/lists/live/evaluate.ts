@@ -9,26 +9,43 @@ import type { InTx } from '../../../infra/runtime/ctx.ts'
 import type { ListVersionId, TrackerId, UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import { matchesTracker } from '../../rules/index.ts'
-import type { UserChange, UserChanges } from '../../users/index.ts'
+import { ownChanges, type UserChange, type UserChanges } from '../../users/index.ts'
 import { CHECK_DUE } from '../job-names.ts'
 import { factsOf, loadUserRows, type Times } from './load-facts.ts'
 import { type MembershipChange, membershipEvent } from './membership-changes.ts'
+import type { Brought } from './merges.ts'
 import * as queries from './queries.ts'
 import { isMaintained, type Registry, registryOf, type Version } from './registry.ts'
 import { type Additions, add, loadTimes, openTimes, timesFor } from './times.ts'
 
 /**
- * Evaluates memberships after these events and changes, and saves them. A user that others were merged into is evaluated for all lists,
- * because any of its data may have changed. The caller holds the lock on lists.
+ * Evaluates the users that others were merged into for all lists, because any of their data may have changed. Such changes are inherited.
+ * What a change of the user itself may decide is left to `evaluateMemberships`. Comes before the events of the batch are stored, so that
+ * they are not taken for what the merge brought. The caller holds the lock on lists.
+ */
+export async function evaluateMerges(ctx: InTx, { changes, merges }: UserChanges, partition: Partition): Promise<MembershipChange[]> {
+  if (merges.length === 0) return []
+  const changesOf = Map.groupBy(changes, ({ user_id }) => user_id)
+  const merged = [...new Set(merges.map(({ into_id }) => into_id))].flatMap((user_id) => {
+    const own = changesOf.get(user_id) ?? []
+    return own.some(({ is_new }) => is_new) ? [] : [{ user_id, except: own.flatMap(ownChanges) }]
+  })
+  const found = await evaluate(ctx, { merged }, partition)
+  return found.map((change) => ({ ...change, inherited: true as const }))
+}
+
+/**
+ * Evaluates memberships after these events and changes, and saves them. A user who enters a list that a user of its merges was in inherits
+ * that. The caller holds the lock on lists.
  */
 export async function evaluateMemberships(
   ctx: InTx,
   events: StoredEvent[],
   { changes, merges }: UserChanges,
   partition: Partition,
+  brought: Brought[] = [],
 ): Promise<MembershipChange[]> {
   const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
-  const merged = new Set(mergedInto.values())
   const reasons = {
     events: events.map(({ userId, source, event: { name, data, createdAt } }) => ({
       userId: mergedInto.get(userId) ?? userId,
@@ -37,13 +54,14 @@ export async function evaluateMemberships(
       data,
       createdAtMs: createdAt.getTime(),
     })),
-    changes: [
-      ...changes.filter(({ user_id }) => !merged.has(user_id)),
-      ...[...merged].map((user_id) => ({ user_id, what: [], is_new: true as const })),
-    ],
+    changes,
   }
   const found = await evaluate(ctx, reasons, partition)
-  return found.map((change) => (merged.has(change.userId) ? { ...change, inherited: true } : change))
+  if (brought.length === 0 || found.length === 0) return found
+  const { liveVersionOf } = await registryOf(ctx)
+  const wasIn = new Set(brought.map(({ user_id, version_id }) => `${user_id} ${version_id}`))
+  const isInherited = ({ userId, listId, entered }: MembershipChange) => entered && wasIn.has(`${userId} ${liveVersionOf.get(listId)}`)
+  return found.map((change) => (isInherited(change) ? { ...change, inherited: true } : change))
 }
 
 /** An event of a user, as rules see it. */
@@ -53,6 +71,8 @@ type RuleEvent = { userId: UserId; name: string; source: StoredEvent['source']; 
 type Reasons = {
   events?: RuleEvent[]
   changes?: UserChange[]
+  /** Users that others were merged into. Versions that depend on one of `except` are left out. */
+  merged?: { user_id: UserId; except: string[] }[]
   due?: { user_id: UserId; version_id: ListVersionId }[]
 }
 
@@ -87,6 +107,9 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
   }
   for (const event of reasons.events ?? []) addEvent(work, event)
   for (const change of reasons.changes ?? []) addChange(work, change)
+  for (const { user_id, except } of reasons.merged ?? [])
+    for (const version of registry.versions)
+      if (!except.some((name) => version.rule.dependencies.has(name))) addUser(work, version, user_id)
   for (const { user_id, version_id } of reasons.due ?? []) {
     const version = registry.byId.get(version_id)
     if (version) addUser(work, version, user_id)
@@ -117,9 +140,10 @@ function addEvent(work: Work, { userId, ...event }: RuleEvent): void {
   }
 }
 
-function addChange(work: Work, { user_id, what, is_new }: UserChange): void {
+/** What came by a merge is evaluated with the merge. */
+function addChange(work: Work, { user_id, is_new, ...change }: UserChange): void {
   if (is_new) for (const version of work.registry.versions) addUser(work, version, user_id)
-  else for (const name of what) for (const version of work.registry.dependingOn(name)) addUser(work, version, user_id)
+  else for (const name of ownChanges(change)) for (const version of work.registry.dependingOn(name)) addUser(work, version, user_id)
 }
 
 function addUser({ pending, rank }: Work, version: Version, userId: UserId): void {

@@ -264,18 +264,23 @@ describe('lists that depend on lists', () => {
   })
 })
 
+/** Starts a campaign that is sent to users who enter a list. */
+async function sendToNewMembers(w: World): Promise<void> {
+  const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
+  const { body: campaign } = await w.post('/api/client/campaigns', {
+    type: 'trigger',
+    name: 'Entered',
+    subscription_id: type.id,
+    event_name: 'list_entered',
+  })
+  await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, { subject: 'Hello', html: '<p>Hello</p>' })
+  await w.patch(`/api/client/campaigns/${campaign.id}`, { state: 'running' })
+}
+
 describe('merged and erased users', () => {
   test('the events of both users count, static lists are inherited, and inherited changes trigger nothing', async () => {
     await using w = await world()
-    const [type] = (await w.get('/api/client/subscriptions?q=email')).body.results
-    const { body: campaign } = await w.post('/api/client/campaigns', {
-      type: 'trigger',
-      name: 'Entered',
-      subscription_id: type.id,
-      event_name: 'list_entered',
-    })
-    await w.put(`/api/client/campaigns/${campaign.id}/templates/en`, { subject: 'Hello', html: '<p>Hello</p>' })
-    await w.patch(`/api/client/campaigns/${campaign.id}`, { state: 'running' })
+    await sendToNewMembers(w)
     await w.users('kim')
     const often = await listOf(w, { event: 'viewed', exactly: 3, within: '30d' })
     const { body: vip } = await w.post('/api/client/lists', { name: 'VIP', type: 'static' })
@@ -295,6 +300,42 @@ describe('merged and erased users', () => {
     expect((await w.get(`/api/client/lists/${vip.id}`)).body.users_count).toBe(1)
     expect(await changesOf(w, 'kim')).toContain(`list_entered ${often}`)
     expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(sent)
+  })
+
+  const both = { external_id: 'kim', anonymous_id: 'visitor' }
+  const purchase = { ...both, name: 'purchase' }
+  const pro = { ...both, data: { plan: 'pro' } }
+
+  test.each([
+    ['by an event', { event: 'purchase' }, (w: World) => w.post('/api/client/events', [purchase])],
+    ['by a change', { attribute: 'data.plan', is: 'pro' }, (w: World) => w.patch('/api/client/users', [pro])],
+    ['by a change that is saved at once', { attribute: 'data.plan', is: 'pro' }, (w: World) => w.post('/api/client/users/batch', [pro])],
+  ])('a user who enters a list %s that also merges another user into it gets the message', async (_, rule, write) => {
+    await using w = await world()
+    await sendToNewMembers(w)
+    await w.users('kim')
+    await w.post('/api/client/events', [{ anonymous_id: 'visitor', name: 'viewed' }])
+    const list = await listOf(w, { all: [rule, { event: 'viewed' }] })
+    expect((await write(w)).status).toBeLessThan(300)
+    await w.drain()
+    expect(await members(w, list)).toEqual(['kim'])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(1)
+  })
+
+  test('a user does not get the message of a list that the merged user was in already', async () => {
+    await using w = await world()
+    await sendToNewMembers(w)
+    await w.users('kim')
+    const buyers = await listOf(w, { event: 'purchase' })
+    const payers = await listOf(w, { attribute: 'data.plan', is: 'pro' })
+    await w.post('/api/client/events', [{ anonymous_id: 'visitor', name: 'purchase' }])
+    await w.patch('/api/client/users', [{ anonymous_id: 'visitor', data: { plan: 'pro' } }])
+    await w.drain()
+    await w.patch('/api/client/users', [pro])
+    await w.post('/api/client/events', [purchase])
+    await w.drain()
+    expect([await members(w, buyers), await members(w, payers)]).toEqual([['kim'], ['kim']])
+    expect((await w.get('/api/client/sandbox/messages')).body.results).toHaveLength(0)
   })
 
   test('an erased user is in no list and is not counted', async () => {

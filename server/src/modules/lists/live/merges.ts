@@ -11,12 +11,16 @@ import { CLOCK_GRACE_MS, isMaintained, registryOf, type Version } from './regist
 import { readTimes } from './times.queries.ts'
 import { withTimes } from './tracked-times.ts'
 
+/** A user, and a version that a user who was merged into it was a member of. */
+export type Brought = { user_id: UserId; version_id: ListVersionId }
+
 /**
  * Gives the remaining user of each merge the events that both had, and the static lists of either. Dynamic lists are decided by
- * `evaluateMemberships`, which must get the same merges.
+ * `evaluateMerges` and `evaluateMemberships`, which must get the same merges. Returns the memberships that merged users had, with the
+ * remaining users.
  */
-export async function mergeMemberships(ctx: InTx, merges: UserMerge[], partition: Partition): Promise<void> {
-  if (merges.length === 0) return
+export async function mergeMemberships(ctx: InTx, merges: UserMerge[], partition: Partition): Promise<Brought[]> {
+  if (merges.length === 0) return []
   const mergedInto = new Map(merges.map(({ from_id, into_id }) => [from_id, into_id]))
   await mergeTimes(ctx, mergedInto)
   const deleted = await queries.deleteMemberships(ctx, [...mergedInto.keys()])
@@ -29,6 +33,7 @@ export async function mergeMemberships(ctx: InTx, merges: UserMerge[], partition
   for (const { version_id } of left) count(version_id, -1)
   for (const { version_id } of inherited) count(version_id, 1)
   await addToCounts(ctx, partition, counts)
+  return left
 }
 
 /**
