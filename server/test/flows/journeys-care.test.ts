@@ -254,6 +254,34 @@ test('while a journey is held, an event ends the wait for it, but no timeout and
   expect((await past(w)).map(({ reason }) => reason).sort()).toEqual(['bought', 'late', 'late'])
 })
 
+test('what a later wait has counted stays with its condition when a new version has the conditions in another order', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const graph = (...names: string[]) => ({
+    ...steps,
+    wait: { ...steps.wait, children: to('until') },
+    until: {
+      type: 'wait_until',
+      ...at,
+      data: { conditions: names.map((name) => ({ path: name, event_name: name })), timeout: '3d' },
+      children: [...names, 'timeout'].map((name) => ({ path: name, external_id: name })),
+    },
+    ...Object.fromEntries([...names, 'timeout'].map((name) => [name, { type: 'exit', ...at, data: { reason: name } }])),
+    end: undefined,
+  })
+  const journey = await live(w, graph('purchase'))
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  await send(w, { name: 'purchase', external_id: 'ana' })
+  await w.drain()
+  expect((await journey.put(graph('cancelled', 'purchase'))).status).toBe(200)
+  expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  await w.drain()
+  w.advance('1 hour')
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'purchase' }])
+})
+
 test('users are removed by hand, moved, and let through', async () => {
   await using w = await world()
   await w.users('ana', 'lee', 'kim')
