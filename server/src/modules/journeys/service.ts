@@ -12,7 +12,7 @@ import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
 import { startSchedules } from './sweeps/entrances.ts'
-import { deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
+import { deleteExits, deleteSweeps, insertSweep, limitExits } from './sweeps/queries.ts'
 import { replaceSettings } from './versions/drafts.ts'
 import { publishDraft } from './versions/publish.ts'
 import { findByStatus } from './versions/queries.ts'
@@ -92,6 +92,7 @@ export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journe
     if (!archived) return getJourney(ctx, id)
     if (archived.status !== 'draft') requirePublisher(ctx)
     await queries.unarchiveJourney(ctx, id)
+    await limitExits(ctx, id)
     const live = await findByStatus(ctx, id, 'live')
     if (live) await startSchedules(ctx, id, live.steps)
     ctx.wake(SWEEP)

@@ -144,7 +144,8 @@ export const exit = (run: Run, entrance: Entrance, reason: string, at: Date, as:
 /** Counts an item that is about an earlier visit. */
 export const countStale = ({ counts }: Run, { journeyId }: Entrance): void => add(counts, { journey_id: journeyId, what: 'stale' })
 
-const LATE_MS = 15 * 60_000
+/** An item that is later than this is applied as of now. */
+export const LATE_MS = 15 * 60_000
 
 /**
  * The instant of an item that is applied now: its own, or now if it is more than 15 minutes late, so that the steps after it do not follow

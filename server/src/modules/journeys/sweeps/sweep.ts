@@ -11,8 +11,10 @@ import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
 import { inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
+import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
+import { findVersion } from '../versions/queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
 import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
@@ -38,20 +40,11 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   const work = sweep as SweepWork
   switch (work.kind) {
     case 'publish':
-      return overEntrances(ctx, sweep, { notOn: work.params.version }, { do: 'plan', version: work.params.version })
-    case 'exit': {
-      const { before, reason, isAgain } = work.params
-      const done = await overEntrances(ctx, sweep, { enteredBefore: new Date(before) }, { do: 'exit', reason })
-      if (done < USERS_AT_ONCE && !isAgain)
-        await lookAgain(ctx, sweep.journey_id, { kind: 'exit', params: { reason, before, isAgain: true } })
-      return done
-    }
-    case 'resume': {
-      const done = await overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
-      if (done < USERS_AT_ONCE && !work.params.isAgain)
-        await lookAgain(ctx, sweep.journey_id, { kind: 'resume', params: { isAgain: true } })
-      return done
-    }
+      return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
+    case 'exit':
+      return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
+    case 'resume':
+      return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
     case 'clock':
       return overEntrances(ctx, sweep, { actedAfter: new Date(work.params.after) }, { do: 'clock' })
     case 'existing':
@@ -63,9 +56,36 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   }
 }
 
-/** A batch that was being applied when the journey was switched off or resumed may let users enter, or hold them, behind the sweep. */
-const lookAgain = (ctx: InTx, id: SweepRow['journey_id'], work: SweepWork) =>
-  insertSweep(ctx, id, work, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+type Params<K extends SweepWork['kind']> = Extract<SweepWork, { kind: K }>['params']
+
+/**
+ * The users whom a publication moves. Later only those who may have entered behind the sweep are looked for, because users who stay on
+ * their version may have gone on to a step whose users move.
+ */
+async function leftBehind(ctx: InTx, { journey_id }: SweepRow, { version, isAgain }: Params<'publish'>): Promise<EntranceFilter> {
+  if (!isAgain) return { notOn: version, since: null }
+  const published = await findVersion(ctx, journey_id, version)
+  const at = published?.published_at ?? ctx.clock.now()
+  return { notOn: version, since: new Date(at.getTime() - LATE_MS - MINUTE_MS) }
+}
+
+/** Up to which entry users exit. In a journey that is off they still enter by a batch that began before, as late as it is applied. */
+const lastEntry = (ctx: InTx, { before, isAgain, isRestored }: Params<'exit'>): Date =>
+  isAgain && !isRestored ? ctx.clock.now() : new Date(before)
+
+type TwiceWork = Extract<SweepWork, { kind: 'publish' | 'exit' | 'resume' }>
+
+/**
+ * Does a sweep, and once more a minute later: a batch that was being applied when the journey was switched off, resumed or published may
+ * let users enter, or hold them, behind the sweep.
+ */
+async function overTwice(ctx: InTx, sweep: SweepRow, work: TwiceWork, filter: EntranceFilter, action: Action): Promise<number> {
+  const done = await overEntrances(ctx, sweep, filter, action)
+  if (done === USERS_AT_ONCE || work.params.isAgain) return done
+  const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
+  await insertSweep(ctx, sweep.journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+  return done
+}
 
 type Action = { do: 'plan'; version: number } | { do: 'exit'; reason: string } | { do: 'wake' } | { do: 'clock' }
 
