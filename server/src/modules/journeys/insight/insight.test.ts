@@ -125,6 +125,26 @@ describe('statistics', () => {
     expect(await journey.get('stats')).toEqual(before)
   })
 
+  test('are folded where that spares rows, however many journeys have many different counts', async () => {
+    await using w = await world()
+    const others = await Promise.all(Array.from({ length: 20 }, () => createJourney(w)))
+    const journey = await createJourney(w, { status: 'live' }, steps)
+    const counts = (ids: number[], reason: string) =>
+      select(
+        w,
+        `insert into journey_counts (project_id, journey_id, what, reason, users, at)
+         select project_id, id, 'refused', ${reason}, 1, '2020-01-01' from journeys, generate_series(1, 150) g where id = any($1)`,
+        [ids],
+      )
+    await counts(
+      others.map(({ id }) => id),
+      `'reason-' || g`,
+    )
+    await counts([journey.id], `'rule'`)
+    await w.drain('journeys.fold')
+    expect(await select(w, 'select users::int from journey_counts where journey_id = $1', [journey.id])).toEqual([{ users: 150 }])
+  })
+
   test('have the goals by arm, with those of users who were held out', async () => {
     await using w = await world()
     const names = Array.from({ length: 40 }, (_, at) => `user-${at}`)
