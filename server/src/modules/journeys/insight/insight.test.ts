@@ -348,6 +348,38 @@ describe('an explanation', () => {
     expect(failed(await checksFor('c-2'))).toEqual(['not_live'])
   })
 
+  test('of an event that starts nothing says why: of an import, or about a message of the journey', async () => {
+    await using w = await world()
+    const list = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body.id
+    const csv = { raw: 'external_id\nana\n', headers: { 'content-type': 'text/csv' } }
+    expect((await w.post(`/api/client/lists/${list}/import`, undefined, csv)).status).toBeLessThan(300)
+    await w.drain()
+    const on = (event_name: string, more: object = {}) => ({
+      ...READY.start,
+      data: { trigger: 'event', event_name, multiple: true, ...more },
+    })
+    const graph = { created: on('user_created'), clicked: on('email_clicked'), w1, out }
+    const journey = await createJourney(w, { status: 'live' }, graph)
+    const other = await createJourney(w, { status: 'live' }, { ...graph, imported: on('user_created', { imports: true }) })
+    await w.post('/api/client/events', [{ external_id: 'ana', name: 'email_clicked', data: { journey_id: journey.id } }])
+    await w.drain()
+    await select(w, `update events set source = 'system' where project_id = $1 and name = 'email_clicked'`, [w.projectId])
+    const explained = async ({ get }: typeof journey) =>
+      (await get('users/ana/explain')).facts.map(({ event, entrance, checks }: any) => [
+        `${event} ${entrance}`,
+        ...checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check),
+      ])
+    const inside = ['already_inside']
+    expect(await explained(journey)).toEqual([
+      ['email_clicked clicked', 'own_message', ...inside],
+      ['user_created created', 'imports', ...inside],
+    ])
+    expect(await explained(other)).toEqual([
+      ['email_clicked clicked', ...inside],
+      ['user_created imported', ...inside],
+    ])
+  })
+
   test('of a user who is inside says so', async () => {
     await using w = await world()
     await w.users('ana')
