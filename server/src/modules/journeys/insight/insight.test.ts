@@ -208,6 +208,83 @@ describe('statistics', () => {
     expect(goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 1, rate: 1 }])
   })
 
+  test('have a user with two experiments on the way in the arm of the last one only', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 12 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const toSecond = { ...w1, data: { format: 'duration', minutes: 5 }, children: [{ external_id: 'x2' }] }
+    const branches = ['b', 'c'].map((path) => ({ path, weight: 1 }))
+    const second = { ...EXPERIMENT, data: { branches }, children: branches.map(({ path }) => ({ path, external_id: 'last' })) }
+    const journey = await withExperiment(w, { a1: toSecond, b1: toSecond, x2: second, last: w1, out })
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const buy = async (external_id: string) => {
+      await w.post('/api/client/events', [{ external_id, name: 'purchase' }])
+      await w.drain()
+    }
+    const firstA = await Promise.all(names.map(async (name) => (await journey.get(`users/${name}`)).arm === 'a'))
+    // One reaches the goal between the experiments, and it stays with the arm of that time.
+    await buy(names[firstA.indexOf(true)] as string)
+    w.advance('5 minutes')
+    await w.drain()
+    const others = names.filter((_, at) => at !== firstA.indexOf(true))
+    for (const name of others) await buy(name)
+    const { steps, goals } = await journey.get('stats')
+    const { paths } = steps.x2
+    expect(paths.b + paths.c).toBe(12)
+    const ofArm = (name: string) => goals.find(({ arm }: any) => arm === name)
+    expect(ofArm('a')).toMatchObject({ users: 1, rate: 0 })
+    expect(goals.reduce((sum: number, { users }: any) => sum + users, 0)).toBe(12)
+    const rate = ({ users }: any, all: number) => Math.round((users / all) * 10_000) / 10_000
+    for (const arm of ['b', 'c']) expect(ofArm(arm).rate).toBe(rate(ofArm(arm), paths[arm]))
+  })
+
+  test('have the goals that users reach after the journey was switched off, within their days', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 20 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await createJourney(w, {}, READY)
+    await w.patch(journey.path, { settings: { holdout_percent: 50, goals: [{ name: 'bought', event_name: 'purchase', within_days: 5 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    expect((await journey.post('drain')).status).toBe(202)
+    const buy = async (buyers: string[]) => {
+      const events = buyers.map((external_id) => ({ external_id, name: 'purchase' }))
+      await w.post('/api/client/events', events)
+      await w.drain()
+    }
+    w.advance('4 days')
+    await buy(names.slice(1))
+    const { entered, held_out, goals } = await journey.get('stats')
+    expect(entered + held_out).toBe(20)
+    expect(goals[0].users + goals[0].holdout_rate * held_out).toBeCloseTo(19, 0)
+    w.advance('2 days')
+    await buy(names)
+    expect((await journey.get('stats')).goals).toEqual(goals)
+  })
+
+  test('tell users who were held out from those on a path named holdout', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 40 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const branches = ['mail', 'holdout'].map((path) => ({ path, weight: 1 }))
+    const experiment = { ...EXPERIMENT, data: { branches }, children: branches.map(({ path }) => ({ path, external_id: 'w1' })) }
+    const journey = await createJourney(w, {}, { api: { ...READY.api, children: [{ external_id: 'x1' }] }, x1: experiment, w1, out })
+    await w.patch(journey.path, { settings: { holdout_percent: 40, goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    await w.post(
+      '/api/client/events',
+      names.map((external_id) => ({ external_id, name: 'purchase' })),
+    )
+    await w.drain()
+    const { held_out, steps, goals } = await journey.get('stats')
+    expect(held_out).toBeGreaterThan(3)
+    expect(goals).toEqual(['holdout', 'mail'].map((arm) => ({ name: 'bought', arm, users: steps.x1.paths[arm], rate: 1, holdout_rate: 1 })))
+  })
+
   test('count a goal that an event of the journey reaches as soon as a user is in an arm', async () => {
     await using w = await world()
     await w.users('ana')
