@@ -27,8 +27,8 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
   const running = await sweepsOf(ctx, id, ['schedule'])
   const wanted = entrancesWith(steps, 'schedule').flatMap(({ step, settings }) => scheduleOf(ctx, step, settings))
   const same = (row: SweepRow, params: ScheduleParams) => {
-    const { since: _, ...known } = row.params as ScheduleParams
-    const { since: __, ...given } = params
+    const { since: _, due_zone: __, ...known } = row.params as ScheduleParams
+    const { since: ___, ...given } = params
     return isDeepStrictEqual(known, given)
   }
   const ended = running.filter((row) => !wanted.some((params) => same(row, params)))

@@ -10,6 +10,8 @@ export type ScheduleParams = {
   zone: 'project' | 'user'
   /** The start of the schedule when it names none: the first publication with this schedule. */
   since: string
+  /** The time zone of the project when this occurrence became due, if it has changed since. */
+  due_zone?: string
 }
 
 export type SweepWork =

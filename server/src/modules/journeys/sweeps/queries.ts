@@ -85,10 +85,12 @@ export const claimSweep = (ctx: InTx, id: number) =>
         for update skip locked`,
   )
 
-/** Saves the progress of a sweep, and when it continues. */
+/** Saves the progress of a sweep, and when it continues. Without a cursor it begins anew. */
 export const saveSweep = (ctx: InTx, id: number, cursor: Cursor | null, nextAt: Date) =>
   ctx.db.run(
-    sql`update journey_sweeps set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt}
+    sql`update journey_sweeps
+        set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt},
+            params = ${cursor === null ? sql`params - 'due_zone'` : sql`params`}
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 

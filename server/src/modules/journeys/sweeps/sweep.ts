@@ -8,7 +8,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
-import { inEachProject } from '../../projects/index.ts'
+import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
@@ -121,12 +121,14 @@ async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version 
 
 /** The instant of a schedule, `next_at`: its users are read page by page, and then the next instant is looked up. */
 async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<number> {
-  const { timezone } = ctx.project
+  // Read while the sweep is locked: a change of the zone comes before that, or finds what is saved here.
+  const { timezone: current } = await findProject(ctx, ctx.projectId)
+  const timezone = params.due_zone ?? current
   const due = dueAt(params, sweep.next_at, ctx.clock.now(), timezone)
   const live = await isLive(ctx, sweep)
   if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
   const after = (sweep.cursor ?? FIRST).user_id
-  const page = live ? await pageOf(ctx, params, sweep.next_at, due, after) : []
+  const page = live ? await pageOf(ctx, params, sweep.next_at, timezone, due, after) : []
   const items = page.flatMap(({ user_id, timezone: own }): JourneyItem[] => {
     const found = due(own ?? timezone)
     if (found.is !== 'run') return []
@@ -136,20 +138,19 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   await appendJourneyItems(ctx, items)
   const last = page.at(-1)
   if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
-  else await finishInstant(ctx, sweep, params)
+  else await finishInstant(ctx, sweep, params, current)
   return page.length
 }
 
 /** The next users of a schedule. In the zones of users, those in whose zone it comes at this instant: the others are not read. */
-async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, due: (zone: string) => Due, after: UserId) {
-  const { timezone } = ctx.project
+async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, timezone: string, due: (zone: string) => Due, after: UserId) {
   if (params.zone === 'user') return membersInZones(ctx, params.list_id, zonesAt(params, at, timezone), after, USERS_AT_ONCE)
   if (due(timezone).is !== 'run') return []
   return (await audienceAfter(ctx, [params.list_id], after, USERS_AT_ONCE)).map((user_id) => ({ user_id, timezone: null }))
 }
 
-async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<void> {
-  const next = nextInstant(params, sweep.next_at, ctx.project.timezone)
+async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams, timezone: string): Promise<void> {
+  const next = nextInstant(params, sweep.next_at, timezone)
   if (next) await saveSweep(ctx, sweep.id, null, next)
   else await deleteSweep(ctx, sweep.id)
 }

@@ -115,6 +115,32 @@ test('a journey that is restored has lost its users, also if it is switched on a
   expect((await journey.get('stats')).entered).toBe(2)
 })
 
+test('when the time zone of the project changes, its schedules come by the new one, and no local time twice', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const zone = (timezone: string) => w.patch(`/api/client/projects/${w.projectId}`, { timezone }, { key: w.keys.organisation })
+  await zone('UTC')
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  const journey = await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'ana')))
+  const enteredAt = async (at: string) => {
+    w.clock.set(new Date(at))
+    await w.drain()
+    return (await journey.get('stats')).entered
+  }
+  // Nine o’clock comes eleven hours earlier than before.
+  expect((await zone('Australia/Sydney')).status).toBe(200)
+  expect(await enteredAt('2026-11-23T22:00:00Z')).toBe(1)
+  expect(await enteredAt('2026-11-24T08:00:00Z')).toBe(1)
+  // Here it comes again on the same day.
+  await zone('UTC')
+  expect(await enteredAt('2026-11-24T09:00:00Z')).toBe(1)
+  // It is nine o’clock: who enters now still does so by the zone before.
+  w.clock.set(new Date('2026-11-25T09:00:00Z'))
+  await zone('Australia/Sydney')
+  expect(await enteredAt('2026-11-25T09:00:10Z')).toBe(2)
+  expect(await nextAt(w, journey)).toEqual(['2026-11-25T22:00:00.000Z'])
+})
+
 test('after an outage the latest occurrence runs once, and the others are counted as missed', async () => {
   await using w = await world()
   await w.users('ana')
