@@ -55,6 +55,13 @@ export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'exit' and params ->> 'reason' <> 'archived'`,
   )
 
+/** Starts the sweeps over members that wait until a journey is live. */
+export const startExisting = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`update journey_sweeps set next_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and next_at > ${ctx.clock.now()}`,
+  )
+
 /** Limits the exits of a journey that was archived to the users who entered up to now, because it is restored. */
 export const limitExits = (ctx: InTx, journeyId: JourneyId) => {
   const limit: Partial<Extract<SweepWork, { kind: 'exit' }>['params']> = { before: ctx.clock.now().toISOString(), isRestored: true }

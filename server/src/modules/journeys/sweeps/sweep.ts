@@ -5,7 +5,7 @@
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
 import { findProject, inEachProject } from '../../projects/index.ts'
@@ -106,8 +106,14 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
+/** In a journey that is off nobody enters: a sweep that has not begun waits until it is live, and one that has ends. */
 async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version }: Existing): Promise<number> {
-  const members = (await isLive(ctx, sweep)) ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
+  const live = await isLive(ctx, sweep)
+  if (!live && sweep.cursor === null) {
+    await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
+    return 0
+  }
+  const members = live ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
   const cause = causes.list(list_id, `existing-${version}`)
   await appendJourneyItems(
     ctx,

@@ -195,6 +195,25 @@ test('the members that a list already has enter at the publication, once', async
   expect(await queuedItems(w)).toEqual([])
 })
 
+test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list_id = await listOf(w, 'ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await w.patch(journey.path, { status: 'off' })
+  await journey.put({ ...READY, start: { ...READY.start, data: { trigger: 'list', list_id, existing: true, multiple: true } } })
+  expect((await journey.post('publish')).status).toBe(200)
+  await w.drain()
+  expect((await journey.get('users')).results).toEqual([])
+  for (const status of ['live', 'off', 'live']) {
+    await w.patch(journey.path, { status })
+    await w.drain()
+    w.advance('3 days')
+    await w.drain()
+  }
+  expect((await journey.get('stats')).entered).toBe(1)
+})
+
 test('many users are swept 1,000 at a time, and none twice after a crash', async () => {
   await using w = await world()
   const journey = await createJourney(w, { status: 'live' }, READY)
