@@ -14,7 +14,7 @@ import { eventRoutes } from './modules/events/index.ts'
 import { importRoutes } from './modules/imports/index.ts'
 import { type InboxStreams, inboxRoutes } from './modules/inbox/index.ts'
 import { ingestRoutes } from './modules/ingest/index.ts'
-import { journeyRoutes, journeysSending } from './modules/journeys/index.ts'
+import { journeyRoutes, journeysSending, moveSchedules } from './modules/journeys/index.ts'
 import { keyRoutes } from './modules/keys/index.ts'
 import { listRoutes } from './modules/lists/index.ts'
 import { memberRoutes, readableProjects } from './modules/members/index.ts'
@@ -42,7 +42,7 @@ export { openApiLog } from './modules/api-log/index.ts'
 export type Shared = { appender: Appender; listening: InboxStreams; engagementBuffer: EngagementBuffer }
 
 export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'listening'>): Route[] => [
-  ...projectRoutes({ createProject, hasProvider, readableProjects, deleteProject, sizeOf }),
+  ...projectRoutes({ createProject, hasProvider, readableProjects, onTimeZone: moveSchedules, deleteProject, sizeOf }),
   ...keyRoutes,
   ...memberRoutes({ environmentsOf }),
   ...userRoutes({ saveUsers, suppressionsOf, exportUser }),

@@ -214,6 +214,97 @@ test('timers of a held journey rest, and go on when it is resumed', async () => 
   expect(await inside(w)).toEqual([])
 })
 
+test('a call that was held for longer than an answer may take is answered', async () => {
+  await using w = await world()
+  await using receiver = await w.receiver()
+  await w.users('ana')
+  const journey = await live(w, {
+    start: { ...start, children: to('call') },
+    call: {
+      type: 'webhook',
+      ...at,
+      data: { url: receiver.url },
+      children: [
+        { path: 'success', external_id: 'end' },
+        { path: 'failed', external_id: 'bad' },
+      ],
+    },
+    end: steps.end,
+    bad: { type: 'exit', ...at, data: { reason: 'failed' } },
+  })
+  await journey.post('hold')
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  w.advance('26 hours')
+  await journey.post('resume')
+  await w.drain()
+  expect(receiver.requests).toHaveLength(1)
+  expect(await past(w)).toMatchObject([{ reason: 'exit' }])
+})
+
+test('while a journey is held, an event ends the wait for it, but no timeout and no delay ends because of something else', async () => {
+  await using w = await world()
+  await w.users('ana', 'lee', 'kim')
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { renews_at: '2030-01-01' } }])
+  const condition = { path: 'bought', event_name: 'purchase', where: [{ attribute: 'data.total', greater_than: 10 }] }
+  const journey = await live(w, {
+    start: { ...start, children: to('until') },
+    until: {
+      type: 'wait_until',
+      ...at,
+      data: { conditions: [condition], timeout: '1h' },
+      children: [
+        { path: 'bought', external_id: 'end' },
+        { path: 'timeout', external_id: 'late' },
+      ],
+    },
+    date: { ...start, data: { trigger: 'event', event_name: 'plan' }, children: to('renewal') },
+    renewal: { type: 'delay', ...at, data: { format: 'date', date: '{{ user.data.renews_at }}' }, children: to('late') },
+    end: { type: 'exit', ...at, data: { reason: 'bought' } },
+    late: { type: 'exit', ...at, data: { reason: 'late' } },
+  })
+  await send(w, { name: 'cart', external_id: 'ana' }, { name: 'cart', external_id: 'lee' }, { name: 'plan', external_id: 'kim' })
+  await w.drain()
+  expect(await inside(w)).toHaveLength(3)
+  await journey.post('hold')
+  w.advance('2 hours')
+  await send(w, { name: 'purchase', external_id: 'ana', data: { total: 1 } }, { name: 'purchase', external_id: 'lee', data: { total: 50 } })
+  await w.post('/api/client/users/batch', [{ external_id: 'kim', data: { renews_at: '2020-01-01' } }])
+  await w.drain()
+  expect((await past(w)).map(({ reason }) => reason)).toEqual(['bought'])
+  await journey.post('resume')
+  await w.drain()
+  expect((await past(w)).map(({ reason }) => reason).sort()).toEqual(['bought', 'late', 'late'])
+})
+
+test('what a later wait has counted stays with its condition when a new version has the conditions in another order', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const graph = (...names: string[]) => ({
+    ...steps,
+    wait: { ...steps.wait, children: to('until') },
+    until: {
+      type: 'wait_until',
+      ...at,
+      data: { conditions: names.map((name) => ({ path: name, event_name: name })), timeout: '3d' },
+      children: [...names, 'timeout'].map((name) => ({ path: name, external_id: name })),
+    },
+    ...Object.fromEntries([...names, 'timeout'].map((name) => [name, { type: 'exit', ...at, data: { reason: name } }])),
+    end: undefined,
+  })
+  const journey = await live(w, graph('purchase'))
+  await send(w, { name: 'cart', external_id: 'ana' })
+  await w.drain()
+  await send(w, { name: 'purchase', external_id: 'ana' })
+  await w.drain()
+  expect((await journey.put(graph('cancelled', 'purchase'))).status).toBe(200)
+  expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  await w.drain()
+  w.advance('1 hour')
+  await w.drain()
+  expect(await past(w)).toMatchObject([{ reason: 'purchase' }])
+})
+
 test('users are removed by hand, moved, and let through', async () => {
   await using w = await world()
   await w.users('ana', 'lee', 'kim')

@@ -22,7 +22,6 @@ export const drainJourney = (ctx: ProjectCtx, id: JourneyId, { within }: { withi
     const until = within === undefined ? null : new Date(ctx.clock.now().getTime() + durationMs(within))
     await queries.switchOff(ctx, id, until)
     await deleteExits(ctx, id)
-    await deleteSweeps(ctx, id, ['existing'])
     if (until) await startExit(ctx, id, 'drained', until)
     return shown(ctx, id)
   })
@@ -32,7 +31,7 @@ export const stopJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
   inTx(ctx, async (ctx) => {
     await lockStarted(ctx, id)
     await queries.switchOff(ctx, id, null)
-    await deleteSweeps(ctx, id, ['publish', 'exit', 'existing'])
+    await deleteSweeps(ctx, id, ['publish', 'exit'])
     await startExit(ctx, id, 'stopped', ctx.clock.now())
     return shown(ctx, id)
   })

@@ -4,8 +4,8 @@ import { DAY_MS } from '../../lib/times.ts'
 import { type CompiledRule, compileRule, matchesTracker } from '../rules/index.ts'
 import type { Goal, JourneySettings } from './settings.ts'
 
-/** The arm of users who were held out. */
-export const HOLDOUT_ARM = 'holdout'
+/** The arm of users who were held out. No path has this name. */
+export const HOLDOUT_ARM = ''
 
 /** What is known of a user and a journey. */
 export type GoalUser = {

@@ -16,6 +16,7 @@ export { archiveJourneys, countJourneys, findJourneyIds, journeyListing, journey
 export { journeyRoutes } from './routes.ts'
 export { stepComponents } from './schema.ts'
 export { listJourneys } from './service.ts'
+export { moveSchedules } from './sweeps/time-zones.ts'
 export { journeyStores } from './user-data.queries.ts'
 export { journeysSending, journeysUsing } from './uses.ts'
 export type { FindReferenceFaults } from './versions/readiness.ts'

@@ -12,7 +12,8 @@ import { nextSweepAt } from './sweeps/queries.ts'
 import { REST_MS, sweepDue } from './sweeps/sweep.ts'
 
 const CALL_RETRY_MS = 200
-const COUNT_ROWS_MAX = 100
+/** Counts are added up when that spares more rows than this. */
+const SPARED_MIN = 100
 const JOURNEYS_AT_ONCE = 20
 
 export const journeyJobs = [
@@ -20,5 +21,5 @@ export const journeyJobs = [
   job({ ...CALL, nextAt: nextCallAt, retryMs: CALL_RETRY_MS, run: callDue }),
   job({ ...BACKTEST, nextAt: nextBacktestAt, run: backtestDue }),
   job({ name: 'journeys.check-clock', idleMs: MINUTE_MS, run: checkClock }),
-  job({ name: 'journeys.fold', idleMs: MINUTE_MS, run: (ctx: Ctx) => foldCounts(ctx, COUNT_ROWS_MAX, JOURNEYS_AT_ONCE) }),
+  job({ name: 'journeys.fold', idleMs: MINUTE_MS, run: (ctx: Ctx) => foldCounts(ctx, SPARED_MIN, JOURNEYS_AT_ONCE) }),
 ]

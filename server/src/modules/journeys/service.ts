@@ -12,7 +12,7 @@ import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
 import { startSchedules } from './sweeps/entrances.ts'
-import { deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
+import { deleteExits, deleteSweeps, insertSweep, limitExits, startExisting } from './sweeps/queries.ts'
 import { replaceSettings } from './versions/drafts.ts'
 import { publishDraft } from './versions/publish.ts'
 import { findByStatus } from './versions/queries.ts'
@@ -66,6 +66,8 @@ async function changeStatus(ctx: InTx, before: JourneyRow, status: JourneyRow['s
   if (before.status === 'draft' || before.live_version === null) await publishDraft(ctx, before, find)
   // Those who are still inside stay: what was planned when it was switched off does not happen any more.
   await deleteExits(ctx, before.id)
+  await startExisting(ctx, before.id)
+  ctx.wake(SWEEP)
 }
 
 const fieldsOf = ({ name, status, description, tags }: JourneyRow): JourneyFields => ({ name, status, description, tags })
@@ -92,6 +94,7 @@ export const unarchiveJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journe
     if (!archived) return getJourney(ctx, id)
     if (archived.status !== 'draft') requirePublisher(ctx)
     await queries.unarchiveJourney(ctx, id)
+    await limitExits(ctx, id)
     const live = await findByStatus(ctx, id, 'live')
     if (live) await startSchedules(ctx, id, live.steps)
     ctx.wake(SWEEP)

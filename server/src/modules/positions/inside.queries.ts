@@ -67,14 +67,17 @@ export type EntrancePlace = { user_id: UserId; entrance_id: number }
 const PlaceRow = Type.Object({ user_id: IdOf<UserId>(), entrance_id: Type.Integer() })
 
 /**
- * The entrances that a sweep reads: those that began before an instant, those on other versions than this one, those that a held journey
- * stopped, or those whose last item is later than an instant.
+ * The entrances that a sweep reads: those that began before an instant, those on other versions than this one (all, or those that began
+ * since an instant), those that a held journey stopped, or those whose last item is later than an instant.
  */
-export type EntranceFilter = { enteredBefore: Date } | { notOn: number } | { held: true } | { actedAfter: Date }
+export type EntranceFilter = { enteredBefore: Date } | { notOn: number; since: Date | null } | { held: true } | { actedAfter: Date }
 
 function conditionOf(filter: EntranceFilter): Sql {
   if ('held' in filter) return sql`is_held`
-  if ('notOn' in filter) return sql`version <> ${filter.notOn}`
+  if ('notOn' in filter) {
+    const { notOn, since } = filter
+    return since === null ? sql`version <> ${notOn}` : sql`version <> ${notOn} and entered_at >= ${since}`
+  }
   return 'actedAfter' in filter ? sql`acted_at > ${filter.actedAfter}` : sql`entered_at <= ${filter.enteredBefore}`
 }
 

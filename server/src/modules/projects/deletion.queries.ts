@@ -7,7 +7,7 @@ import { IdOf, Instant, Nullable } from '../../lib/shapes.ts'
 
 const Locked = Type.Object({ name: Type.String(), locale: Type.String(), timezone: Type.String() })
 
-/** Locks a project against a second deletion. */
+/** Locks a project against another change or deletion. */
 export const lockProject = (ctx: InTx<OrganisationCtx>, id: ProjectId) =>
   ctx.db.first(
     Locked,

@@ -7,7 +7,7 @@ import type { Role } from '../../lib/roles.ts'
 import { Page } from '../../lib/shapes.ts'
 import { projectListing } from './queries.ts'
 import { ListedProject, Project, ProjectChanges, ProjectDeletion, ProjectInput, ProjectSize } from './schema.ts'
-import { getProject, listProjects, presentProject, roleIn, updateProject } from './service.ts'
+import { getProject, listProjects, type OnTimeZone, presentProject, roleIn, updateProject } from './service.ts'
 
 const params = { projectId: pathId<ProjectId>() }
 
@@ -20,12 +20,13 @@ type Verbs = {
   hasProvider(ctx: Ctx, id: ProjectId): Promise<boolean>
   /** The projects that the caller may read, with the role in each; null for all. */
   readableProjects(ctx: OrganisationCtx): Promise<Map<ProjectId, Role> | null>
+  onTimeZone: OnTimeZone
   deleteProject(ctx: OrganisationCtx, id: ProjectId, name: string): Promise<ProjectSize>
   /** What is in a project. */
   sizeOf(ctx: ProjectCtx): Promise<ProjectSize>
 }
 
-export const projectRoutes = ({ createProject, hasProvider, readableProjects, deleteProject, sizeOf }: Verbs) => [
+export const projectRoutes = ({ createProject, hasProvider, readableProjects, onTimeZone, deleteProject, sizeOf }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/projects',
@@ -75,7 +76,7 @@ export const projectRoutes = ({ createProject, hasProvider, readableProjects, de
     body: ProjectChanges,
     reply: Project,
     run: async (ctx, { params, body }) =>
-      presentProject(await updateProject(ctx, params.projectId, body), await hasProvider(ctx, params.projectId)),
+      presentProject(await updateProject(ctx, params.projectId, body, onTimeZone), await hasProvider(ctx, params.projectId)),
   }),
   route({
     method: 'GET',

@@ -6,6 +6,7 @@ import { normaliseLocale } from '../../lib/locales.ts'
 import type { Role } from '../../lib/roles.ts'
 import { canonicalTimeZone } from '../../lib/time-zones.ts'
 import { LATEST_VERSION } from '../../lib/versions.ts'
+import { lockProject } from './deletion.queries.ts'
 import * as queries from './queries.ts'
 import type { Project, ProjectChanges, ProjectInput, ProjectRow } from './schema.ts'
 
@@ -68,12 +69,19 @@ export function roleIn(readable: ReadonlyMap<ProjectId, Role> | null, id: Projec
 export const listProjects = (ctx: OrganisationCtx, page: PageRequest, readable: ReadonlyMap<ProjectId, Role> | null) =>
   queries.listProjects(ctx, page, readable && [...readable.keys()])
 
+/** Does what follows from a new time zone of a project; `former` is the one before. */
+export type OnTimeZone = (ctx: InTx, former: string) => Promise<void>
+
 /** Changes the given members. Throws 404. */
-export async function updateProject(ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges): Promise<ProjectRow> {
-  const project = await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) })
-  if (!project) throw missingProject()
-  return project
-}
+export const updateProject = (ctx: OrganisationCtx, id: ProjectId, changes: ProjectChanges, onTimeZone: OnTimeZone): Promise<ProjectRow> =>
+  inTx(ctx, async (ctx) => {
+    const before = await lockProject(ctx, id)
+    const project = before && (await queries.updateProject(ctx, id, { ...changes, ...normalised(changes) }))
+    if (!before || !project) throw missingProject()
+    if (project.timezone !== before.timezone)
+      await onTimeZone({ ...ctx, projectId: id, project, caller: { kind: 'system' } }, before.timezone)
+    return project
+  })
 
 const normalised = ({ locale, timezone }: { locale?: string; timezone?: string }) => ({
   ...(locale !== undefined && { locale: normaliseLocale(locale) }),

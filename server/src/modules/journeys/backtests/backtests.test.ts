@@ -168,6 +168,43 @@ describe('a backtest', () => {
     expect((await w.delete(`${journey.path}/backtests/999999`)).status).toBe(404)
   })
 
+  test('of a window that is over differs from the live journey by nothing that came after it', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const wait = { type: 'delay', ...at(1), data: { format: 'duration', hours: 2 }, children: [to('end')] }
+    const start = { type: 'entrance', ...at(0), data: { trigger: 'event', event_name: 'cart' }, children: [to('wait')] }
+    const journey = await createJourney(w, { status: 'live' }, { start, wait, end: { type: 'exit', ...at(2) } })
+    const since = w.clock.now().toISOString()
+    w.advance('1 minute')
+    await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
+    await w.drain()
+    w.advance('1 hour')
+    const until = w.clock.now().toISOString()
+    w.advance('2 hours')
+    await w.drain()
+    const { result } = await run(w, journey, { since, until, version: 1 })
+    expect(result).toMatchObject({ entrants: 1, active: 1 })
+    expect(result.difference).toEqual({})
+  })
+
+  test('has the users who entered because they were in the list already', async () => {
+    await using w = await world()
+    await w.users('ana', 'bob')
+    const { id: list_id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
+    await w.post(`/api/client/lists/${list_id}/users`, { external_ids: ['ana', 'bob'] })
+    await w.drain()
+    w.advance('1 minute')
+    const since = w.clock.now().toISOString()
+    w.advance('1 minute')
+    const start = { type: 'entrance', ...at(0), data: { trigger: 'list', list_id, existing: true }, children: [to('end')] }
+    const journey = await createJourney(w, { status: 'live' }, { start, end: { type: 'exit', ...at(2) } })
+    await w.drain()
+    w.advance('1 minute')
+    const { result } = await run(w, journey, { since, version: 1 })
+    expect(result).toMatchObject({ entrants: 2, completed: 2 })
+    expect(result.difference).toEqual({})
+  })
+
   test('sends nothing to an address from when it was suppressed', async () => {
     await using w = await world()
     await w.users('ana')

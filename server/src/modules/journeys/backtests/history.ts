@@ -172,10 +172,13 @@ function factOf(event: PastEvent, known: Causes, index: number): Extract<Fact, {
   }
 }
 
-/** Entrances by a request, or by a link of another journey, are recorded only as entrances. */
+/** Why users entered without an event of theirs: a request, a link of another journey, or a list that they were in at the publication. */
+const REQUESTED = /^(?:api:|link:|list:\d+:existing-)/
+
+/** Entrances without an event are recorded only as entrances. */
 function requested({ cause, entered_at, trail, event, key, depth, user_id }: RecordedEntrance, journeyId: JourneyId): SimulatedItem[] {
   const entrance = trail[0]?.step
-  if (!/^(?:api|link|existing):/.test(cause) || entrance === undefined) return []
+  if (!REQUESTED.test(cause) || entrance === undefined) return []
   const about = { journey_id: journeyId, user_id, entrance, cause, depth, data: event?.data ?? {} }
   return [{ at: entered_at, items: [{ do: 'enter', ...about, ...(key !== null && { key }) }] }]
 }

@@ -75,7 +75,7 @@ async function backtest(
   const ids = await candidatesOf(ctx, graph, window, limit)
   const rates = new SharedRates()
   const runAll = async (): Promise<BacktestSums | null> => {
-    const sums = new BacktestSums()
+    const sums = new BacktestSums(window.until)
     for (let at = 0; at < ids.length; at += CHUNK_USERS) {
       if (!(await report(at, ids.length))) return null
       await runChunk(ctx, { graph, linked, needed, window, rates, sums }, ids.slice(at, at + CHUNK_USERS))

@@ -20,6 +20,7 @@ class Counter {
 }
 
 export class BacktestSums {
+  readonly #until: string
   users = 0
   #entrants = 0
   #sends = 0
@@ -33,6 +34,11 @@ export class BacktestSums {
   readonly #live = new Counter()
   readonly #edges = new Counter()
   readonly #examples: BacktestResult['examples'] = []
+
+  /** `until` is the end of the window: visits after it are not counted. */
+  constructor(until: Date) {
+    this.#until = until.toISOString()
+  }
 
   /** Adds a user, and what the live journey did with them. */
   add(userId: number, { entrances, visits, messages, refusals, stopped }: Simulated, recorded: RecordedEntrance[]): void {
@@ -52,7 +58,7 @@ export class BacktestSums {
         if (path !== null && next) this.#edges.add(JSON.stringify([step, path, next.step]))
       }
     }
-    for (const { trail } of recorded) for (const { step } of trail) this.#live.add(step)
+    for (const { trail } of recorded) for (const { step, arrived_at } of trail) if (arrived_at <= this.#until) this.#live.add(step)
     if (stopped !== null) this.flags.add(stopped)
     if (entrances.length > 0 && this.#examples.length < EXAMPLES_MAX) this.#examples.push({ user_id: userId, visits: examplesOf(visits) })
   }

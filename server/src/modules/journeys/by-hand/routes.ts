@@ -46,7 +46,7 @@ export const byHandRoutes = [
     path: '/api/client/journeys/{journeyId}/hold',
     summary: 'Hold a journey, so that its users stay at their steps.',
     description:
-      'Users who reach a step of the type `action`, `webhook` or `link` wait there, and waits do not end. Users still enter, and those who meet an exit criterion exit.',
+      'Users who reach a step of the type `action`, `webhook` or `link` wait there, and no delay or timeout ends. Users still enter, an event that a step waits for still ends its wait, and users who meet an exit criterion exit.',
     access: { secret: 'publisher' },
     audit: journeyAudit('held'),
     params,

@@ -51,6 +51,10 @@ export function advance(round: Round, tasks: Task[]): { next: Task[]; asked: Ask
       if (entrance.outcome !== null || entrance.visit !== visit) break
       const decision = decide(round, entrance, input, at)
       if (decision === null) break
+      if (isTimeUp(entrance, input, decision) && round.isHeld(entrance.graph)) {
+        restUntilResumed(entrance, at)
+        continue
+      }
       if ('seen' in decision) note(entrance, decision.seen)
       if (decision.is === 'do') asked.push({ entrance, step: entrance.step, visit, effect: decision.effect, at })
       else if (decision.is === 'go') next.push(...go(round, entrance, decision, at))
@@ -60,6 +64,16 @@ export function advance(round: Round, tasks: Task[]): { next: Task[]; asked: Ask
     }
   }
   return { next, asked }
+}
+
+/** Has a wait ended only because its time has come? It may be found out by something else than the timer. */
+const isTimeUp = ({ step }: Entrance, input: Input, decision: Decision): boolean =>
+  decision.is === 'go' && input.is !== 'arrived' && (step.type === 'delay' || (step.type === 'wait_until' && decision.reason === 'timeout'))
+
+/** No timer fires while a journey is held: the one of a wait whose time has come does once the journey is resumed. */
+function restUntilResumed(entrance: Entrance, at: Date): void {
+  const end = entrance.until ?? entrance.dueAt
+  if (end === null || end > at) setTimer(entrance, at)
 }
 
 /** What a step decides; null if it fails, which parks the entrance. */

@@ -143,6 +143,16 @@ export function setTimer(entrance: Entrance, end: Date | null, earlier: Date | n
 /** The current visit: the last one of the trail. */
 export const visitOf = (entrance: Entrance): Visit => entrance.trail[entrance.trail.length - 1] as Visit
 
+/** Why an entrance is completed whose last step was skipped by hand. */
+export const SKIPPED = 'skipped'
+
+/** Has the user left otherwise than by a path or an exit of the graph: by an exit criterion, by hand, or because the journey ended? */
+export function hasLeftEarly(entrance: Entrance): boolean {
+  const { outcome, step } = entrance
+  if (outcome === null || step.type === 'exit' || visitOf(entrance).path !== null) return false
+  return outcome.as !== 'completed' || outcome.reason !== SKIPPED
+}
+
 /** Adds values that the current visit depended on, as far as they fit into 200 bytes of JSON. */
 export function note(entrance: Entrance, seen: Seen | undefined): void {
   if (seen === undefined) return

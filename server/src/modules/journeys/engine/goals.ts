@@ -1,5 +1,5 @@
 /** Counts the goals of journeys that users of a wave reach. Pure. */
-import { goalsOf } from '../goals.ts'
+import { goalsOf, goalUntil } from '../goals.ts'
 import { add } from './counts.ts'
 import type { Fact, Occasion } from './facts.ts'
 import type { Graph } from './graph.ts'
@@ -8,11 +8,12 @@ import { type Candidate, deltaOf, type Run } from './run.ts'
 type EventFact = Extract<Fact, { is: 'event' }>
 
 /** The journeys of which an event may reach a goal. */
-const goalsFor = (run: Run, { facts }: Occasion): { graph: Graph; fact: EventFact }[] =>
+const goalsFor = ({ graphs: { live, off = [] } }: Run, { facts }: Occasion): { graph: Graph; fact: EventFact }[] =>
   facts.flatMap((fact) => {
     if (fact.is !== 'event') return []
-    const graphs = run.graphs.live.filter(({ settings }) => settings.goals?.some(({ event_name }) => event_name === fact.name))
-    return graphs.map((graph) => ({ graph, fact }))
+    const isMet = ({ settings }: Graph) => settings.goals?.some(({ event_name }) => event_name === fact.name) === true
+    const counting = off.filter(({ graph, since }) => isMet(graph) && fact.createdAt <= (goalUntil(graph.settings, since) ?? since))
+    return [...live.filter(isMet), ...counting.map(({ graph }) => graph)].map((graph) => ({ graph, fact }))
   })
 
 /** The users whose goals may count, with their journeys. */

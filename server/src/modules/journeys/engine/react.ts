@@ -2,7 +2,7 @@
 import type { JourneyItem } from '../queue-items.ts'
 import type { Input } from '../steps/step.ts'
 import { contextOf, decide, jump, type Question, type Task } from './advance.ts'
-import { actAt, type Entrance, setBack, setTimer, unpark } from './entrance.ts'
+import { actAt, type Entrance, SKIPPED, setBack, setTimer, unpark } from './entrance.ts'
 import { dependenciesOf, type Fact, inputOf, type Occasion } from './facts.ts'
 import type { CompiledStep } from './graph.ts'
 import { activeOf, countStale, exit, type Run } from './run.ts'
@@ -133,8 +133,8 @@ function applyItem(run: Run, entrance: Entrance, item: JourneyItem, at: Date): T
       return moveByHand(run, entrance, item.to, at)
     case 'skip': {
       const next = entrance.step.next('default')
-      if (next !== undefined) return moveByHand(run, entrance, next, at, 'skipped')
-      exit(run, entrance, 'skipped', at, 'completed')
+      if (next !== undefined) return moveByHand(run, entrance, next, at, SKIPPED)
+      exit(run, entrance, SKIPPED, at, 'completed')
       return []
     }
     case 'retry':

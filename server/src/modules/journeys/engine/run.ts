@@ -1,5 +1,6 @@
 /** What a wave works on: entrances in memory, and a world that loads facts and applies effects. */
 import type { JourneyId, ListId, UserId } from '../../../lib/ids.ts'
+import { BY_SHARE } from '../steps/experiment.ts'
 import type { EffectResult } from '../steps/step.ts'
 import { type Asked, finish, type Loaded, type Question, type Round } from './advance.ts'
 import { add, type Counts } from './counts.ts'
@@ -63,6 +64,8 @@ export type World = {
 export type Graphs = {
   /** Those that users enter, in the order of their journeys. */
   live: readonly Graph[]
+  /** Those that users entered last, of journeys that are not live: since when at least. Their goals still count for a time. */
+  off?: readonly { graph: Graph; since: Date }[]
   isHeld(journeyId: JourneyId): boolean
   /** A published version. */
   version(journeyId: JourneyId, version: number): Graph | undefined
@@ -105,7 +108,10 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
       onArm: (entrance, arm) => {
         const { userId, journeyId } = entrance
         deltaOf(run, userId, journeyId).arm = arm
-        if (!wasInArm(entrance, arm)) add(counts, { journey_id: journeyId, what: 'arm', arm })
+        const before = armBefore(entrance)
+        if (before === arm) return
+        add(counts, { journey_id: journeyId, what: 'arm', arm })
+        if (before !== null) add(counts, { journey_id: journeyId, what: 'arm', arm: before }, -1)
       },
     },
     entrances: Map.groupBy(entrances, ({ userId }) => userId),
@@ -118,9 +124,9 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
   return run
 }
 
-/** Has the user taken this path of an experiment before, in this entrance? */
-const wasInArm = ({ trail, visit, graph }: Entrance, arm: string): boolean =>
-  trail.some((before) => before.visit < visit && before.path === arm && graph.steps.get(before.step)?.type === 'experiment')
+/** The path that the user took at the experiment before this visit, in the same entrance; null if there was none. */
+const armBefore = ({ trail, visit }: Entrance): string | null =>
+  trail.findLast((before) => before.visit < visit && before.reason === BY_SHARE)?.path ?? null
 
 /** The entrances of a user that have not ended. */
 export const activeOf = ({ entrances }: Run, userId: UserId): Entrance[] =>
@@ -144,7 +150,8 @@ export const exit = (run: Run, entrance: Entrance, reason: string, at: Date, as:
 /** Counts an item that is about an earlier visit. */
 export const countStale = ({ counts }: Run, { journeyId }: Entrance): void => add(counts, { journey_id: journeyId, what: 'stale' })
 
-const LATE_MS = 15 * 60_000
+/** An item that is later than this is applied as of now. */
+export const LATE_MS = 15 * 60_000
 
 /**
  * The instant of an item that is applied now: its own, or now if it is more than 15 minutes late, so that the steps after it do not follow

@@ -62,16 +62,17 @@ const sumCounts = (ctx: ProjectCtx, journeyId: JourneyId) =>
 const Folded = Type.Object({ spared: Type.Integer() })
 
 /**
- * Adds up the counts of journeys with more than `rowsMax` rows. Sums and the newest time stay the same. Returns how many rows fewer there
- * are.
+ * Adds up the counts of the journeys in which that spares the most rows, more than `sparedMin`. Sums and the newest time stay the same.
+ * Returns how many rows fewer there are.
  */
-export const foldCounts = async (ctx: Ctx, rowsMax: number, journeysMax: number): Promise<number> => {
+export const foldCounts = async (ctx: Ctx, sparedMin: number, journeysMax: number): Promise<number> => {
   const row = await ctx.db.first(
     Folded,
     sql`with long as (
           select project_id, journey_id from journey_counts
           group by project_id, journey_id
-          having count(*) > ${rowsMax}
+          having count(*) > ${sparedMin} and count(*) - count(distinct (what, version, step_id, path, reason, arm)) > ${sparedMin}
+          order by count(*) - count(distinct (what, version, step_id, path, reason, arm)) desc
           limit ${journeysMax}
         ), taken as (
           delete from journey_counts t

@@ -45,11 +45,11 @@ export async function explainEntry(ctx: ProjectCtx, id: JourneyId, name: string)
   const entrances = entrancesOf(live?.steps ?? [])
   const facts: EntryExplanation['facts'] = []
   for (const event of await eventsFor(ctx, entrances, user)) {
-    const fact = factOf(event)
-    const candidates = entrancesFor(entrances, id, fact)
-    if (candidates.length === 0 || facts.length === FACTS_MAX) continue
-    const is = fact.is === 'membership' ? { list: fact.listId as number } : { event: event.name }
-    facts.push({ ...is, at: event.created_at, ...(await decisiveOf(ctx, known, candidates, event)) })
+    const found = candidatesOf(entrances, id, event)
+    if (found.candidates.length === 0 || facts.length === FACTS_MAX) continue
+    const is = found.fact.is === 'membership' ? { list: found.fact.listId as number } : { event: event.name }
+    const { entrance, checks } = await decisiveOf(ctx, known, found.candidates, event)
+    facts.push({ ...is, at: event.created_at, entrance, checks: [...found.checks, ...checks] })
   }
   return { facts, now: { checks: [liveCheck(known), ...userChecks(known), dailyCheck(known)] } }
 }
@@ -78,11 +78,34 @@ async function eventsFor(ctx: ProjectCtx, entrances: readonly EntranceStep[], us
   return names.length === 0 ? [] : latestEvents(ctx, await findIdsOf(ctx, user.id), [...new Set(names)], EVENTS_READ)
 }
 
-function factOf({ name, data, created_at: at }: LatestEvent): EntryFact {
+function factOf({ name, source, data, created_at: at }: LatestEvent): EntryFact {
   const shared = { cause: '', at, depth: 0, data }
-  if (MEMBERSHIP_EVENTS.includes(name))
+  const isSystem = source === 'system'
+  if (isSystem && MEMBERSHIP_EVENTS.includes(name))
     return { ...shared, is: 'membership', listId: data.list_id as ListId, entered: name === LIST_ENTERED }
-  return { ...shared, is: 'event', name, isSystem: false, ofJourney: null, isImport: false, isInherited: false }
+  const ofJourney = isSystem && typeof data.journey_id === 'number' ? (data.journey_id as JourneyId) : null
+  return { ...shared, is: 'event', name, isSystem, ofJourney, isImport: isSystem && data.is_import === true, isInherited: false }
+}
+
+type Candidates = { fact: EntryFact; candidates: EntranceStep[]; checks: Check[] }
+
+/**
+ * The entrances that an event is for. Events of imports and those about messages of the journey are for none, which is not counted: they
+ * have the entrances of other events with their name, and a check that says why.
+ */
+function candidatesOf(entrances: readonly EntranceStep[], id: JourneyId, event: LatestEvent): Candidates {
+  const fact = factOf(event)
+  const candidates = entrancesFor(entrances, id, fact)
+  if (candidates.length > 0 || fact.is !== 'event') return { fact, candidates, checks: [] }
+  const isOwn = fact.ofJourney === id
+  return {
+    fact,
+    candidates: entrancesFor(entrances, id, { ...fact, ofJourney: null, isImport: false }),
+    checks: [
+      ...(isOwn ? [{ check: 'own_message', passed: false, seen: { journey_id: id } }] : []),
+      ...(fact.isImport ? [{ check: 'imports', passed: false, seen: { is_import: true } }] : []),
+    ],
+  }
 }
 
 const liveCheck = ({ journey: { status } }: Known): Check => ({ check: 'not_live', passed: status === 'live', seen: { status } })

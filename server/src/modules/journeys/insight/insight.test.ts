@@ -125,6 +125,26 @@ describe('statistics', () => {
     expect(await journey.get('stats')).toEqual(before)
   })
 
+  test('are folded where that spares rows, however many journeys have many different counts', async () => {
+    await using w = await world()
+    const others = await Promise.all(Array.from({ length: 20 }, () => createJourney(w)))
+    const journey = await createJourney(w, { status: 'live' }, steps)
+    const counts = (ids: number[], reason: string) =>
+      select(
+        w,
+        `insert into journey_counts (project_id, journey_id, what, reason, users, at)
+         select project_id, id, 'refused', ${reason}, 1, '2020-01-01' from journeys, generate_series(1, 150) g where id = any($1)`,
+        [ids],
+      )
+    await counts(
+      others.map(({ id }) => id),
+      `'reason-' || g`,
+    )
+    await counts([journey.id], `'rule'`)
+    await w.drain('journeys.fold')
+    expect(await select(w, 'select users::int from journey_counts where journey_id = $1', [journey.id])).toEqual([{ users: 150 }])
+  })
+
   test('have the goals by arm, with those of users who were held out', async () => {
     await using w = await world()
     const names = Array.from({ length: 40 }, (_, at) => `user-${at}`)
@@ -186,6 +206,83 @@ describe('statistics', () => {
     const { steps, goals } = await journey.get('stats')
     expect(steps.x1.left).toBe(4)
     expect(goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 1, rate: 1 }])
+  })
+
+  test('have a user with two experiments on the way in the arm of the last one only', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 12 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const toSecond = { ...w1, data: { format: 'duration', minutes: 5 }, children: [{ external_id: 'x2' }] }
+    const branches = ['b', 'c'].map((path) => ({ path, weight: 1 }))
+    const second = { ...EXPERIMENT, data: { branches }, children: branches.map(({ path }) => ({ path, external_id: 'last' })) }
+    const journey = await withExperiment(w, { a1: toSecond, b1: toSecond, x2: second, last: w1, out })
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const buy = async (external_id: string) => {
+      await w.post('/api/client/events', [{ external_id, name: 'purchase' }])
+      await w.drain()
+    }
+    const firstA = await Promise.all(names.map(async (name) => (await journey.get(`users/${name}`)).arm === 'a'))
+    // One reaches the goal between the experiments, and it stays with the arm of that time.
+    await buy(names[firstA.indexOf(true)] as string)
+    w.advance('5 minutes')
+    await w.drain()
+    const others = names.filter((_, at) => at !== firstA.indexOf(true))
+    for (const name of others) await buy(name)
+    const { steps, goals } = await journey.get('stats')
+    const { paths } = steps.x2
+    expect(paths.b + paths.c).toBe(12)
+    const ofArm = (name: string) => goals.find(({ arm }: any) => arm === name)
+    expect(ofArm('a')).toMatchObject({ users: 1, rate: 0 })
+    expect(goals.reduce((sum: number, { users }: any) => sum + users, 0)).toBe(12)
+    const rate = ({ users }: any, all: number) => Math.round((users / all) * 10_000) / 10_000
+    for (const arm of ['b', 'c']) expect(ofArm(arm).rate).toBe(rate(ofArm(arm), paths[arm]))
+  })
+
+  test('have the goals that users reach after the journey was switched off, within their days', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 20 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await createJourney(w, {}, READY)
+    await w.patch(journey.path, { settings: { holdout_percent: 50, goals: [{ name: 'bought', event_name: 'purchase', within_days: 5 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    expect((await journey.post('drain')).status).toBe(202)
+    const buy = async (buyers: string[]) => {
+      const events = buyers.map((external_id) => ({ external_id, name: 'purchase' }))
+      await w.post('/api/client/events', events)
+      await w.drain()
+    }
+    w.advance('4 days')
+    await buy(names.slice(1))
+    const { entered, held_out, goals } = await journey.get('stats')
+    expect(entered + held_out).toBe(20)
+    expect(goals[0].users + goals[0].holdout_rate * held_out).toBeCloseTo(19, 0)
+    w.advance('2 days')
+    await buy(names)
+    expect((await journey.get('stats')).goals).toEqual(goals)
+  })
+
+  test('tell users who were held out from those on a path named holdout', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 40 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const branches = ['mail', 'holdout'].map((path) => ({ path, weight: 1 }))
+    const experiment = { ...EXPERIMENT, data: { branches }, children: branches.map(({ path }) => ({ path, external_id: 'w1' })) }
+    const journey = await createJourney(w, {}, { api: { ...READY.api, children: [{ external_id: 'x1' }] }, x1: experiment, w1, out })
+    await w.patch(journey.path, { settings: { holdout_percent: 40, goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    await w.post(
+      '/api/client/events',
+      names.map((external_id) => ({ external_id, name: 'purchase' })),
+    )
+    await w.drain()
+    const { held_out, steps, goals } = await journey.get('stats')
+    expect(held_out).toBeGreaterThan(3)
+    expect(goals).toEqual(['holdout', 'mail'].map((arm) => ({ name: 'bought', arm, users: steps.x1.paths[arm], rate: 1, holdout_rate: 1 })))
   })
 
   test('count a goal that an event of the journey reaches as soon as a user is in an arm', async () => {
@@ -326,6 +423,38 @@ describe('an explanation', () => {
     expect(failed(await checksFor('c-1'))).toEqual(['once_only'])
     await w.patch(journey.path, { status: 'off' })
     expect(failed(await checksFor('c-2'))).toEqual(['not_live'])
+  })
+
+  test('of an event that starts nothing says why: of an import, or about a message of the journey', async () => {
+    await using w = await world()
+    const list = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body.id
+    const csv = { raw: 'external_id\nana\n', headers: { 'content-type': 'text/csv' } }
+    expect((await w.post(`/api/client/lists/${list}/import`, undefined, csv)).status).toBeLessThan(300)
+    await w.drain()
+    const on = (event_name: string, more: object = {}) => ({
+      ...READY.start,
+      data: { trigger: 'event', event_name, multiple: true, ...more },
+    })
+    const graph = { created: on('user_created'), clicked: on('email_clicked'), w1, out }
+    const journey = await createJourney(w, { status: 'live' }, graph)
+    const other = await createJourney(w, { status: 'live' }, { ...graph, imported: on('user_created', { imports: true }) })
+    await w.post('/api/client/events', [{ external_id: 'ana', name: 'email_clicked', data: { journey_id: journey.id } }])
+    await w.drain()
+    await select(w, `update events set source = 'system' where project_id = $1 and name = 'email_clicked'`, [w.projectId])
+    const explained = async ({ get }: typeof journey) =>
+      (await get('users/ana/explain')).facts.map(({ event, entrance, checks }: any) => [
+        `${event} ${entrance}`,
+        ...checks.filter(({ passed }: any) => !passed).map(({ check }: any) => check),
+      ])
+    const inside = ['already_inside']
+    expect(await explained(journey)).toEqual([
+      ['email_clicked clicked', 'own_message', ...inside],
+      ['user_created created', 'imports', ...inside],
+    ])
+    expect(await explained(other)).toEqual([
+      ['email_clicked clicked', ...inside],
+      ['user_created imported', ...inside],
+    ])
   })
 
   test('of a user who is inside says so', async () => {

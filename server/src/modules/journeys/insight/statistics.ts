@@ -82,7 +82,10 @@ function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered
     const reached = (arm: string | null) => sumOf(counts, 'goal', (row) => row.path === name && row.arm === arm)
     const holdoutRate = heldOut > 0 ? { holdout_rate: rateOf(reached(HOLDOUT_ARM), heldOut) } : {}
     const without = reached(null)
-    const arms: [string | null, number][] = [...withArm]
+    // A goal stays with the arm of its time, which all its users may have left for one of a later experiment.
+    const left = counts.filter(({ what, path, arm }) => what === 'goal' && path === name && arm !== null && arm !== HOLDOUT_ARM)
+    const formerArms = [...new Set(left.map(({ arm }) => arm as string))].filter((arm) => !withArm.has(arm))
+    const arms: [string | null, number][] = [...withArm, ...formerArms.map((arm): [string, number] => [arm, 0])]
     if (withArm.size === 0 || without > 0) arms.push([null, entered])
     return arms.map(([arm, all]) => ({ name, arm, users: reached(arm), rate: rateOf(reached(arm), all), ...holdoutRate }))
   })

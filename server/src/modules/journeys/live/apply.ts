@@ -6,7 +6,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import { type MessageIntent, statesByCause, TIMED } from '../../messages/index.ts'
 import { deleteTimers, type EntranceRow, entrancesOf, type TimerRow } from '../../positions/index.ts'
-import { type Entrance, park, visitOf } from '../engine/entrance.ts'
+import { type Entrance, hasLeftEarly, park, visitOf } from '../engine/entrance.ts'
 import { dependenciesOf, type Occasion } from '../engine/facts.ts'
 import { activeOf, instantOf, openRun, type Run } from '../engine/run.ts'
 import { applyWave } from '../engine/walk.ts'
@@ -74,12 +74,13 @@ const reportParked =
   }
 
 /**
- * The messages of a wave, without those whose users left while they waited for them. Those that follow from a timer have a priority of
+ * The messages of a wave, without those whose users left while they waited for them, or left early. Those that follow from a timer have a priority of
  * their own: a million reminders at nine o’clock do not delay a password reset, and a campaign does not delay them.
  */
 const intentsOf = ({ intended }: LiveWorld, occasions: Occasion[]): MessageIntent[] => {
   const timed = new Set(occasions.filter(({ facts }) => facts.length === 0).map(({ userId }) => userId))
   return intended
+    .filter(({ asked: { entrance } }) => !hasLeftEarly(entrance))
     .filter(({ asked: { entrance, visit } }) => entrance.outcome === null || entrance.visit !== visit || visitOf(entrance).path !== null)
     .map(({ intent }) => (timed.has(intent.user_id) ? { ...intent, priority: TIMED } : intent))
 }

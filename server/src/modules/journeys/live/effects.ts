@@ -157,8 +157,8 @@ async function changeSubscriptions({ ctx }: LiveWorld, asked: Of<'subscription'>
     if (outcome === 'written') {
       results.set(one, APPLIED)
       changed.changes.push({ user_id: one.entrance.userId, what: [`subscription:${one.effect.subscriptionId}`] })
-    } else if (outcome === 'unchanged') results.set(one, { is: 'applied', note: 'unchanged' })
-    else results.set(one, { is: 'refused', reason: outcome })
+    } else if (outcome === 'subscription_gone') results.set(one, { is: 'refused', reason: outcome })
+    else results.set(one, { is: 'applied', note: outcome })
   }
 }
 

@@ -78,6 +78,10 @@ function createPublished(rows: queries.VersionRow[], graphs: ReadonlyMap<string,
   for (const { graph } of graphs.values()) for (const what of graph.watches) watches.add(what)
   return {
     live: rows.flatMap((row) => (row.is_live ? (graphs.get(idOf(row))?.graph ?? []) : [])),
+    off: rows.flatMap((row) => {
+      const graph = row.off_since === null ? undefined : graphs.get(idOf(row))?.graph
+      return graph && row.off_since !== null ? [{ graph, since: row.off_since }] : []
+    }),
     isHeld: (id) => held.has(id),
     version: (journey_id, version) => graphs.get(idOf({ journey_id, version }))?.graph,
     planFor: (journey_id, version, step) => planOf(graphs.get(idOf({ journey_id, version }))?.plan, step),

@@ -5,6 +5,7 @@ import { skipJourneyMessages } from '../../messages/index.ts'
 import { type EntranceRow, entrancesOf, erasePositions, movePositions } from '../../positions/index.ts'
 import type { UserMerge } from '../../users/index.ts'
 import { exit, openRun } from '../engine/run.ts'
+import { queuedVisits } from '../steps/action.ts'
 import { inMemory, type Place } from './apply.ts'
 import { applyEffects } from './effects.ts'
 import type { Published } from './graphs.ts'
@@ -36,10 +37,12 @@ const byEntry = (a: EntranceRow, b: EntranceRow): number => a.entered_at.getTime
 
 async function end(ctx: InTx, place: Place, published: Published, rows: EntranceRow[], mergedInto: ReadonlyMap<UserId, UserId>) {
   // The messages of merged users are those of the remaining one already.
-  const messages = rows.map(({ user_id, entrance_id, visit }) => ({
-    user_id: mergedInto.get(user_id) ?? user_id,
-    cause: causeOf(entrance_id, visit),
-  }))
+  const messages = rows.flatMap(({ user_id, entrance_id, visit, trail }) =>
+    [...queuedVisits(trail), visit].map((one) => ({
+      user_id: mergedInto.get(user_id) ?? user_id,
+      cause: causeOf(entrance_id, one),
+    })),
+  )
   await skipJourneyMessages(ctx, messages)
   const world = openWorld(ctx, place.outside, place.partition, applyEffects)
   const run = openRun({ world, graphs: published, now: ctx.clock.now(), onFailure: () => undefined }, inMemory(ctx, published, rows))

@@ -12,9 +12,11 @@ const VersionRow = Type.Object({
   journey_id: IdOf<JourneyId>(),
   version: Type.Integer(),
   is_live: Type.Boolean(),
+  /** Of the version that users entered last, if the journey is not live: since when at least. */
+  off_since: Nullable(Instant),
   is_held: Type.Boolean(),
 })
-export type VersionRow = { journey_id: JourneyId; version: number; is_live: boolean; is_held: boolean }
+export type VersionRow = { journey_id: JourneyId; version: number; is_live: boolean; off_since: Date | null; is_held: boolean }
 
 /** The published versions of a project, also of archived journeys until their users have left. */
 export const publishedVersions = (ctx: ProjectCtx | InTx): Promise<VersionRow[]> => findVersions(ctx, ctx.projectId, null)
@@ -22,7 +24,8 @@ export const publishedVersions = (ctx: ProjectCtx | InTx): Promise<VersionRow[]>
 const findVersions = jointMany(
   VersionRow,
   (_, calls: JointCall<null>[]) =>
-    sql`select q.call, v.journey_id, v.version, v.status = 'live' and j.status = 'live' and j.archived_at is null as is_live, j.is_held
+    sql`select q.call, v.journey_id, v.version, v.status = 'live' and j.status = 'live' and j.archived_at is null as is_live,
+               case when v.status = 'live' and j.status <> 'live' and j.archived_at is null then j.updated_at end as off_since, j.is_held
         from ${callRows(calls)}
         join journeys j on j.project_id = q.project_id
         join journey_versions v on v.project_id = j.project_id and v.journey_id = j.id and v.status <> 'draft'

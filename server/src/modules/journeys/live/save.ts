@@ -14,8 +14,9 @@ import {
   updateEntrances,
 } from '../../positions/index.ts'
 import { appendUserChanges } from '../../users/index.ts'
-import { type Entrance, park } from '../engine/entrance.ts'
+import { type Entrance, hasLeftEarly, park } from '../engine/entrance.ts'
 import { activeOf, deltaOf, type Run } from '../engine/run.ts'
+import { queuedVisits } from '../steps/action.ts'
 import * as queries from './queries.ts'
 import { changeOf, pastOf, rowOf } from './rows.ts'
 
@@ -95,10 +96,13 @@ async function tellLists(ctx: InTx, moved: Pick<Entrance, 'userId' | 'journeyId'
   )
 }
 
-/** Aborts the messages that users have left while they waited for them, and the calls that are not answered. */
+/**
+ * Aborts the messages that users have left while they waited for them, those that wait for users who left the journey early, and the calls
+ * that are not answered.
+ */
 async function dropWaiting(ctx: InTx, entrances: Entrance[]): Promise<void> {
   const left = entrances.flatMap(leftWaiting)
-  const messages = left.filter(({ type }) => type === 'action')
+  const messages = [...left.filter(({ type }) => type === 'action'), ...entrances.filter(hasLeftEarly).flatMap(queuedOf)]
   if (messages.length > 0) {
     await abortJourneyMessages(
       ctx,
@@ -115,6 +119,8 @@ function leftWaiting({ userId, id, trail, stored }: Entrance) {
   if (!visit || visit.left_at === null || visit.path !== null) return []
   return [{ user_id: userId, entrance_id: id, visit: visit.visit, type: stored.type }]
 }
+
+const queuedOf = ({ userId, id, trail }: Entrance) => queuedVisits(trail).map((visit) => ({ user_id: userId, entrance_id: id, visit }))
 
 /** The cause of the message of a visit. */
 export const causeOf = (entranceId: number, visit: number): string => `journey:${entranceId}:${visit}`

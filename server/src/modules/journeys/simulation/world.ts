@@ -240,7 +240,7 @@ export class MemoryWorld implements World {
   #subscribe(id: number, state: 0 | 1, changed: Changed): EffectResult {
     if (!this.given.subscriptionIds.has(id)) return { is: 'refused', reason: 'subscription_gone' }
     const before = this.user.subscriptions.get(id) ?? { state: 0, isDefault: true }
-    if (before.state === 0 && !before.isDefault && state === 1) return { is: 'refused', reason: 'consent_kept' }
+    if (before.state === 0 && !before.isDefault && state === 1) return { is: 'applied', note: 'consent_kept' }
     if (before.state === state || (before.state === 2 && state === 1)) return UNCHANGED
     this.user.subscriptions.set(id, { state, isDefault: false })
     changed.what.push(`subscription:${id}`)

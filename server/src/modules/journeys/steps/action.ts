@@ -3,9 +3,11 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import { Exact, IdOf, OneOf } from '../../../lib/shapes.ts'
 import { HOUR_MS } from '../../../lib/times.ts'
 import { idAt, missingOf } from './settings.ts'
-import { type Case, DEFAULT_PATH, type Decision, type EffectResult, type StepContext, step } from './step.ts'
+import { type Case, DEFAULT_PATH, type Decision, type EffectResult, type StepContext, step, type Visit } from './step.ts'
 
 const WAIT_HOURS = 72
+/** Why users leave without waiting for their message. */
+const QUEUED = 'queued'
 
 const Settings = Exact({
   campaign_id: Type.Optional(IdOf<CampaignId>({ description: 'The trigger campaign to send.' })),
@@ -30,6 +32,10 @@ const PENDING = ['queued', 'claimed', 'deferred']
 /** How long after its deadline a message without an outcome is looked at, and how often from then on. */
 const LOOK_AGAIN_MS = HOUR_MS
 
+/** The visits whose message may not be sent yet, because the user did not wait for it. */
+export const queuedVisits = (trail: readonly Visit[]): number[] =>
+  trail.flatMap(({ path, reason, visit }) => (path === DEFAULT_PATH && reason === QUEUED ? [visit] : []))
+
 const after = (instant: Date, ms: number) => new Date(instant.getTime() + ms)
 const go = (path: string, reason: string): Decision => ({ is: 'go', path, reason })
 
@@ -53,7 +59,7 @@ function decide({ campaign_id, ...settings }: Settings, context: StepContext): D
 
 function decideResult({ wait = 'sent' }: Settings, result: EffectResult, now: Date): Decision {
   if (result.is === 'refused') return go('skipped', result.reason)
-  if (wait === 'none') return go(DEFAULT_PATH, 'queued')
+  if (wait === 'none') return go(DEFAULT_PATH, QUEUED)
   const deadline = result.is === 'queued' && result.deadline > now ? result.deadline : now
   return { is: 'wait', until: after(deadline, LOOK_AGAIN_MS), on: [], note: 'queued' }
 }

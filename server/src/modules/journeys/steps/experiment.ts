@@ -25,6 +25,9 @@ const Settings = Exact({
 })
 type Settings = Static<typeof Settings>
 
+/** Why users take a path: no other step has this reason for one. */
+export const BY_SHARE = 'share'
+
 const BRANCHES_MIN = 2
 
 /** A list of branches is meant as a whole, so one that divides nothing is refused as soon as it is stored. */
@@ -101,7 +104,7 @@ export const experiment = step({
   decide: ({ branches = [] }, { input, user, entrance: { journeyId, step } }) => {
     if (input.is !== 'arrived') return { is: 'stay' }
     const path = armOf(journeyId, step, user.id, branches)
-    return path === undefined ? { is: 'end', as: 'exited', reason: 'no_branch' } : { is: 'go', path, reason: 'share' }
+    return path === undefined ? { is: 'end', as: 'exited', reason: 'no_branch' } : { is: 'go', path, reason: BY_SHARE }
   },
   tell: (_, { path }) => (path === null ? 'Reached the experiment.' : `Took the path ${path} of the experiment.`),
   cases: CASES,

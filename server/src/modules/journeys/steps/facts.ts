@@ -1,5 +1,6 @@
 /** Which events and list changes end a wait or meet an exit criterion. Pure. */
 import type { EventTest } from '../../rules/index.ts'
+import { bits } from '../hashes.ts'
 import { entryKeyIn, passes, readPath } from './settings.ts'
 import type { Input, StepContext } from './step.ts'
 
@@ -22,6 +23,20 @@ function counts({ event: entry, enteredAt, entrance: { key, keyPath } }: Inside,
 /** Whether an input is an event with this name that counts and passes the tests. */
 export const isEvent = (context: Inside, input: Input, name: string, where: EventTest[] | undefined): input is Event =>
   input.is === 'event' && input.name === name && counts(context, input) && passes(where, input.data, context.now)
+
+/** What meets a condition, as settings have it: an event that passes tests, or a change of a list. */
+type WantedFact = { event_name?: string; where?: EventTest[]; list_id?: number; is?: string }
+
+/** Settings are immutable once they are published, so their names are found once. */
+const names = new WeakMap<WantedFact, string>()
+
+/** A short name of what meets a condition. It is the same in every version of a journey that has such a condition, wherever it is. */
+export function factName(wanted: WantedFact): string {
+  const { event_name = '', where = [], list_id = 0, is = '' } = wanted
+  const name = names.get(wanted) ?? bits('fact', event_name, JSON.stringify(where), list_id, is).toString(36)
+  names.set(wanted, name)
+  return name
+}
 
 /** Whether an input is this change of a list. */
 export const isChange = (input: Input, listId: number, change: 'entered' | 'left'): boolean =>

@@ -206,7 +206,7 @@ export type StepKind<S extends TSchema = TSchema> = {
   dependencies?(settings: Static<S>): Dependency[]
   /**
    * What an event or a list move fulfils while the user is at another step: the names by which `entrance.seen` has it, after the key of
-   * the step and a colon. `context.entrance.step` is the step whose settings these are.
+   * the step and a colon. A name says what was fulfilled also to another version of the step. `context.entrance.step` is the step whose settings these are.
    */
   matches?(settings: Static<S>, context: StepContext): string[]
   decide(settings: Static<S>, context: StepContext): Decision

@@ -1,5 +1,6 @@
 /** The table of cases of `wait_until`. */
 import type { ListId } from '../../../lib/ids.ts'
+import { factName } from './facts.ts'
 import type { Case, Decision, Input } from './step.ts'
 
 /** Not that of the kind, which imports this file. */
@@ -73,13 +74,25 @@ export const WAIT_CASES: Case<WaitSettings>[] = [
   {
     title: 'purchase during an earlier delay: passes at once on arrival',
     settings: bought,
+    given: { ...inside, entrance: { seen: { [`here:${factName({ event_name: 'purchase' })}`]: '2026-11-23T08:30:00.000Z' } } },
+    decides: go('bought', 'event', { event: 'purchase', at: '2026-11-23T08:30:00.000Z' }),
+  },
+  {
+    title: 'another event during an earlier delay, which a version before counted at this position',
+    settings: bought,
+    given: { ...inside, entrance: { seen: { [`here:${factName({ event_name: 'cancelled' })}`]: '2026-11-23T08:30:00.000Z' } } },
+    decides: waiting(['event:purchase']),
+  },
+  {
+    title: 'purchase during an earlier delay, as entrances before had it: by the position of the condition',
+    settings: bought,
     given: { ...inside, entrance: { seen: { 'here:0': '2026-11-23T08:30:00.000Z' } } },
     decides: go('bought', 'event', { event: 'purchase', at: '2026-11-23T08:30:00.000Z' }),
   },
   {
     title: 'purchase during an earlier delay does not count since the arrival',
     settings: fresh,
-    given: { ...inside, entrance: { seen: { 'here:0': '2026-11-23T08:30:00.000Z' } } },
+    given: { ...inside, entrance: { seen: { [`here:${factName({ event_name: 'purchase' })}`]: '2026-11-23T08:30:00.000Z' } } },
     decides: waiting(['event:purchase']),
   },
   {

@@ -3,7 +3,7 @@ import type { Fault } from '../../../lib/errors.ts'
 import type { ListId } from '../../../lib/ids.ts'
 import { Exact, IdOf, Line, OneOf } from '../../../lib/shapes.ts'
 import { DAY_MS } from '../../../lib/times.ts'
-import { type Inside, isChange, isEvent } from './facts.ts'
+import { factName, type Inside, isChange, isEvent } from './facts.ts'
 import {
   broken,
   Duration,
@@ -107,9 +107,11 @@ function isMatch({ event_name, where, list_id, is = 'in' }: Condition, context: 
   return list_id !== undefined && change !== undefined && isChange(input, list_id, change)
 }
 
-/** The conditions that count since the entrance and that the input matches, by their positions. */
+/** What the input meets of the conditions that count since the entrance. */
 const matches = ({ conditions = [] }: WaitSettings, context: StepContext): string[] =>
-  conditions.flatMap((condition, at) => (condition.since !== 'arrival' && isMatch(condition, context, context.input) ? [`${at}`] : []))
+  conditions.flatMap((condition) =>
+    condition.since !== 'arrival' && isMatch(condition, context, context.input) ? [factName(condition)] : [],
+  )
 
 type Met = { reason: string; seen: Seen }
 type Result = Met | { nextChangeAt: Date | null }
@@ -136,7 +138,9 @@ function matchOf(condition: Condition, at: number, context: StepContext): Met | 
   const { input, arrivedAt, entrance } = context
   const what = event_name === undefined ? { list: list_id } : { event: event_name }
   const reason = event_name === undefined ? 'list' : 'event'
-  const noted = since === 'entrance' ? entrance.seen[`${entrance.step}:${at}`] : undefined
+  const seen = (name: string | number) => entrance.seen[`${entrance.step}:${name}`]
+  // Entrances that began before conditions had names have their positions.
+  const noted = since === 'entrance' ? (seen(factName(condition)) ?? seen(at)) : undefined
   if (noted !== undefined) return { reason, seen: { ...what, at: noted } }
   const isEarly = since === 'arrival' && input.is === 'event' && input.createdAt < arrivedAt
   return !isEarly && isMatch(condition, context, input) ? { reason, seen: what } : undefined

@@ -110,7 +110,7 @@ function callOf(settings: Settings, rendered: StepContext['rendered']): Effect |
   }
 }
 
-function decide(settings: Settings, { input, arrivedAt, rendered }: StepContext): Decision {
+function decide(settings: Settings, { input, now, rendered }: StepContext): Decision {
   switch (input.is) {
     case 'arrived': {
       const call = callOf(settings, rendered)
@@ -119,7 +119,7 @@ function decide(settings: Settings, { input, arrivedAt, rendered }: StepContext)
     }
     case 'done':
       if (input.result.is === 'refused') return { is: 'go', path: 'failed', reason: input.result.reason }
-      return { is: 'wait', until: new Date(arrivedAt.getTime() + ANSWER_MAX_MS), on: [], note: 'called' }
+      return { is: 'wait', until: new Date(now.getTime() + ANSWER_MAX_MS), on: [], note: 'called' }
     case 'answer':
       return decideAnswer(input.answer.status, input.problem)
     case 'timer':
@@ -185,6 +185,12 @@ const CASES: Case<Settings>[] = [
     settings: score,
     given: { input: { is: 'done', result: { is: 'applied' } } },
     decides: { is: 'wait', until: new Date('2026-11-24T10:00:00Z'), on: [], note: 'called' },
+  },
+  {
+    title: 'waits as long for a call that was held',
+    settings: score,
+    given: { now: new Date('2026-11-25T09:00:00Z'), input: { is: 'done', result: { is: 'applied' } } },
+    decides: { is: 'wait', until: new Date('2026-11-26T10:00:00Z'), on: [], note: 'called' },
   },
   {
     title: '2xx',

@@ -4,7 +4,7 @@ import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
 import type { Step } from '../schema.ts'
 import type { ScheduleParams } from './kinds.ts'
-import { deleteSweepsById, insertSweeps, type SweepRow, sweepsOf } from './queries.ts'
+import { deleteSweepsById, insertSweeps, type SweepRow, startExisting, sweepsOf } from './queries.ts'
 import { firstInstant } from './schedules.ts'
 
 type Entrance = { trigger?: string; list_id?: ListId; schedule?: string; zone?: 'project' | 'user'; existing?: boolean }
@@ -19,7 +19,7 @@ type Published = { version: number; steps: readonly Step[]; former: readonly Ste
 /** Starts the sweeps of a published version. A schedule that did not change continues; one that the version does not have ends. */
 export async function startEntranceSweeps(ctx: InTx, id: JourneyId, published: Published): Promise<void> {
   await startSchedules(ctx, id, published.steps)
-  await startExisting(ctx, id, published)
+  await beginExisting(ctx, id, published)
 }
 
 /** Starts the schedules of a version that are not running yet, and ends all others of the journey. */
@@ -27,8 +27,8 @@ export async function startSchedules(ctx: InTx, id: JourneyId, steps: readonly S
   const running = await sweepsOf(ctx, id, ['schedule'])
   const wanted = entrancesWith(steps, 'schedule').flatMap(({ step, settings }) => scheduleOf(ctx, step, settings))
   const same = (row: SweepRow, params: ScheduleParams) => {
-    const { since: _, ...known } = row.params as ScheduleParams
-    const { since: __, ...given } = params
+    const { since: _, due_zone: __, ...known } = row.params as ScheduleParams
+    const { since: ___, ...given } = params
     return isDeepStrictEqual(known, given)
   }
   const ended = running.filter((row) => !wanted.some((params) => same(row, params)))
@@ -51,13 +51,27 @@ function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = '
   return [{ step, list_id, schedule, zone, since: ctx.clock.now().toISOString() }]
 }
 
-/** Members enter when `existing` is new: not again with each version. */
-async function startExisting(ctx: InTx, id: JourneyId, { version, steps, former }: Published): Promise<void> {
-  const before = new Map(entrancesWith(former, 'list').map(({ step, settings }) => [step, settings]))
-  const begun = entrancesWith(steps, 'list').flatMap(({ step, settings: { list_id, existing } }) => {
-    const known = before.get(step)
-    if (list_id === undefined || existing !== true || (known?.existing === true && known.list_id === list_id)) return []
+/**
+ * Members enter when `existing` is new: not again with each version. Sweeps of earlier versions that still wait or run go on if the version
+ * has their entrance.
+ */
+async function beginExisting(ctx: InTx, id: JourneyId, { version, steps, former }: Published): Promise<void> {
+  const has = (entrances: ReturnType<typeof entrancesWith>, step: string, list_id: ListId) =>
+    entrances.some((one) => one.step === step && one.settings.existing === true && one.settings.list_id === list_id)
+  const [before, after] = [entrancesWith(former, 'list'), entrancesWith(steps, 'list')]
+  const ended = (await sweepsOf(ctx, id, ['existing'])).filter(({ params }) => {
+    const { step, list_id } = params as { step: string; list_id: ListId }
+    return !has(after, step, list_id)
+  })
+  if (ended.length > 0)
+    await deleteSweepsById(
+      ctx,
+      ended.map((row) => row.id),
+    )
+  const begun = after.flatMap(({ step, settings: { list_id, existing } }) => {
+    if (list_id === undefined || existing !== true || has(before, step, list_id)) return []
     return [{ kind: 'existing' as const, params: { step, list_id, version }, next_at: ctx.clock.now() }]
   })
   if (begun.length > 0) await insertSweeps(ctx, id, begun)
+  await startExisting(ctx, id)
 }

@@ -10,13 +10,15 @@ export type ScheduleParams = {
   zone: 'project' | 'user'
   /** The start of the schedule when it names none: the first publication with this schedule. */
   since: string
+  /** The time zone of the project when this occurrence became due, if it has changed since. */
+  due_zone?: string
 }
 
 export type SweepWork =
   /** Users on other versions follow the plan of a version. */
-  | { kind: 'publish'; params: { version: number } }
-  /** Users who entered up to an instant exit. */
-  | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true } }
+  | { kind: 'publish'; params: { version: number; isAgain?: true } }
+  /** Users who entered up to an instant exit. The journey was restored at that instant, if it `isRestored`. */
+  | { kind: 'exit'; params: { reason: 'stopped' | 'archived' | 'drained'; before: string; isAgain?: true; isRestored?: true } }
   /** Users that the held journey stopped continue. */
   | { kind: 'resume'; params: { isAgain?: true } }
   /** The members of a list enter at a publication. */

@@ -55,6 +55,28 @@ export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'exit' and params ->> 'reason' <> 'archived'`,
   )
 
+/** Starts the sweeps over members that wait until a journey is live. */
+export const startExisting = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`update journey_sweeps set next_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and next_at > ${ctx.clock.now()}`,
+  )
+
+/** Limits the exits of a journey that was archived to the users who entered up to now, because it is restored. */
+export const limitExits = (ctx: InTx, journeyId: JourneyId) => {
+  const limit: Partial<Extract<SweepWork, { kind: 'exit' }>['params']> = { before: ctx.clock.now().toISOString(), isRestored: true }
+  return ctx.db.run(
+    sql`update journey_sweeps set params = params || ${JSON.stringify(limit)}::jsonb
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'exit' and params ->> 'reason' = 'archived'`,
+  )
+}
+
+/** The version to which a publication is moving users; undefined if none is. */
+export const movingTo = async (ctx: ProjectCtx, journeyId: JourneyId): Promise<number | undefined> => {
+  const all = (await sweepsOf(ctx, journeyId, ['publish'])).map(({ params }) => params as { version: number; isAgain?: true })
+  return all.find(({ isAgain }) => !isAgain)?.version
+}
+
 const DueRow = Type.Object({ id: Type.Integer(), project_id: IdOf<ProjectId>() })
 
 /** The sweeps that are due, the longest overdue first. */
@@ -70,10 +92,12 @@ export const claimSweep = (ctx: InTx, id: number) =>
         for update skip locked`,
   )
 
-/** Saves the progress of a sweep, and when it continues. */
+/** Saves the progress of a sweep, and when it continues. Without a cursor it begins anew. */
 export const saveSweep = (ctx: InTx, id: number, cursor: Cursor | null, nextAt: Date) =>
   ctx.db.run(
-    sql`update journey_sweeps set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt}
+    sql`update journey_sweeps
+        set cursor = ${cursor === null ? null : JSON.stringify(cursor)}::jsonb, next_at = ${nextAt},
+            params = ${cursor === null ? sql`params - 'due_zone'` : sql`params`}
         where project_id = ${ctx.projectId} and id = ${id}`,
   )
 

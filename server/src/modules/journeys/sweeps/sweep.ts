@@ -5,14 +5,16 @@
 import { hasBacklogOver } from '../../../infra/queue/backlog.ts'
 import { type Ctx, type InTx, inClaim } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../lib/times.ts'
 import { audienceAfter, membersInZones } from '../../lists/index.ts'
 import { type EntranceFilter, entrancesAfter } from '../../positions/index.ts'
-import { inEachProject } from '../../projects/index.ts'
+import { findProject, inEachProject } from '../../projects/index.ts'
 import { appendJourneyItems } from '../append-items.ts'
 import { causes } from '../engine/ids.ts'
+import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
+import { findVersion } from '../versions/queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
 import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
@@ -38,20 +40,11 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   const work = sweep as SweepWork
   switch (work.kind) {
     case 'publish':
-      return overEntrances(ctx, sweep, { notOn: work.params.version }, { do: 'plan', version: work.params.version })
-    case 'exit': {
-      const { before, reason, isAgain } = work.params
-      const done = await overEntrances(ctx, sweep, { enteredBefore: new Date(before) }, { do: 'exit', reason })
-      if (done < USERS_AT_ONCE && !isAgain)
-        await lookAgain(ctx, sweep.journey_id, { kind: 'exit', params: { reason, before, isAgain: true } })
-      return done
-    }
-    case 'resume': {
-      const done = await overEntrances(ctx, sweep, { held: true }, { do: 'wake' })
-      if (done < USERS_AT_ONCE && !work.params.isAgain)
-        await lookAgain(ctx, sweep.journey_id, { kind: 'resume', params: { isAgain: true } })
-      return done
-    }
+      return overTwice(ctx, sweep, work, await leftBehind(ctx, sweep, work.params), { do: 'plan', version: work.params.version })
+    case 'exit':
+      return overTwice(ctx, sweep, work, { enteredBefore: lastEntry(ctx, work.params) }, { do: 'exit', reason: work.params.reason })
+    case 'resume':
+      return overTwice(ctx, sweep, work, { held: true }, { do: 'wake' })
     case 'clock':
       return overEntrances(ctx, sweep, { actedAfter: new Date(work.params.after) }, { do: 'clock' })
     case 'existing':
@@ -63,9 +56,36 @@ async function advance(ctx: InTx, sweep: SweepRow): Promise<number> {
   }
 }
 
-/** A batch that was being applied when the journey was switched off or resumed may let users enter, or hold them, behind the sweep. */
-const lookAgain = (ctx: InTx, id: SweepRow['journey_id'], work: SweepWork) =>
-  insertSweep(ctx, id, work, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+type Params<K extends SweepWork['kind']> = Extract<SweepWork, { kind: K }>['params']
+
+/**
+ * The users whom a publication moves. Later only those who may have entered behind the sweep are looked for, because users who stay on
+ * their version may have gone on to a step whose users move.
+ */
+async function leftBehind(ctx: InTx, { journey_id }: SweepRow, { version, isAgain }: Params<'publish'>): Promise<EntranceFilter> {
+  if (!isAgain) return { notOn: version, since: null }
+  const published = await findVersion(ctx, journey_id, version)
+  const at = published?.published_at ?? ctx.clock.now()
+  return { notOn: version, since: new Date(at.getTime() - LATE_MS - MINUTE_MS) }
+}
+
+/** Up to which entry users exit. In a journey that is off they still enter by a batch that began before, as late as it is applied. */
+const lastEntry = (ctx: InTx, { before, isAgain, isRestored }: Params<'exit'>): Date =>
+  isAgain && !isRestored ? ctx.clock.now() : new Date(before)
+
+type TwiceWork = Extract<SweepWork, { kind: 'publish' | 'exit' | 'resume' }>
+
+/**
+ * Does a sweep, and once more a minute later: a batch that was being applied when the journey was switched off, resumed or published may
+ * let users enter, or hold them, behind the sweep.
+ */
+async function overTwice(ctx: InTx, sweep: SweepRow, work: TwiceWork, filter: EntranceFilter, action: Action): Promise<number> {
+  const done = await overEntrances(ctx, sweep, filter, action)
+  if (done === USERS_AT_ONCE || work.params.isAgain) return done
+  const again = { kind: work.kind, params: { ...work.params, isAgain: true } } as TwiceWork
+  await insertSweep(ctx, sweep.journey_id, again, new Date(ctx.clock.now().getTime() + MINUTE_MS))
+  return done
+}
 
 type Action = { do: 'plan'; version: number } | { do: 'exit'; reason: string } | { do: 'wake' } | { do: 'clock' }
 
@@ -86,8 +106,14 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
+/** In a journey that is off nobody enters: a sweep that has not begun waits until it is live, and one that has ends. */
 async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version }: Existing): Promise<number> {
-  const members = (await isLive(ctx, sweep)) ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
+  const live = await isLive(ctx, sweep)
+  if (!live && sweep.cursor === null) {
+    await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
+    return 0
+  }
+  const members = live ? await audienceAfter(ctx, [list_id], (sweep.cursor ?? FIRST).user_id, USERS_AT_ONCE) : []
   const cause = causes.list(list_id, `existing-${version}`)
   await appendJourneyItems(
     ctx,
@@ -101,12 +127,14 @@ async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version 
 
 /** The instant of a schedule, `next_at`: its users are read page by page, and then the next instant is looked up. */
 async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<number> {
-  const { timezone } = ctx.project
+  // Read while the sweep is locked: a change of the zone comes before that, or finds what is saved here.
+  const { timezone: current } = await findProject(ctx, ctx.projectId)
+  const timezone = params.due_zone ?? current
   const due = dueAt(params, sweep.next_at, ctx.clock.now(), timezone)
   const live = await isLive(ctx, sweep)
   if (live && params.zone === 'project' && due(timezone).is === 'missed') await noteMissed(ctx, sweep.journey_id)
   const after = (sweep.cursor ?? FIRST).user_id
-  const page = live ? await pageOf(ctx, params, sweep.next_at, due, after) : []
+  const page = live ? await pageOf(ctx, params, sweep.next_at, timezone, due, after) : []
   const items = page.flatMap(({ user_id, timezone: own }): JourneyItem[] => {
     const found = due(own ?? timezone)
     if (found.is !== 'run') return []
@@ -116,20 +144,19 @@ async function overSchedule(ctx: InTx, sweep: SweepRow, params: ScheduleParams):
   await appendJourneyItems(ctx, items)
   const last = page.at(-1)
   if (last !== undefined && page.length === USERS_AT_ONCE) await saveSweep(ctx, sweep.id, { user_id: last.user_id }, sweep.next_at)
-  else await finishInstant(ctx, sweep, params)
+  else await finishInstant(ctx, sweep, params, current)
   return page.length
 }
 
 /** The next users of a schedule. In the zones of users, those in whose zone it comes at this instant: the others are not read. */
-async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, due: (zone: string) => Due, after: UserId) {
-  const { timezone } = ctx.project
+async function pageOf(ctx: InTx, params: ScheduleParams, at: Date, timezone: string, due: (zone: string) => Due, after: UserId) {
   if (params.zone === 'user') return membersInZones(ctx, params.list_id, zonesAt(params, at, timezone), after, USERS_AT_ONCE)
   if (due(timezone).is !== 'run') return []
   return (await audienceAfter(ctx, [params.list_id], after, USERS_AT_ONCE)).map((user_id) => ({ user_id, timezone: null }))
 }
 
-async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams): Promise<void> {
-  const next = nextInstant(params, sweep.next_at, ctx.project.timezone)
+async function finishInstant(ctx: InTx, sweep: SweepRow, params: ScheduleParams, timezone: string): Promise<void> {
+  const next = nextInstant(params, sweep.next_at, timezone)
   if (next) await saveSweep(ctx, sweep.id, null, next)
   else await deleteSweep(ctx, sweep.id)
 }

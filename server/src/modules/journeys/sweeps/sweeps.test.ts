@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createJourney, dropQueue, putInside, queuedItems, READY } from '../../../../test/journeys.ts'
+import { createJourney, dropQueue, putInside, queuedItems, READY, readyWith } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { publishedGraphs } from '../live/graphs.ts'
@@ -21,6 +21,17 @@ const nextAt = async (w: World, { id }: { id: number }) =>
   (await select(w, 'select next_at from journey_sweeps where journey_id = $1 order by id', [id])).map(({ next_at }) =>
     (next_at as Date).toISOString(),
   )
+
+/** The users inside a journey, with their versions. */
+const versionsInside = async (w: World, { id }: { id: number }) =>
+  (
+    await select(
+      w,
+      `select u.external_id || ' ' || e.version as place from journey_entrances e
+       join users u on u.project_id = e.project_id and u.id = e.user_id where e.journey_id = $1 order by 1`,
+      [id],
+    )
+  ).map(({ place }) => place)
 
 test('the users of a list enter on schedule, each once for an occurrence', async () => {
   await using w = await world()
@@ -104,6 +115,32 @@ test('a journey that is restored has lost its users, also if it is switched on a
   expect((await journey.get('stats')).entered).toBe(2)
 })
 
+test('when the time zone of the project changes, its schedules come by the new one, and no local time twice', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const zone = (timezone: string) => w.patch(`/api/client/projects/${w.projectId}`, { timezone }, { key: w.keys.organisation })
+  await zone('UTC')
+  w.clock.set(new Date('2026-11-23T15:00:00Z'))
+  const journey = await createJourney(w, { status: 'live' }, scheduled(await listOf(w, 'ana')))
+  const enteredAt = async (at: string) => {
+    w.clock.set(new Date(at))
+    await w.drain()
+    return (await journey.get('stats')).entered
+  }
+  // Nine o’clock comes eleven hours earlier than before.
+  expect((await zone('Australia/Sydney')).status).toBe(200)
+  expect(await enteredAt('2026-11-23T22:00:00Z')).toBe(1)
+  expect(await enteredAt('2026-11-24T08:00:00Z')).toBe(1)
+  // Here it comes again on the same day.
+  await zone('UTC')
+  expect(await enteredAt('2026-11-24T09:00:00Z')).toBe(1)
+  // It is nine o’clock: who enters now still does so by the zone before.
+  w.clock.set(new Date('2026-11-25T09:00:00Z'))
+  await zone('Australia/Sydney')
+  expect(await enteredAt('2026-11-25T09:00:10Z')).toBe(2)
+  expect(await nextAt(w, journey)).toEqual(['2026-11-25T22:00:00.000Z'])
+})
+
 test('after an outage the latest occurrence runs once, and the others are counted as missed', async () => {
   await using w = await world()
   await w.users('ana')
@@ -158,6 +195,25 @@ test('the members that a list already has enter at the publication, once', async
   expect(await queuedItems(w)).toEqual([])
 })
 
+test('the members that a list already has enter a journey that is published while it is off when it goes live, once', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const list_id = await listOf(w, 'ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await w.patch(journey.path, { status: 'off' })
+  await journey.put({ ...READY, start: { ...READY.start, data: { trigger: 'list', list_id, existing: true, multiple: true } } })
+  expect((await journey.post('publish')).status).toBe(200)
+  await w.drain()
+  expect((await journey.get('users')).results).toEqual([])
+  for (const status of ['live', 'off', 'live']) {
+    await w.patch(journey.path, { status })
+    await w.drain()
+    w.advance('3 days')
+    await w.drain()
+  }
+  expect((await journey.get('stats')).entered).toBe(1)
+})
+
 test('many users are swept 1,000 at a time, and none twice after a crash', async () => {
   await using w = await world()
   const journey = await createJourney(w, { status: 'live' }, READY)
@@ -201,18 +257,75 @@ test('sweeps rest while many items wait', async () => {
   expect(await queuedItems(w)).toHaveLength(1)
 })
 
-test('a user who entered behind the sweep of a journey that was stopped exits a minute later', async () => {
+test.each(['stopped', 'archived'])('a user who entered behind the sweep of a journey that was %s exits a minute later', async (how) => {
   await using w = await world()
   await w.users('ana', 'bob')
   const journey = await createJourney(w, { status: 'live' }, READY)
   await putInside(w, journey, { user: 'bob' })
-  const entered = w.clock.now()
-  expect((await journey.post('stop')).status).toBe(202)
+  await (how === 'stopped' ? journey.post('stop') : w.delete(journey.path))
   await w.drain()
-  await putInside(w, journey, { user: 'ana', arrived: entered })
+  // The instant of a late item is that at which it is applied.
+  w.advance('10 seconds')
+  await putInside(w, journey, { user: 'ana' })
+  w.advance('50 seconds')
+  await w.drain()
+  expect(await versionsInside(w, journey)).toEqual([])
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
+test('a user who enters a journey that was archived a moment ago and is on again stays inside', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await w.delete(journey.path)
+  await w.drain()
+  w.advance('10 seconds')
+  await putInside(w, journey, { user: 'bob' })
+  expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  w.advance('10 seconds')
+  await w.post('/api/client/events', [{ name: 'cart', external_id: 'ana' }])
   w.advance('1 minute')
   await w.drain()
-  expect((await journey.get('users?state=exited')).results).toHaveLength(2)
+  expect((await journey.get('users')).results.map(({ user }: any) => user.external_id)).toEqual(['ana'])
+})
+
+test('a user who entered the former version behind the sweep of a publication follows its plan a minute later', async () => {
+  await using w = await world()
+  await w.users('ana', 'bob', 'kim')
+  const steps = (hours: number) => readyWith(hours, { w2: { ...READY.w1, x: 5 }, out: { ...READY.out } })
+  const graph = (hours: number) => ({ ...steps(hours), w1: { ...steps(hours).w1, children: [{ external_id: 'w2' }] } })
+  const journey = await createJourney(w, { status: 'live' }, graph(48))
+  await putInside(w, journey, { user: 'bob', step: 'w2' })
+  await putInside(w, journey, { user: 'kim' })
+  w.advance('1 hour')
+  await journey.put(graph(24))
+  expect((await journey.post('publish', { plan: { steps: { w2: 'move' } } })).status).toBe(200)
+  await w.drain()
+  await putInside(w, journey, { user: 'ana', step: 'w2' })
+  // A user who stays on the former version goes on there.
+  expect((await journey.post('users/kim/move', { to: 'w2' })).status).toBe(202)
+  w.advance('1 minute')
+  await w.drain()
+  expect(await versionsInside(w, journey)).toEqual(['ana 2', 'bob 2', 'kim 1'])
+  expect(await nextAt(w, journey)).toEqual([])
+})
+
+test('that users are looked for once more stops no publication, which puts its own in the place of it', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await putInside(w, journey, { user: 'ana' })
+  await journey.put(readyWith(24))
+  expect((await journey.post('publish', { plan: { default: 'move' } })).status).toBe(200)
+  await w.drain()
+  await putInside(w, journey, { user: 'ana', key: 'behind' })
+  expect((await journey.get('versions')).results).toMatchObject([
+    { version: 2, moving: 0 },
+    { version: 1, moving: 0 },
+  ])
+  await journey.put(readyWith(12))
+  expect((await journey.post('publish')).status).toBe(200)
   expect(await nextAt(w, journey)).toEqual([])
 })
 

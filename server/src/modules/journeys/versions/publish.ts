@@ -8,7 +8,7 @@ import { lockJourney } from '../lock.ts'
 import { findJourney, setLiveVersion } from '../queries.ts'
 import type { JourneyRow, Step } from '../schema.ts'
 import { startEntranceSweeps } from '../sweeps/entrances.ts'
-import { deleteExits, insertSweep, sweepsOf } from '../sweeps/queries.ts'
+import { deleteExits, deleteSweeps, insertSweep, movingTo } from '../sweeps/queries.ts'
 import { dueNowOf } from './due-now.ts'
 import { movesUsers, movingOf, type Planned, planFaults, plannedOf, type UsersAtStep } from './plan.ts'
 import * as queries from './queries.ts'
@@ -67,7 +67,7 @@ async function refuseWhileMoving(ctx: ProjectCtx, id: JourneyId): Promise<void> 
 }
 
 async function movingFaults(ctx: ProjectCtx, id: JourneyId): Promise<Fault[]> {
-  if ((await sweepsOf(ctx, id, ['publish'])).length === 0) return []
+  if ((await movingTo(ctx, id)) === undefined) return []
   const message = 'Users are still moving to the last published version. Wait until `moving` in the list of versions is 0.'
   return [{ code: 'validation_failed', param: 'version', message }]
 }
@@ -119,6 +119,8 @@ async function put(ctx: InTx, id: JourneyId, { graph, version }: Pick<Prepared, 
 type Started = { version: number; plan: Plan; steps: Step[]; former: Step[] }
 
 async function startSweeps(ctx: InTx, id: JourneyId, { version, plan, steps, former }: Started): Promise<void> {
+  // What remains is the second look for the version before.
+  await deleteSweeps(ctx, id, ['publish'])
   if (former.length > 0 && movesUsers(plan)) await insertSweep(ctx, id, { kind: 'publish', params: { version } }, ctx.clock.now())
   await startEntranceSweeps(ctx, id, { version, steps, former })
   ctx.wake(SWEEP)

@@ -6,7 +6,7 @@ import type { JourneyId } from '../../../lib/ids.ts'
 import { usersAtSteps } from '../../positions/index.ts'
 import { presentSteps } from '../present.ts'
 import { findJourney } from '../queries.ts'
-import { sweepsOf } from '../sweeps/queries.ts'
+import { movingTo } from '../sweeps/queries.ts'
 import { diffOf } from './diff.ts'
 import { findNamed } from './drafts.ts'
 import { movingOf, plannedOf } from './plan.ts'
@@ -62,12 +62,12 @@ const shownOf = ({ version, status, note, created_at, published_at, published_by
 /** How many users are inside on each version, and how many of them the publication that is under way moves. */
 async function usersByVersion(ctx: ProjectCtx, id: JourneyId): Promise<(version: number) => { users: number; moving: number }> {
   const groups = (await usersAtSteps(ctx, id)).map((row) => ({ ...row, type: '' }))
-  const [sweep] = await sweepsOf(ctx, id, ['publish'])
-  const plan = sweep ? (await queries.findByStatus(ctx, id, 'live'))?.plan : null
+  const target = await movingTo(ctx, id)
+  const plan = target !== undefined ? (await queries.findByStatus(ctx, id, 'live'))?.plan : null
   return (version) => {
     const own = groups.filter((group) => group.version === version)
     const { planned } = plannedOf(plan ?? {}, own, [])
-    const isMoving = sweep !== undefined && (sweep.params as { version: number }).version !== version
+    const isMoving = target !== undefined && target !== version
     return { users: own.reduce((sum, { users }) => sum + users, 0), moving: isMoving ? movingOf(planned) : 0 }
   }
 }
