@@ -108,6 +108,29 @@ describe('commands', () => {
     expect(told(apply(named, write('a')))[0]).toBe('experiment e a>x')
   })
 
+  describe('the name of a branch that is typed through the name of another', () => {
+    const branches = (...paths: string[]) => ({ branches: paths.map((path) => ({ path })) })
+    const gate = graphOf('gate g a>x b>y else>z', 'exit x', 'exit y', 'exit z')
+    const start = { ...gate, g: { ...(gate.g as Graph[string]), data: branches('a', 'b') } }
+    const typed = (...all: string[][]) =>
+      all.reduce((history, paths) => give(history, { do: 'write', key: 'g', data: branches(...paths) }), begin(start))
+
+    test('keeps its way, and so does the other one', () => {
+      const history = typed(['a', ''], ['a', 'a'], ['a', 'au'])
+      expect(told(history.now)[0]).toBe('gate g a>x au>y else>z')
+      expect(redo(undo(history)).now).toEqual(history.now)
+      expect(undo(history).now).toEqual(start)
+      expect(told(typed(['b', 'b'], ['bi', 'b'], ['big', 'b']).now)[0]).toBe('gate g big>x b>y else>z')
+    })
+
+    test('after a branch was removed or added keeps its way too', () => {
+      const removed = typed(['b'], ['be'])
+      expect(told(removed.now)[0]).toBe('gate g be>y else>z')
+      expect(redo(undo(removed)).now).toEqual(removed.now)
+      expect(told(typed(['a', 'b', 'c'], ['a', 'be', 'c']).now)[0]).toBe('gate g a>x be>y else>z')
+    })
+  })
+
   test('each command can be undone and done again, and what is typed is undone together', () => {
     const name = (name: string): Command => ({ do: 'rename', key: 'd', name })
     const given = [name('T'), name('Tw'), { do: 'remove', key: 'd' } as const].reduce(give, begin(LINE))

@@ -1,5 +1,5 @@
 /** The commands that were given, so that each can be undone and done again. Pure. */
-import { apply, type Command, type Graph } from './graph.ts'
+import { apply, type Command, type Graph, namedPaths } from './graph.ts'
 
 /** `at` commands are in force; those after it were undone. `now` is the graph that they make of `start`. */
 export type History = { start: Graph; commands: Command[]; at: number; now: Graph }
@@ -16,8 +16,15 @@ export function give(history: History, command: Command): History {
   if (now === history.now) return history
   const given = history.commands.slice(0, history.at)
   const last = given.at(-1)
-  // Each key that is typed is a command; undone together.
-  const commands = last !== undefined && isSameField(last, command) ? given.with(-1, command) : [...given, command]
+  if (last !== undefined && isSameField(last, command)) {
+    // Each key that is typed is a command; undone together. What a name was called on the way to it leaves no trace.
+    const before = given.slice(0, -1).reduce(apply, history.start)
+    if (keepsPaths(before, last, command)) {
+      const commands = given.with(-1, command)
+      return { ...history, commands, at: commands.length, now: apply(before, command) }
+    }
+  }
+  const commands = [...given, command]
   if (commands.length <= COMMANDS_MAX) return { ...history, commands, at: commands.length, now }
   return { start: apply(history.start, commands[0] as Command), commands: commands.slice(1), at: COMMANDS_MAX, now }
 }
@@ -28,6 +35,13 @@ export const redo = (history: History): History => to(history, history.at + 1)
 function to(history: History, at: number): History {
   if (at < 0 || at > history.commands.length) return history
   return { ...history, at, now: history.commands.slice(0, at).reduce(apply, history.start) }
+}
+
+/** Whether neither command adds or removes a named path: one that does is undone by itself. */
+function keepsPaths(graph: Graph, ...commands: Command[]): boolean {
+  return commands.every(
+    (command) => command.do !== 'write' || namedPaths(command.data).length === namedPaths(graph[command.key]?.data ?? {}).length,
+  )
 }
 
 /** Whether the second command continues the first: the same name, or the same setting. */
