@@ -19,6 +19,10 @@ export function isSame(a: unknown, b: unknown): boolean {
   return a === b
 }
 
+/** The members that differ from what a form began with. To save no others leaves alone what another member has changed meanwhile. */
+export const changedMembers = <T extends object>(begun: T, now: T): Partial<T> =>
+  Object.fromEntries(Object.entries(now).filter(([name, value]) => !isSame((begun as Members)[name], value))) as Partial<T>
+
 /**
  * The value `mine`, with the changes since `base` that only `theirs` has. Where both have changed the same value, the one of `mine` stays,
  * and a clash is returned. Long texts are merged by lines.

@@ -9,7 +9,7 @@ const SAVED_MS = 60_000
 async function lookAgain(page: Page, path: string): Promise<void> {
   await page.clock.setFixedTime(Date.now() + 60_000)
   const read = page.waitForResponse((reply) => reply.request().method() === 'GET' && new URL(reply.url()).pathname.endsWith(path))
-  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+  await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
   await (await read).finished()
 }
 

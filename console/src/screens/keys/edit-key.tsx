@@ -5,10 +5,12 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { changedMembers } from '../../parts/merge.ts'
 import { said } from '../../parts/toast.ts'
 import { DescriptionField, type Input, NameField, RightsFields } from './key-fields.tsx'
 
 type Key = components['schemas']['Key']
+type Changes = components['schemas']['KeyChanges']
 
 /** Changes a key. Its value stays; so does its scope, because a published key that became secret would be a leaked one. */
 export function EditKey({ edited, onClose }: { edited: Key | null; onClose: () => void }) {
@@ -29,11 +31,12 @@ export function EditKey({ edited, onClose }: { edited: Key | null; onClose: () =
 function Form({ edited, onClose }: { edited: Key; onClose: () => void }) {
   const { t } = useTranslation('keys')
   const { id, name, description, scope, role, allowed_origins } = edited
-  const [input, setInput] = useState<Input>({ name, description, scope, role, allowed_origins })
+  const begun: Input = { name, description, scope, role, allowed_origins }
+  const [input, setInput] = useState(begun)
   const edit = useWrite(
-    (api, { scope: _, ...body }: Input) => api.patch('/api/client/keys/{keyId}', { path: { keyId: id }, body }),
+    (api, body: Changes) => api.patch('/api/client/keys/{keyId}', { path: { keyId: id }, body }),
     ['/api/client/keys'],
-    (_, { name }) => {
+    ({ name }) => {
       onClose()
       said(t('edit.done', { name }))
     },
@@ -41,7 +44,8 @@ function Form({ edited, onClose }: { edited: Key; onClose: () => void }) {
   const set = (changes: Partial<Input>) => setInput((input) => ({ ...input, ...changes }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    edit.mutate(input)
+    const { scope: _, ...changes } = changedMembers(begun, input)
+    edit.mutate(changes as Changes)
   }
   return (
     <form className="form" onSubmit={submit}>

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
+import { changedMembers } from '../../parts/merge.ts'
 import { Card } from '../../parts/page.tsx'
 import { SchemaForm, type Values } from '../../parts/schema-form.tsx'
 import { said } from '../../parts/toast.ts'
@@ -41,7 +42,8 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ name, rate, ...(isText && { segment_price }), settings: changesOf(provider.settings, settings) as Changes['settings'] })
+    const { settings: _, ...changes } = changedMembers(editableOf(provider), draft)
+    save.mutate({ ...(changes as Changes), settings: changesOf(provider.settings, settings) as Changes['settings'] })
   }
   return (
     <Card title={t('settings')}>

@@ -6,6 +6,7 @@ import { CHANNELS } from '../../parts/channels.ts'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { changedMembers } from '../../parts/merge.ts'
 import { said, undoable } from '../../parts/toast.ts'
 
 type Subscription = components['schemas']['Subscription']
@@ -79,8 +80,9 @@ function Form({ stored, onClose }: { stored: Subscription | null; onClose: () =>
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (stored) change.mutate({ id: stored.id, changes: changesOf(input), before: changesOf(inputOf(stored)) })
-    else create.mutate(undefined)
+    if (!stored) return create.mutate(undefined)
+    const [before, after] = [changesOf(inputOf(stored)), changesOf(input)]
+    change.mutate({ id: stored.id, changes: changedMembers(before, after), before: changedMembers(after, before) })
   }
   const error = create.error ?? change.error
   return (

@@ -5,6 +5,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { useConsoleWrite } from '../../parts/console-data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { changedMembers } from '../../parts/merge.ts'
 import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession } from '../../session/index.ts'
@@ -29,7 +30,7 @@ export function ChangeMember({ member, onClose }: Props) {
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    change.mutate({ name, ...rolesOf(given) })
+    change.mutate(changedMembers({ name: member.name, ...rolesOf(member) }, { name, ...rolesOf(given) }))
   }
   return (
     <Modal opened onClose={onClose} title={t('change.of', { name: member.name })} closeButtonProps={{ 'aria-label': t('close') }} size="lg">

@@ -7,6 +7,7 @@ import { useWrite } from '../../parts/data.ts'
 import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
+import { changedMembers } from '../../parts/merge.ts'
 import { ShownOnce } from '../../parts/shown-once.tsx'
 import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
@@ -14,6 +15,7 @@ import { EventPicker } from './event-picker.tsx'
 import { ENDPOINT, ENDPOINTS, type Endpoint } from './search.ts'
 
 type Input = components['schemas']['WebhookInput']
+type Changes = components['schemas']['WebhookChanges']
 type Created = components['schemas']['WebhookReply']
 
 /** The name of the variable in which the guide keeps the secret. */
@@ -61,8 +63,9 @@ export function CreateEndpoint({ isOpen, onClose }: { isOpen: boolean; onClose: 
 export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint; isOpen: boolean; onClose: () => void }) {
   const { t } = useTranslation('webhooks')
   const { id, name, url, event_types, description = '' } = endpoint
+  const stored: Input = { name, url, event_types, description }
   const change = useWrite(
-    (api, body: Input) => api.patch(ENDPOINT, { path: { endpointId: id }, body }),
+    (api, body: Changes) => api.patch(ENDPOINT, { path: { endpointId: id }, body }),
     [ENDPOINTS],
     ({ name }) => {
       onClose()
@@ -72,11 +75,11 @@ export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('edit.title', { name })} closeButtonProps={{ 'aria-label': t('close') }} size="xl">
       <Form
-        stored={{ name, url, event_types, description }}
+        stored={stored}
         submit={t('save')}
         isPending={change.isPending}
         error={change.error}
-        onSubmit={change.mutate}
+        onSubmit={(input) => change.mutate(changedMembers(stored, input) as Changes)}
         onClose={onClose}
       />
     </Modal>
