@@ -26,12 +26,12 @@ export {
   holdMessages,
   type IdRange,
   newMessageId,
-  type Planned,
-  planMessages,
   releaseMessages,
   skipJourneyMessages,
   statesByCause,
 } from './messages.queries.ts'
+export type { Planned } from './planned.queries.ts'
+export { planMessages } from './planning.ts'
 export { latestMessage } from './reading/queries.ts'
 export { messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
