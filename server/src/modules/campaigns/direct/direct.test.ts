@@ -239,6 +239,43 @@ describe('POST /messages', () => {
     expect((await w.get(MESSAGES)).body.results).toEqual([])
   })
 
+  test.each([
+    [true, { state: 'skipped', reason: 'deadline_passed' }],
+    [false, { state: 'sent', reason: null }],
+  ])('content of a subscription type that became transactional (%s) has the deadline of its kind', async (is_transactional, expected) => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const type = (await w.post('/api/client/subscriptions', { name: 'Security', channel: 'email', is_transactional: !is_transactional }))
+      .body
+    const message = { subscription_id: type.id, content: { ...RESET, html: '<p>Hi</p>' }, user: ANA }
+    await w.post(MESSAGES, message)
+    await w.drain()
+    const changed = await w.patch(`/api/client/subscriptions/${type.id}`, { is_transactional })
+    expect(changed.status, changed.text).toBe(200)
+    const { body } = await w.post(MESSAGES, { ...message, user: { external_id: 'bo', email: 'bo@example.com' } })
+    w.advance('2 hours')
+    await w.drain()
+    expect((await w.get(`${MESSAGES}/${body.id}`)).body).toMatchObject(expected)
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', ...(expected.state === 'sent' ? ['bo@example.com'] : [])])
+  })
+
+  test('the deadline that a publisher set for content stays when its subscription type becomes transactional', async () => {
+    await using w = await world()
+    const type = (await w.post('/api/client/subscriptions', { name: 'Security', channel: 'email' })).body
+    const sent = await w.post(MESSAGES, { subscription_id: type.id, content: { ...RESET, html: '<p>Hi</p>' }, user: ANA })
+    const path = `${CAMPAIGNS}/${(await w.get(`${MESSAGES}/${sent.body.id}`)).body.campaign_id}`
+    const afterPatch = async (is_transactional: boolean): Promise<number> => {
+      await w.patch(`/api/client/subscriptions/${type.id}`, { is_transactional })
+      return (await w.get(path)).body.expires_after_hours
+    }
+    expect(await afterPatch(true)).toBe(1)
+    await w.patch(path, { expires_after_hours: 72 })
+    expect(await afterPatch(true)).toBe(72)
+    await w.patch(path, { expires_after_hours: 5 })
+    expect(await afterPatch(false)).toBe(5)
+  })
+
   test('refuses content that the channel cannot send, and names the place', async () => {
     await using w = await world()
     const message = { subscription_id: await subscriptionTo(w), user: ANA, content: { subject: '{{ event.data.x', html: '<p>Hi</p>' } }

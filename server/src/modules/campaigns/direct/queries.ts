@@ -21,6 +21,13 @@ export const directCampaigns = (ctx: ProjectCtx, ids: SubscriptionId[]) =>
         where project_id = ${ctx.projectId} and subscription_id = any(${ids}::bigint[]) and is_direct and archived_at is null`,
   )
 
+/** Changes how long messages live whose content comes with the request, if it is the value given as `from`. */
+export const changeDirectDeadline = (ctx: InTx, id: SubscriptionId, { from, to }: { from: number; to: number }) =>
+  ctx.db.run(
+    sql`update campaigns set expires_after_hours = ${to}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and subscription_id = ${id} and is_direct and expires_after_hours = ${from}`,
+  )
+
 /** A campaign to make for messages whose content comes with the request. */
 type DirectCampaign = { subscription_id: SubscriptionId; channel: Channel; name: string; expires_after_hours: number }
 
