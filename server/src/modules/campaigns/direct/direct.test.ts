@@ -6,6 +6,10 @@ import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay, type Relay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { createSecrets } from '../../../infra/runtime/secrets.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import { onUsersSaved } from '../../../user-changes.ts'
+import { sendMessage } from './service.ts'
 
 const MESSAGES = '/api/client/messages'
 
@@ -161,6 +165,38 @@ describe('POST /messages', () => {
       expect(reply).toMatchObject({ status: 409, body: { code: 'idempotency_key_mismatch', error: { param: 'key' } } })
     }
     expect((await w.get('/api/client/users/bo')).status).toBe(404)
+  })
+
+  test.each<[string, (w: World, path: string) => Promise<unknown>]>([
+    ['is finished', (w, path) => w.patch(path, { state: 'finished' })],
+    ['is aborted', (w, path) => w.patch(path, { state: 'aborted' })],
+    ['is archived', (w, path) => w.delete(path)],
+    ['is archived and made anew', (w, path) => w.delete(path).then(() => resets(w))],
+  ])('answers a repeated key with its message after the campaign %s', async (_, end) => {
+    await using w = await world()
+    const { id } = await resets(w)
+    const keyed = { ...reset, key: 'reset-1' }
+    const first = await w.post(MESSAGES, keyed)
+    await w.drain()
+    await end(w, `${CAMPAIGNS}/${id}`)
+    const again = await w.post(MESSAGES, keyed)
+    expect(again, again.text).toMatchObject({ status: 202, body: { id: first.body.id, state: 'delivered', duplicate: true } })
+    const { body } = await w.post(`${MESSAGES}/batch`, [keyed, { ...reset, user: { external_id: 'bo', email: 'bo@example.com' } }])
+    expect(body.results[0].message).toEqual(again.body)
+    const other = await w.post(MESSAGES, { ...keyed, data: { link: 'https://app.example.com/r/2' } })
+    expect(other.body).not.toHaveProperty('id')
+    const unknown = await w.post(MESSAGES, { ...keyed, campaign: 'unknown' })
+    expect(unknown.status).toBe(404)
+  })
+
+  test('answers a repeated key with its message after the keys of the server were rotated', async () => {
+    await using w = await world()
+    const { id } = await resets(w)
+    const input = { campaign_id: id as CampaignId, user: ANA, key: 'reset-1' }
+    const [old, next] = ['old', 'new'].map((name, at) => `${name}:${Buffer.alloc(32, at + 1).toString('base64')}`) as [string, string]
+    const send = (...keys: string[]) => sendMessage({ ...w.ctx, secrets: createSecrets(keys) }, onUsersSaved, input)
+    const first = await send(old)
+    expect(await send(next, old)).toMatchObject({ id: first.id, duplicate: true })
   })
 
   test('with an Idempotency-Key, a repetition gets the same reply', async () => {

@@ -37,10 +37,10 @@ export const deleteRequests = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(sql`delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
 
 /** The messages of these keys. */
-export const findKeyed = (ctx: InTx, keys: string[]) =>
+export const findKeyed = (ctx: ProjectCtx | InTx, keys: string[]) =>
   ctx.db.many(
     KeyedMessage,
-    sql`select r.key, r.fingerprint, m.id, m.user_id, m.state, m.reason, m.detail
+    sql`select r.key, r.fingerprint, m.id, m.user_id, m.campaign_id, m.state, m.reason, m.detail
         from unnest(${keys}::text[]) as k(key)
         cross join lateral (
           select key, fingerprint, message_id from message_requests

@@ -49,6 +49,7 @@ export const KeyedMessage = Type.Object({
   fingerprint: Type.String(),
   id: IdOf<MessageId>(),
   user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
   state: OneOf(MESSAGE_STATES),
   reason: Nullable(Type.String()),
   detail: Nullable(Type.String()),
