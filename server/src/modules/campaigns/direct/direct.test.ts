@@ -319,6 +319,19 @@ describe('POST /messages', () => {
     expect([reply.status, reply.body.error.param], reply.text).toEqual([422, 'content.subject'])
   })
 
+  test('says what to do if the campaign of messages with content is aborted', async () => {
+    await using w = await world()
+    const message = { subscription_id: await subscriptionTo(w), content: { ...RESET, html: '<p>Hi</p>' }, user: ANA }
+    const first = await w.post(MESSAGES, message)
+    const path = `${CAMPAIGNS}/${(await w.get(`${MESSAGES}/${first.body.id}`)).body.campaign_id}`
+    await w.patch(path, { state: 'aborted' })
+    const refused = await w.post(MESSAGES, message)
+    expect([refused.status, refused.body.error.param], refused.text).toEqual([422, 'subscription_id'])
+    expect(refused.body.message).toContain('Archive')
+    await w.delete(path)
+    expect((await w.post(MESSAGES, message)).status).toBe(202)
+  })
+
   test('needs a running trigger campaign', async () => {
     await using w = await world()
     const { id } = await resets(w)

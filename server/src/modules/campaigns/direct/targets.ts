@@ -48,7 +48,7 @@ export async function targetsOf(ctx: ProjectCtx, inputs: MessageInput[]): Promis
 
 const NO_CAMPAIGN: Fault = { code: 'resource_missing', message: 'No campaign with that identifier exists in this project.' }
 
-function againstSending({ type, state }: CampaignRow, param: string): Fault | null {
+function againstSending({ id, type, state, is_direct }: CampaignRow, param: string): Fault | null {
   if (type === 'blast')
     return {
       code: 'validation_failed',
@@ -56,6 +56,12 @@ function againstSending({ type, state }: CampaignRow, param: string): Fault | nu
       message: 'A campaign of the type `blast` is sent to lists. Name a campaign of the type `trigger`.',
     }
   if (state === 'running') return null
+  if (is_direct)
+    return {
+      code: 'validation_failed',
+      param: 'subscription_id',
+      message: `The campaign of messages with \`content\` of this subscription type, ${id}, is \`${state}\`. Archive it. The next message creates another one.`,
+    }
   return { code: 'validation_failed', param, message: `The campaign is \`${state}\`. Set its \`state\` to \`running\` first.` }
 }
 
