@@ -254,17 +254,26 @@ describe('redacted values', () => {
     expect(links).toEqual([expect.stringMatching(/^http:\/\/carillon.test\/c\//), link('tracked')])
   })
 
+  const Sealed = Type.Object({ sealed: Type.Integer() })
+  const sealedIn = async (w: World): Promise<number> =>
+    (await w.db.one(Sealed, sql`select count(sealed) as sealed from message_requests where project_id = ${w.projectId}`)).sealed
+
+  test('are forgotten at once if the message is skipped', async () => {
+    await using w = await world()
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com', reason: 'complaint' }])
+    const message = await ask(w, { redact: ['data.link'] })
+    expect(message).toMatchObject({ state: 'skipped', reason: 'suppressed' })
+    expect(await sealedIn(w)).toBe(0)
+  })
+
   test('are forgotten when the message ends, also by a stop of its campaign', async () => {
     await using w = await world()
-    const Sealed = Type.Object({ sealed: Type.Integer() })
-    const sealed = async () =>
-      (await w.db.one(Sealed, sql`select count(sealed) as sealed from message_requests where project_id = ${w.projectId}`)).sealed
     const message = await ask(w, { redact: ['data.link'], send_at: '2026-12-24' })
-    expect(await sealed()).toBe(1)
+    expect(await sealedIn(w)).toBe(1)
     const { campaign_id } = await read(w, message)
     await w.patch(`${CAMPAIGNS}/${campaign_id}`, { state: 'aborted' })
     await w.drain()
     expect(await read(w, message)).toMatchObject({ state: 'aborted', reason: 'campaign_stopped' })
-    expect(await sealed()).toBe(0)
+    expect(await sealedIn(w)).toBe(0)
   })
 })

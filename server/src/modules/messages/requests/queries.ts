@@ -65,6 +65,13 @@ export const insertRequested = (ctx: InTx, messages: RequestedMessage[], priorit
         order by i.id`,
   )
 
+/** Deletes the redacted values of messages that ended when they were made. A trigger deletes those of others when they end. */
+export const deleteSealed = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(
+    sql`update message_requests set sealed = null
+        where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[]) and sealed is not null`,
+  )
+
 /** Content by its hashes. */
 export const findContents = (ctx: ProjectCtx, channel: Channel, hashes: string[]) =>
   ctx.db.many(

@@ -43,6 +43,8 @@ export const withdrawAsked = async (ctx: InTx, ids: MessageId[]): Promise<void> 
 export async function createRequested(ctx: InTx, messages: RequestedMessage[]): Promise<void> {
   if (messages.length === 0) return
   await queries.insertRequested(ctx, messages)
+  const skipped = messages.flatMap(({ id, state }) => (state === 'skipped' ? [id] : []))
+  if (skipped.length > 0) await queries.deleteSealed(ctx, skipped)
   ctx.wake(SEND_JOBS[TRANSACTIONAL])
   await emit(ctx, () =>
     messages.flatMap(({ id, campaign_id, channel, event, state }) => {
