@@ -168,7 +168,7 @@ function resultOf(outcome: AskedOutcome, input: MessageInput, known: Known): Sen
 }
 
 function askedBy(ctx: ProjectCtx, { input, target }: Item) {
-  const { key = null, data = {}, redact = [], locale = null, headers = null, attachments = [] } = input
+  const { key = null, data = {}, redact = [], locale = null, headers = null, attachments = [], expires_after_minutes = null } = input
   return {
     key,
     fingerprint: fingerprintOf(ctx, input, target.campaign.id),
@@ -180,6 +180,7 @@ function askedBy(ctx: ProjectCtx, { input, target }: Item) {
     headers,
     attachments: attachments.length,
     attachment_bytes: attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0),
+    expires_after_minutes,
   }
 }
 

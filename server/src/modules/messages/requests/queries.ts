@@ -21,12 +21,12 @@ export const insertRequests = (ctx: InTx, asked: AskedMessage[]) =>
   ctx.db.many(
     IdRow,
     sql`insert into message_requests (project_id, message_id, key, fingerprint, sent_by, locale, content_id, redact, sealed, headers, attachments, attachment_bytes,
-                                      created_at)
+                                      expires_after_minutes, created_at)
         select ${ctx.projectId}, a.id, a.key, a.fingerprint, a.sent_by, a.locale, a.content_id, a.redact, a.sealed, a.headers, a.attachments, a.attachment_bytes,
-               ${ctx.clock.now()}
+               a.expires_after_minutes, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
              as a(id bigint, key text, fingerprint text, sent_by bigint, locale text, content_id bigint, redact text[], sealed text,
-                  headers jsonb, attachments smallint, attachment_bytes integer)
+                  headers jsonb, attachments smallint, attachment_bytes integer, expires_after_minutes integer)
         order by a.key, a.id
         on conflict (project_id, key) where key is not null do nothing
         returning message_id as id`,
