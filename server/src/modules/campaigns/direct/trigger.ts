@@ -41,7 +41,7 @@ export function triggerCampaign(ctx: ProjectCtx, id: CampaignId, input: DirectTr
     const event = { name: campaign.event_name ?? '', data: input.data ?? {}, created_at: now.toISOString() }
     const intent = intentFor(campaign, userId, `api:${input.key ?? ulid(now, ctx.secrets.random(RANDOM_BYTES))}`, event, now)
     await enqueueMessages(ctx, [intent])
-    const message = (await messagesOf(ctx, id, userId)).find(({ cause }) => cause === intent.cause)
+    const message = (await messagesOf(ctx, id, [userId])).find(({ cause }) => cause === intent.cause)
     return message ? { message_id: message.id } : {}
   })
 }

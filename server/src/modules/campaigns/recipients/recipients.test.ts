@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Reason } from '../../messages/index.ts'
 import { explainInWords, type Facts } from './explain-in-words.ts'
@@ -93,6 +93,19 @@ describe('an explanation', () => {
     expect((await explain(w, campaign, 'cy')).summary).toBe('The user got no message, because the user has no address for this channel.')
     await w.post(`/api/client/lists/${list}/users`, { external_ids: ['di'] })
     expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
+  })
+
+  test('tells the message that a user got before another one was merged into it', async () => {
+    await using w = await world()
+    const campaign = await blastBeforeMerge(w)
+    const { summary, messages } = await explain(w, campaign, 'ana')
+    expect(summary).toMatch(/^The message was given to `sandbox` at .* and was delivered\.$/)
+    expect(messages).toMatchObject([{ reason: 'duplicate_address' }, { state: 'delivered' }])
+    const { body } = await w.get(`${pathOf(campaign)}/recipients`)
+    expect(body.results.map(({ user, state }: any) => [user.external_id, state])).toEqual([
+      ['ana', 'delivered'],
+      ['ana', 'skipped'],
+    ])
   })
 
   test('names the consent entry that it is based on', async () => {

@@ -1,7 +1,7 @@
 /** Reading messages and what happened to them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
 import { answerOrders, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
@@ -183,6 +183,18 @@ describe('GET /messages', () => {
     const page = (await w.get(`${MESSAGES}?limit=3`)).body
     expect((await w.get(`${MESSAGES}?limit=3&cursor=${page.nextCursor}`)).body.results).toHaveLength(1)
     expect((await w.get(MESSAGES)).body.results.map(({ id }: any) => id).slice(0, 2)).toEqual([sent.id, skipped.id])
+  })
+
+  test('has the messages of users who were merged into the user', async () => {
+    await using w = await world()
+    await blastBeforeMerge(w)
+    const { body } = await w.get(`${MESSAGES}?user=ana`)
+    expect(body.results.map(({ user, state }: any) => [user.external_id, state])).toEqual([
+      ['ana', 'skipped'],
+      ['ana', 'delivered'],
+    ])
+    const { body: user } = await w.get('/api/client/users/ana')
+    expect(await read(w, body.results[1])).toMatchObject({ user: { id: user.id, external_id: 'ana' } })
   })
 
   test.each(['campaign_id=x', 'state=gone', 'since=yesterday', 'channel=fax'])('refuses %s', async (query) => {
