@@ -8,6 +8,7 @@ import { variantName } from '../../templates/index.ts'
 import { findIdsOf, requireUser } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason, variantFor } from '../audience/plan.ts'
+import { isLoadedTo } from '../audience/queries.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign } from '../service.ts'
 import { explainInWords } from './explain-in-words.ts'
@@ -23,6 +24,7 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
   const [member] = await membersOf(ctx, campaign, [user.id])
   const messages = await messagesOf(ctx, id, await findIdsOf(ctx, user.id))
   const removedBefore = messages.length === 0 ? await messagesRemovedBefore(ctx) : null
+  const isReached = campaign.state !== 'aborted' || (await isLoadedTo(ctx, id, user.id))
   const reason = member ? (skipReason(campaign, member) ?? (await duplicateReason(ctx, campaign, member))) : 'user_gone'
   const variant = reason === null ? variantFor(campaign, user) : null
   const suppression = member?.suppression ?? null
@@ -37,6 +39,7 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
       variant,
       messages: withoutReplaced(messages),
       removedBefore,
+      isReached,
     }),
     in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
     lists: lists.map(presentList),
