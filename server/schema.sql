@@ -1478,6 +1478,7 @@ create table message_requests (
   headers jsonb,
   attachments smallint not null default 0,
   attachment_bytes integer not null default 0,
+  expires_after_minutes integer,
   constraint message_requests_pkey PRIMARY KEY (project_id, message_id),
   constraint message_requests_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );

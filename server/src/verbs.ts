@@ -5,7 +5,13 @@ import { type Ctx, type InTx, inTx, type OrganisationCtx, type ProjectCtx } from
 import { ApiError, type Fault, notOfProject } from './lib/errors.ts'
 import type { CampaignId, ListId, OrganisationId, SubscriptionId } from './lib/ids.ts'
 import type { Written } from './lib/written.ts'
-import { archiveCampaign as archiveAnyCampaign, campaignsTagged, campaignsUsingList, findCampaigns } from './modules/campaigns/index.ts'
+import {
+  adaptDeadline,
+  archiveCampaign as archiveAnyCampaign,
+  campaignsTagged,
+  campaignsUsingList,
+  findCampaigns,
+} from './modules/campaigns/index.ts'
 import { type FindReferenceFaults, findJourneyIds, journeysTagged, journeysUsing } from './modules/journeys/index.ts'
 import { archiveUnused, listNames, lockForArchiving, rebuildListsDependingOn, staticListsAmong } from './modules/lists/index.ts'
 import {
@@ -41,11 +47,15 @@ export const createProjectIn = (ctx: Ctx, organisationId: OrganisationId, input:
     return project
   })
 
-/** Changes a subscription type. A new default state changes memberships, so the lists that depend on the type are rebuilt. */
+/**
+ * Changes a subscription type. A new default state changes memberships, so the lists that depend on the type are rebuilt. Whether it is
+ * transactional decides how long messages whose content comes with the request live.
+ */
 export const updateSubscription = (ctx: ProjectCtx, id: SubscriptionId, changes: SubscriptionChanges): Promise<Subscription> =>
   inTx(ctx, async (ctx) => {
-    const { subscription, defaultChanged } = await changeSubscription(ctx, id, changes)
+    const { subscription, defaultChanged, kindChanged } = await changeSubscription(ctx, id, changes)
     if (defaultChanged) await rebuildListsDependingOn(ctx, `subscription:${id}`)
+    if (kindChanged) await adaptDeadline(ctx, subscription)
     return subscription
   })
 

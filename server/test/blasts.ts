@@ -61,6 +61,24 @@ export async function write(w: World, campaign: { id: number }, body: object) {
 
 export const schedule = (w: World, campaign: { id: number }) => write(w, campaign, { state: 'scheduled' })
 
+/**
+ * Sends a blast to a visitor and to the user `ana`, who have the same address and are merged then. The message went to the visitor.
+ */
+export async function blastBeforeMerge(w: World) {
+  const users = '/api/client/users/batch'
+  await w.post(users, [{ anonymous_id: 'browser', email: 'ana@example.com' }])
+  await w.post(users, [{ external_id: 'ana', email: 'ana@example.com' }])
+  const { body: browser } = await w.get('/api/client/users/browser')
+  const list = await listOf(w, 'ana')
+  await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+  const campaign = await blastTo(w, [list])
+  await schedule(w, campaign)
+  await w.drain()
+  await w.post(users, [{ external_id: 'ana', anonymous_id: 'browser' }])
+  await w.drain()
+  return campaign
+}
+
 /** Runs a job this many times. Returns how much it did. */
 export async function run(w: World, name: string, times = 1): Promise<number> {
   const job = allJobs(createInboxStreams()).find((job) => job.name === name)

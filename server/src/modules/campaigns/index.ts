@@ -5,6 +5,7 @@
  * process crashes; a campaign is finished when all its messages are in a final state; and no message of an aborted, paused or archived
  * campaign is given to a provider.
  */
+export { adaptDeadline } from './direct/targets.ts'
 export { campaignJobs } from './jobs.ts'
 export { reportBlasts } from './progress/for-operators.ts'
 export { blastsNotOver } from './progress/queries.ts'

@@ -241,6 +241,7 @@ const SendingRow = Type.Object({
   subscription_id: IdOf<SubscriptionId>(),
   provider_id: Nullable(IdOf<ProviderId>()),
   custom_domain_id: Nullable(IdOf<DomainId>()),
+  expires_after_hours: Type.Integer(),
   winner_variant: Nullable(Type.Integer()),
   waits_for_winner: Type.Boolean(),
   rate: Nullable(Type.Object({ limit: Type.Integer(), interval_ms: Type.Integer() })),
@@ -260,7 +261,7 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
       cross join lateral (
         select id, name, state, utm, mail_retries, paused_at is not null as is_paused, subscription_id, provider_id, custom_domain_id,
-               winner_variant, winner is not null and winner_variant is null as waits_for_winner,
+               expires_after_hours, winner_variant, winner is not null and winner_variant is null as waits_for_winner,
                case when rate is not null
                     then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
         from campaigns

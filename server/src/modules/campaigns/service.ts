@@ -29,7 +29,7 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
     )
   }
   const { type, name: _, slug: ____, channel: __, subscription_id: ___, ...changes } = input
-  const expires_after_hours = is_transactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H
+  const expires_after_hours = defaultExpiry(is_transactional)
   return inTx(ctx, async (ctx) => {
     const fields = draftOf(input, { slug: input.slug ?? (await freeSlug(ctx, input.name)), expires_after_hours })
     refuse([
@@ -41,9 +41,11 @@ export async function createCampaign(ctx: ProjectCtx, input: CampaignInput): Pro
   })
 }
 
+const EXPIRY_H = 72
+const EXPIRY_TRANSACTIONAL_H = 1
+
 /** The default of `expires_after_hours`. A password reset that is hours late is of no use. */
-export const EXPIRY_H = 72
-export const EXPIRY_TRANSACTIONAL_H = 1
+export const defaultExpiry = (isTransactional: boolean): number => (isTransactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H)
 
 export const listCampaigns = (
   ctx: ProjectCtx,

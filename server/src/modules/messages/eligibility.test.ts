@@ -18,6 +18,7 @@ const campaign: SendingCampaign = {
   custom_domain_id: null,
   winner_variant: null,
   waits_for_winner: false,
+  expires_after_hours: 72,
   rate: null,
   utm: null,
   mail_retries: null,

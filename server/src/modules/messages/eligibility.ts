@@ -46,6 +46,7 @@ export type SendingCampaign = {
   subscription_id: SubscriptionId
   provider_id: ProviderId | null
   custom_domain_id: DomainId | null
+  expires_after_hours: number
   /** The variant for users who waited for the winner; null until it is chosen. */
   winner_variant: number | null
   waits_for_winner: boolean

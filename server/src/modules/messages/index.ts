@@ -26,12 +26,12 @@ export {
   holdMessages,
   type IdRange,
   newMessageId,
-  type Planned,
-  planMessages,
   releaseMessages,
   skipJourneyMessages,
   statesByCause,
 } from './messages.queries.ts'
+export type { Planned } from './planned.queries.ts'
+export { planMessages } from './planning.ts'
 export { latestMessage } from './reading/queries.ts'
 export { messageOfCause, messagesOf, Recipient, recipientListing, recipientsOf } from './recipients.queries.ts'
 export { recordEngagement } from './reports/engagement.ts'
@@ -40,9 +40,9 @@ export { inboxVerbs } from './reports/inbox.ts'
 export { receiveMailReport } from './reports/mail-reports.ts'
 export { callbackPages } from './reports/pages.ts'
 export { insertAttachments } from './requests/attachments.queries.ts'
-export { findContents, insertContent } from './requests/queries.ts'
+export { findContents, findKeyed, insertContent } from './requests/queries.ts'
 export { pathsWithoutValue, split as splitRedacted } from './requests/redact.ts'
-export type { RequestedMessage } from './requests/schema.ts'
+export type { KeyedMessage, RequestedMessage } from './requests/schema.ts'
 export { type AskedOutcome, askFor, createRequested, sealValues, withdrawAsked } from './requests/service.ts'
 export { type FindNeeded, messageStore, messagesRemovedBefore, sandboxRows } from './retention.ts'
 export { messageRoutes } from './routes.ts'

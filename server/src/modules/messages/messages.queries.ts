@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { isSqlState, type Sql, sql, UNIQUE_VIOLATION } from '../../infra/postgres/db.ts'
+import { type Sql, sql } from '../../infra/postgres/db.ts'
 import { joint } from '../../infra/postgres/joint.ts'
-import { type InTx, inSavepoint, type ProjectCtx } from '../../infra/runtime/ctx.ts'
+import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { CampaignId, JourneyId, MessageId, ProjectId, UserId } from '../../lib/ids.ts'
-import { CHANNELS, type Channel, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
+import { CHANNELS, Count, IdOf, Nullable, OneOf } from '../../lib/shapes.ts'
 import type { UserMerge } from '../users/index.ts'
-import { MESSAGE_STATES, type MessageIntent, type Priority, type Reason } from './schema.ts'
+import { MESSAGE_STATES, type MessageIntent, type Priority } from './schema.ts'
 
 const Enqueued = Type.Object({
   project_id: IdOf<ProjectId>(),
@@ -54,52 +54,6 @@ const insertAll = joint<{ priority: Priority; intents: MessageIntent[] }, Enqueu
   // A project is in one transaction once, so that all of its rows belong to its one call.
   return calls.map(({ projectId }) => byProject.get(projectId) ?? [])
 })
-
-/** The message of one user of an audience, or the reason why there is none. */
-export type Planned = {
-  user_id: UserId
-  state: 'queued' | 'skipped'
-  reason: Reason | null
-  due_at: Date
-  variant: number | null
-  expires_at: Date | null
-}
-
-/** What the messages of a chunk have in common. */
-export type Plan = { campaign_id: CampaignId; channel: Channel; priority: Priority; cause: string; started_at: Date | null }
-
-/** Inserts one message for each user of a chunk. As arrays rather than JSON: a chunk is thousands. */
-const insertPlanned = (ctx: InTx, { campaign_id, channel, priority, cause }: Plan, users: Planned[]) =>
-  sql`insert into messages as m (project_id, user_id, campaign_id, channel, cause, priority, state, reason, variant, due_at, expires_at, created_at, settled_at)
-      select ${ctx.projectId}, p.user_id, ${campaign_id}, ${channel}, ${cause}, ${priority}, p.state, p.reason, p.variant, p.due_at, p.expires_at,
-             ${ctx.clock.now()}, case when p.state = 'skipped' then ${ctx.clock.now()}::timestamptz end
-      from unnest(${users.map(({ user_id }) => user_id)}::bigint[], ${users.map(({ state }) => state)}::text[],
-                  ${users.map(({ reason }) => reason)}::text[], ${users.map(({ variant }) => variant)}::smallint[],
-                  ${users.map(({ due_at }) => due_at)}::timestamptz[], ${users.map(({ expires_at }) => expires_at)}::timestamptz[])
-           as p(user_id, state, reason, variant, due_at, expires_at)`
-
-/**
- * Stores the messages of a chunk. A message that exists for the cause stays, unless it was withdrawn to be sent at another time, or skipped for
- * another user with the address or, for whatever reason, before `started_at`: then the audience is loaded again for another time. Looking for
- * such a message costs as much as inserting one and there is hardly ever one, so it is looked for only when the insertion finds one.
- */
-export async function planMessages(ctx: InTx, plan: Plan, users: Planned[]): Promise<number> {
-  const inserted = insertPlanned(ctx, plan, users)
-  try {
-    return await inSavepoint(ctx, (ctx) => ctx.db.run(inserted))
-  } catch (error) {
-    if (!isSqlState(error, UNIQUE_VIOLATION)) throw error
-  }
-  return ctx.db.run(
-    sql`${inserted}
-        on conflict (project_id, user_id, cause) do update
-        set state = excluded.state, reason = excluded.reason, variant = excluded.variant, due_at = excluded.due_at,
-            expires_at = excluded.expires_at, settled_at = excluded.settled_at, detail = null, acted_at = null, attempts = 0, is_held = false
-        where (m.state = 'aborted' and m.reason = 'rescheduled')
-           or (m.state = 'skipped' and m.reason = 'duplicate_address')
-           or (m.state = 'skipped' and m.reason not in ('duplicate', 'user_gone') and not m.is_erased and m.settled_at < ${plan.started_at})`,
-  )
-}
 
 const isWaiting = (m: Sql) => sql`${m}state in ('queued', 'deferred')`
 

@@ -56,12 +56,12 @@ export const recipientsOf = (
 
 const MESSAGES_MAX = 100
 
-/** The messages of a campaign to a user, newest first. */
-export const messagesOf = (ctx: ProjectCtx, campaignId: CampaignId, userId: UserId) =>
+/** The messages of a campaign to a user, newest first. Those of users who were merged into it may have stayed with their ids. */
+export const messagesOf = (ctx: ProjectCtx, campaignId: CampaignId, idsOfUser: UserId[]) =>
   ctx.db.many(
     Recipient,
     sql`select ${columns} from messages
-        where project_id = ${ctx.projectId} and user_id = ${userId} and campaign_id = ${campaignId}
+        where project_id = ${ctx.projectId} and user_id = any(${idsOfUser}::bigint[]) and campaign_id = ${campaignId}
         order by id desc
         limit ${MESSAGES_MAX}`,
   )

@@ -13,7 +13,7 @@ export { eraseSubscriptions, mergeSubscriptions, usersWithConsent } from './cons
 export { ConsentProof } from './consents/schema.ts'
 export { linksOf, previewPreferencesUrl } from './links.ts'
 export { consentPages } from './pages/consent-pages.ts'
-export { findSubscription, knownSubscriptions, subscriptionStates, typesWithState, usersWithAddress } from './queries.ts'
+export { findSubscription, holdSubscriptions, knownSubscriptions, subscriptionStates, typesWithState, usersWithAddress } from './queries.ts'
 export { receiveText } from './receive-text.ts'
 export { subscriptionRoutes } from './routes.ts'
 export type { Consent, Subscription, SubscriptionChanges, SubscriptionRow } from './schema.ts'

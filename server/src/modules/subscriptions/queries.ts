@@ -45,6 +45,20 @@ export const listSubscriptions = (ctx: ProjectCtx, page: PageRequest): Promise<P
 export const findSubscription = (ctx: ProjectCtx, id: SubscriptionId) =>
   ctx.db.first(SubscriptionRow, sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id}`)
 
+/** Subscription types of this project. None of them changes before the transaction ends. */
+export const holdSubscriptions = (ctx: InTx, ids: SubscriptionId[]) =>
+  ctx.db.many(
+    SubscriptionRow,
+    sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) order by id for share`,
+  )
+
+/** A subscription type, locked to be changed. */
+export const lockSubscription = (ctx: InTx, id: SubscriptionId) =>
+  ctx.db.first(
+    SubscriptionRow,
+    sql`select ${columns} from subscriptions where project_id = ${ctx.projectId} and id = ${id} for no key update`,
+  )
+
 export const countSubscriptions = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(Count, sql`select count(*) as count from subscriptions where project_id = ${ctx.projectId}`)
 

@@ -70,7 +70,8 @@ export const subscriptionRoutes = ({ updateSubscription }: Verbs) => [
     description:
       'Omitted members keep their values. A new `default_state` applies at once to all users without a stored state. A new ' +
       '`requires_confirmation` applies at once too: users in state 1 get no messages until they confirm, and this change sends no ' +
-      'confirmation requests.',
+      'confirmation requests. A new `is_transactional` changes the deadline of messages with `content` (createMessage) that are ' +
+      'sent from then on, unless a publisher set another one.',
     access: { secret: 'admin' },
     audit: subscriptionAudit('updated'),
     params,

@@ -51,21 +51,26 @@ export async function getSubscription(ctx: ProjectCtx, id: SubscriptionId): Prom
 }
 
 /**
- * Changes the given members. `defaultChanged` tells the caller that users without a stored state may have another state now. Throws 404,
- * and 409 when another type has the name.
+ * Changes the given members. `defaultChanged` tells the caller that users without a stored state may have another state now, `kindChanged`
+ * that the type became transactional or is no more. Throws 404, and 409 when another type has the name.
  */
 export async function updateSubscription(
   ctx: InTx,
   id: SubscriptionId,
   changes: SubscriptionChanges,
-): Promise<{ subscription: Subscription; defaultChanged: boolean }> {
+): Promise<{ subscription: Subscription; defaultChanged: boolean; kindChanged: boolean }> {
+  const before = await queries.lockSubscription(ctx, id)
   const row = await queries
     .updateSubscription(ctx, id, { ...changes, ...(changes.description === '' && { description: null }) })
     .catch((error: unknown) => {
       throw isSqlState(error, UNIQUE_VIOLATION) ? taken() : error
     })
   if (!row) throw missing('subscription type')
-  return { subscription: present(row), defaultChanged: changes.default_state !== undefined }
+  return {
+    subscription: present(row),
+    defaultChanged: changes.default_state !== undefined,
+    kindChanged: row.is_transactional !== before?.is_transactional,
+  }
 }
 
 /** A user whose states are read or set. Users who ask for themselves see public types only. */

@@ -29,7 +29,7 @@ export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownI
 export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
 export { ERASE } from './job-names.ts'
 export { userJobs } from './jobs.ts'
-export { mergesSince } from './merges.queries.ts'
+export { mergesInto, mergesSince } from './merges.queries.ts'
 export { userListing } from './pages.queries.ts'
 export {
   findIdsOf,

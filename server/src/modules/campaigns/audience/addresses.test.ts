@@ -212,6 +212,78 @@ test('the message of a user who is merged into one with the same address is sent
   expect(recipientsOf(relay)).toEqual(['ana@example.com'])
 })
 
+describe('a user whose merged user got it gets no second copy at another time', () => {
+  /** A visitor in the list, to whom the blast is sent tonight, and the user `ana` whom the visitor becomes; `cy` waits. */
+  async function withVisitor(w: World, ana: object) {
+    await w.post(USERS, [{ anonymous_id: 'browser', email: 'ana@example.com', timezone: 'Pacific/Auckland' }])
+    await w.post(USERS, [
+      { external_id: 'ana', ...ana },
+      { external_id: 'cy', email: 'cy@example.com' },
+    ])
+    const { body: browser } = await w.get('/api/client/users/browser')
+    const list = await listOf(w)
+    await w.post(`/api/client/lists/${list}/users`, { user_ids: [browser.id] })
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['ana', 'cy'] })
+    const campaign = await blastTo(w, [list], { send_at: '2026-11-23T22:30', send_in_user_timezone: true })
+    await schedule(w, campaign)
+    w.advance('1 hour')
+    return campaign
+  }
+
+  const merge = (w: World) => w.post(USERS, [{ external_id: 'ana', anonymous_id: 'browser' }])
+
+  const atAnotherTime = (w: World, campaign: { id: number }) => write(w, campaign, { send_at: '2026-11-25T08:00' })
+
+  test.each(['before', 'after'])('if both had the address, and it was sent %s the merge', async (when) => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await withVisitor(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load', 2)
+    if (when === 'before') await w.drain()
+    await merge(w)
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    await atAnotherTime(w, campaign)
+    w.advance('3 days')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: sent', '?: sent'])
+  })
+
+  test('if the message of the remaining user was withdrawn', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await withVisitor(w, { email: 'ana@example.org' })
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    await atAnotherTime(w, campaign)
+    await run(w, 'campaigns.pending-actions', 2)
+    await merge(w)
+    w.advance('3 days')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped duplicate', 'cy: sent', '?: sent'])
+  })
+
+  test('but gets it if that of the merged user was not sent either', async () => {
+    await using w = await world()
+    await using relay = await openRelay()
+    await sendOver(w, relay)
+    const campaign = await withVisitor(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load', 2)
+    await atAnotherTime(w, campaign)
+    await run(w, 'campaigns.pending-actions', 2)
+    await merge(w)
+    w.advance('3 days')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', 'cy@example.com'])
+  })
+})
+
 test('a user in the hold-out leaves the address to the next user', async () => {
   await using w = await world()
   await using relay = await openRelay()

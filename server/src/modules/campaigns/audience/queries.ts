@@ -75,6 +75,18 @@ export const lockLoading = (ctx: InTx, id: CampaignId) =>
         for share`,
   )
 
+const Reached = Type.Object({ is_reached: Type.Boolean() })
+
+/** Whether an audience was loaded up to a user. */
+export const isLoadedTo = async (ctx: ProjectCtx, id: CampaignId, userId: UserId): Promise<boolean> => {
+  const row = await ctx.db.first(
+    Reached,
+    sql`select is_complete or loaded_to >= ${userId} as is_reached from campaign_audiences
+        where project_id = ${ctx.projectId} and campaign_id = ${id}`,
+  )
+  return row?.is_reached ?? false
+}
+
 /** Saves that the audience is loaded up to a user. */
 export const advance = (ctx: InTx, id: CampaignId, loadedTo: UserId, isComplete: boolean) =>
   ctx.db.run(

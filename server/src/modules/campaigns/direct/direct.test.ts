@@ -6,6 +6,10 @@ import { recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay, type Relay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
+import { createSecrets } from '../../../infra/runtime/secrets.ts'
+import type { CampaignId } from '../../../lib/ids.ts'
+import { onUsersSaved } from '../../../user-changes.ts'
+import { sendMessage } from './service.ts'
 
 const MESSAGES = '/api/client/messages'
 
@@ -163,6 +167,38 @@ describe('POST /messages', () => {
     expect((await w.get('/api/client/users/bo')).status).toBe(404)
   })
 
+  test.each<[string, (w: World, path: string) => Promise<unknown>]>([
+    ['is finished', (w, path) => w.patch(path, { state: 'finished' })],
+    ['is aborted', (w, path) => w.patch(path, { state: 'aborted' })],
+    ['is archived', (w, path) => w.delete(path)],
+    ['is archived and made anew', (w, path) => w.delete(path).then(() => resets(w))],
+  ])('answers a repeated key with its message after the campaign %s', async (_, end) => {
+    await using w = await world()
+    const { id } = await resets(w)
+    const keyed = { ...reset, key: 'reset-1' }
+    const first = await w.post(MESSAGES, keyed)
+    await w.drain()
+    await end(w, `${CAMPAIGNS}/${id}`)
+    const again = await w.post(MESSAGES, keyed)
+    expect(again, again.text).toMatchObject({ status: 202, body: { id: first.body.id, state: 'delivered', duplicate: true } })
+    const { body } = await w.post(`${MESSAGES}/batch`, [keyed, { ...reset, user: { external_id: 'bo', email: 'bo@example.com' } }])
+    expect(body.results[0].message).toEqual(again.body)
+    const other = await w.post(MESSAGES, { ...keyed, data: { link: 'https://app.example.com/r/2' } })
+    expect(other.body).not.toHaveProperty('id')
+    const unknown = await w.post(MESSAGES, { ...keyed, campaign: 'unknown' })
+    expect(unknown.status).toBe(404)
+  })
+
+  test('answers a repeated key with its message after the keys of the server were rotated', async () => {
+    await using w = await world()
+    const { id } = await resets(w)
+    const input = { campaign_id: id as CampaignId, user: ANA, key: 'reset-1' }
+    const [old, next] = ['old', 'new'].map((name, at) => `${name}:${Buffer.alloc(32, at + 1).toString('base64')}`) as [string, string]
+    const send = (...keys: string[]) => sendMessage({ ...w.ctx, secrets: createSecrets(keys) }, onUsersSaved, input)
+    const first = await send(old)
+    expect(await send(next, old)).toMatchObject({ id: first.id, duplicate: true })
+  })
+
   test('with an Idempotency-Key, a repetition gets the same reply', async () => {
     await using relay = await openRelay()
     await using w = await world()
@@ -239,11 +275,61 @@ describe('POST /messages', () => {
     expect((await w.get(MESSAGES)).body.results).toEqual([])
   })
 
+  test.each([
+    [true, { state: 'skipped', reason: 'deadline_passed' }],
+    [false, { state: 'sent', reason: null }],
+  ])('content of a subscription type that became transactional (%s) has the deadline of its kind', async (is_transactional, expected) => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const type = (await w.post('/api/client/subscriptions', { name: 'Security', channel: 'email', is_transactional: !is_transactional }))
+      .body
+    const message = { subscription_id: type.id, content: { ...RESET, html: '<p>Hi</p>' }, user: ANA }
+    await w.post(MESSAGES, message)
+    await w.drain()
+    const changed = await w.patch(`/api/client/subscriptions/${type.id}`, { is_transactional })
+    expect(changed.status, changed.text).toBe(200)
+    const { body } = await w.post(MESSAGES, { ...message, user: { external_id: 'bo', email: 'bo@example.com' } })
+    w.advance('2 hours')
+    await w.drain()
+    expect((await w.get(`${MESSAGES}/${body.id}`)).body).toMatchObject(expected)
+    expect(recipientsOf(relay)).toEqual(['ana@example.com', ...(expected.state === 'sent' ? ['bo@example.com'] : [])])
+  })
+
+  test('the deadline that a publisher set for content stays when its subscription type becomes transactional', async () => {
+    await using w = await world()
+    const type = (await w.post('/api/client/subscriptions', { name: 'Security', channel: 'email' })).body
+    const sent = await w.post(MESSAGES, { subscription_id: type.id, content: { ...RESET, html: '<p>Hi</p>' }, user: ANA })
+    const path = `${CAMPAIGNS}/${(await w.get(`${MESSAGES}/${sent.body.id}`)).body.campaign_id}`
+    const afterPatch = async (is_transactional: boolean): Promise<number> => {
+      await w.patch(`/api/client/subscriptions/${type.id}`, { is_transactional })
+      return (await w.get(path)).body.expires_after_hours
+    }
+    expect(await afterPatch(true)).toBe(1)
+    await w.patch(path, { expires_after_hours: 72 })
+    expect(await afterPatch(true)).toBe(72)
+    await w.patch(path, { expires_after_hours: 5 })
+    expect(await afterPatch(false)).toBe(5)
+  })
+
   test('refuses content that the channel cannot send, and names the place', async () => {
     await using w = await world()
     const message = { subscription_id: await subscriptionTo(w), user: ANA, content: { subject: '{{ event.data.x', html: '<p>Hi</p>' } }
     const reply = await w.post(MESSAGES, message)
     expect([reply.status, reply.body.error.param], reply.text).toEqual([422, 'content.subject'])
+  })
+
+  test('says what to do if the campaign of messages with content is aborted', async () => {
+    await using w = await world()
+    const message = { subscription_id: await subscriptionTo(w), content: { ...RESET, html: '<p>Hi</p>' }, user: ANA }
+    const first = await w.post(MESSAGES, message)
+    const path = `${CAMPAIGNS}/${(await w.get(`${MESSAGES}/${first.body.id}`)).body.campaign_id}`
+    await w.patch(path, { state: 'aborted' })
+    const refused = await w.post(MESSAGES, message)
+    expect([refused.status, refused.body.error.param], refused.text).toEqual([422, 'subscription_id'])
+    expect(refused.body.message).toContain('Archive')
+    await w.delete(path)
+    expect((await w.post(MESSAGES, message)).status).toBe(202)
   })
 
   test('needs a running trigger campaign', async () => {

@@ -1,7 +1,8 @@
+import { Type } from 'typebox'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, SubscriptionId } from '../../../lib/ids.ts'
-import type { Channel } from '../../../lib/shapes.ts'
+import { type Channel, IdOf } from '../../../lib/shapes.ts'
 import { campaignColumns } from '../queries.ts'
 import { CampaignRow } from '../schema.ts'
 
@@ -13,12 +14,28 @@ export const namedCampaigns = (ctx: ProjectCtx, ids: CampaignId[], slugs: string
         where project_id = ${ctx.projectId} and archived_at is null and (id = any(${ids}::bigint[]) or slug = any(${slugs}::text[]))`,
   )
 
+const SlugRow = Type.Object({ id: IdOf<CampaignId>(), slug: Type.String() })
+
+/** The slugs of these campaigns, archived ones among them. */
+export const slugsOf = (ctx: ProjectCtx | InTx, ids: CampaignId[]) =>
+  ctx.db.many(
+    SlugRow,
+    sql`select id, slug from campaigns where project_id = ${ctx.projectId} and id = any(${ids}::bigint[]) and slug is not null`,
+  )
+
 /** The campaigns for messages of these subscription types whose content comes with the request. */
 export const directCampaigns = (ctx: ProjectCtx, ids: SubscriptionId[]) =>
   ctx.db.many(
     CampaignRow,
     sql`select ${campaignColumns} from campaigns
         where project_id = ${ctx.projectId} and subscription_id = any(${ids}::bigint[]) and is_direct and archived_at is null`,
+  )
+
+/** Changes how long messages live whose content comes with the request, if it is the value given as `from`. */
+export const changeDirectDeadline = (ctx: InTx, id: SubscriptionId, { from, to }: { from: number; to: number }) =>
+  ctx.db.run(
+    sql`update campaigns set expires_after_hours = ${to}, updated_at = ${ctx.clock.now()}
+        where project_id = ${ctx.projectId} and subscription_id = ${id} and is_direct and expires_after_hours = ${from}`,
   )
 
 /** A campaign to make for messages whose content comes with the request. */

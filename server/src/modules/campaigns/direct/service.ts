@@ -1,6 +1,5 @@
 /** Sends messages that requests ask for (D-MSG-2): the user is saved, and what forbids the message is known before the answer. */
 import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { addressOf } from '../../../lib/channels.ts'
 import { ApiError, type Fault, faultsError } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
@@ -17,8 +16,9 @@ import {
   withdrawAsked,
 } from '../../messages/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
-import { findUsers, toProfile, type UpsertOutcome, type UserChanges, type UserRecord, upsertUsers } from '../../users/index.ts'
+import { toProfile, type UpsertOutcome, type UserChanges, type UserRecord, upsertUsers } from '../../users/index.ts'
 import { checkMessage, messageFaults } from './check.ts'
+import { findRepeated, fingerprintOf, repeatedAmong } from './repetitions.ts'
 import type { MessageInput, SentMessage, SentMessages } from './schema.ts'
 import { type Target, targetsOf } from './targets.ts'
 
@@ -80,7 +80,16 @@ async function sendAll(ctx: ProjectCtx, onUsersSaved: OnUsersSaved, inputs: Mess
     return 'campaign' in target ? [{ input, target }] : []
   })
   const sent = (items.length === 0 ? [] : await inTx(ctx, (ctx) => sendItems(ctx, onUsersSaved, items))).values()
-  return targets.map((target): Sent => ('faults' in target ? target : (sent.next().value as Sent)))
+  // A key that was used before stands for its message, also if its campaign sends nothing any more.
+  const repeated = await findRepeated(
+    ctx,
+    inputs.filter((_, at) => 'faults' in (targets[at] as (typeof targets)[number])),
+  )
+  return targets.map((target, at): Sent => {
+    if ('campaign' in target) return sent.next().value as Sent
+    const message = repeated.get(inputs[at] as MessageInput)
+    return message ? { message } : target
+  })
 }
 
 const DIFFERENT: Fault = {
@@ -117,8 +126,12 @@ async function sendItems(ctx: InTx, onUsersSaved: OnUsersSaved, items: Item[]): 
   if (files.length > 0) await insertAttachments(ctx, files)
   const byId = new Map(messages.map((message, at) => [message.id, sentMessage(message, (ready[at] as Ready).user)]))
   const refused = new Map(known.flatMap(({ id, saved }) => ('faults' in saved ? [[id, saved.faults.map(ofUser)] as const] : [])))
-  const owners = await ownersOf(ctx, outcomes)
-  return outcomes.map((outcome): Sent => resultOf(outcome, { outcomes, byId, refused, owners }))
+  const keyed = items.flatMap(({ input }, at) => {
+    const outcome = outcomes[at] as AskedOutcome
+    return outcome.is === 'repeated' ? [{ input, message: outcome.message }] : []
+  })
+  const repeated = await repeatedAmong(ctx, keyed)
+  return items.map(({ input }, at): Sent => resultOf(outcomes[at] as AskedOutcome, input, { outcomes, byId, refused, repeated }))
 }
 
 const filesOf = ({ id, input: { attachments = [] } }: Ready) =>
@@ -130,10 +143,10 @@ type Known = {
   outcomes: AskedOutcome[]
   byId: ReadonlyMap<MessageId, SentMessage>
   refused: ReadonlyMap<MessageId, Fault[]>
-  owners: ReadonlyMap<number, SentMessage['user']>
+  repeated: ReadonlyMap<MessageInput, SentMessage>
 }
 
-function resultOf(outcome: AskedOutcome, known: Known): Sent {
+function resultOf(outcome: AskedOutcome, input: MessageInput, known: Known): Sent {
   switch (outcome.is) {
     case 'different':
       return { faults: [DIFFERENT] }
@@ -142,34 +155,23 @@ function resultOf(outcome: AskedOutcome, known: Known): Sent {
       return message ? { message } : { faults: known.refused.get(outcome.id) ?? [] }
     }
     case 'repeated_item': {
-      const first = resultOf(known.outcomes[outcome.at] as AskedOutcome, known)
+      const first = resultOf(known.outcomes[outcome.at] as AskedOutcome, input, known)
       return 'message' in first ? { message: { ...first.message, duplicate: true } } : first
     }
     case 'repeated': {
-      const { id, user_id, state, reason, detail } = outcome.message
-      const user = known.owners.get(user_id) ?? { id: user_id, external_id: null, anonymous_id: null }
-      return { message: { id, state, reason, detail, user, duplicate: true } }
+      const message = known.repeated.get(input)
+      return message ? { message } : { faults: [DIFFERENT] }
     }
     default:
       return outcome satisfies never
   }
 }
 
-async function ownersOf(ctx: InTx, outcomes: AskedOutcome[]): Promise<Map<number, SentMessage['user']>> {
-  const ids = outcomes.flatMap((outcome) => (outcome.is === 'repeated' ? [outcome.message.user_id] : []))
-  const rows = ids.length === 0 ? [] : await findUsers(ctx, ids)
-  return new Map(rows.map(({ id, external_id, anonymous_id }) => [id, { id, external_id, anonymous_id }]))
-}
-
-const FINGERPRINT = 'message fingerprint'
-
 function askedBy(ctx: ProjectCtx, { input, target }: Item) {
-  const { key = null, data = {}, redact = [], locale = null, headers = null, attachments = [], ...asked } = input
-  const whole = { ...asked, data, redact, locale, headers, attachments, campaign: target.campaign.id, campaign_id: undefined }
+  const { key = null, data = {}, redact = [], locale = null, headers = null, attachments = [], expires_after_minutes = null } = input
   return {
     key,
-    // Keyed, because data can be a code of six digits.
-    fingerprint: ctx.secrets.sign(canonicalJson(whole), FINGERPRINT),
+    fingerprint: fingerprintOf(ctx, input, target.campaign.id),
     sent_by: ctx.caller.kind === 'secret' ? ctx.caller.keyId : null,
     locale,
     content_id: target.contentId,
@@ -178,6 +180,7 @@ function askedBy(ctx: ProjectCtx, { input, target }: Item) {
     headers,
     attachments: attachments.length,
     attachment_bytes: attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, 'base64'), 0),
+    expires_after_minutes,
   }
 }
 

@@ -7,11 +7,11 @@ import type { SubscriptionId } from '../../../lib/ids.ts'
 import { normaliseLocale } from '../../../lib/locales.ts'
 import { type Channel, distinct } from '../../../lib/shapes.ts'
 import { findContents, insertContent } from '../../messages/index.ts'
-import { findSubscription, type SubscriptionRow } from '../../subscriptions/index.ts'
+import { findSubscription, holdSubscriptions, type SubscriptionRow } from '../../subscriptions/index.ts'
 import { type Content, checkAndCompile } from '../../templates/index.ts'
 import type { CampaignRow } from '../schema.ts'
-import { EXPIRY_H, EXPIRY_TRANSACTIONAL_H } from '../service.ts'
-import { directCampaigns, insertDirectCampaigns, namedCampaigns } from './queries.ts'
+import { defaultExpiry } from '../service.ts'
+import { changeDirectDeadline, directCampaigns, insertDirectCampaigns, namedCampaigns } from './queries.ts'
 import type { MessageInput } from './schema.ts'
 import { sizeFault } from './sizes.ts'
 
@@ -48,7 +48,7 @@ export async function targetsOf(ctx: ProjectCtx, inputs: MessageInput[]): Promis
 
 const NO_CAMPAIGN: Fault = { code: 'resource_missing', message: 'No campaign with that identifier exists in this project.' }
 
-function againstSending({ type, state }: CampaignRow, param: string): Fault | null {
+function againstSending({ id, type, state, is_direct }: CampaignRow, param: string): Fault | null {
   if (type === 'blast')
     return {
       code: 'validation_failed',
@@ -56,6 +56,12 @@ function againstSending({ type, state }: CampaignRow, param: string): Fault | nu
       message: 'A campaign of the type `blast` is sent to lists. Name a campaign of the type `trigger`.',
     }
   if (state === 'running') return null
+  if (is_direct)
+    return {
+      code: 'validation_failed',
+      param: 'subscription_id',
+      message: `The campaign of messages with \`content\` of this subscription type, ${id}, is \`${state}\`. Archive it. The next message creates another one.`,
+    }
   return { code: 'validation_failed', param, message: `The campaign is \`${state}\`. Set its \`state\` to \`running\` first.` }
 }
 
@@ -80,17 +86,24 @@ const NAME_LENGTH_MAX = 230
 async function directOf(ctx: InTx, types: SubscriptionRow[]): Promise<CampaignRow[]> {
   const ids = types.map(({ id }) => id)
   const found = await directCampaigns(ctx, ids)
-  const missing = types.filter(({ id }) => !found.some(({ subscription_id }) => subscription_id === id))
+  const missing = ids.filter((id) => !found.some(({ subscription_id }) => subscription_id === id))
   if (missing.length === 0) return found
-  const made = missing.map(({ id, channel, name, is_transactional }) => ({
+  const made = (await holdSubscriptions(ctx, missing)).map(({ id, channel, name, is_transactional }) => ({
     subscription_id: id,
     channel,
     name: `Direct messages: ${[...name].slice(0, NAME_LENGTH_MAX).join('')}`,
-    expires_after_hours: is_transactional ? EXPIRY_TRANSACTIONAL_H : EXPIRY_H,
+    expires_after_hours: defaultExpiry(is_transactional),
   }))
   await insertDirectCampaigns(ctx, made)
   return directCampaigns(ctx, ids)
 }
+
+/**
+ * Adapts the deadline of messages whose content comes with the request after their subscription type became transactional or is no more,
+ * unless a publisher set another one.
+ */
+export const adaptDeadline = (ctx: InTx, { id, is_transactional }: Pick<SubscriptionRow, 'id' | 'is_transactional'>): Promise<number> =>
+  changeDirectDeadline(ctx, id, { from: defaultExpiry(!is_transactional), to: defaultExpiry(is_transactional) })
 
 type Given = { channel: Channel; locale: string; content: Content; hash: string }
 

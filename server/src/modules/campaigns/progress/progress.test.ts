@@ -163,6 +163,35 @@ describe('a new send_at', () => {
     expect(states).toHaveLength(2)
   })
 
+  test('completes a message once more that was skipped when its time first came', async () => {
+    await using w = await world()
+    await using receiver = await w.receiver()
+    await w.post('/api/client/webhooks', { name: 'All', url: receiver.url, event_types: ['delivery.completed'] })
+    const list = await listOf(w, 'ana', 'bo')
+    await w.post('/api/client/users/batch', [{ external_id: 'ana', timezone: 'Pacific/Auckland' }])
+    const campaign = await blastTo(w, [list], { send_at: '2026-11-23T22:30', send_in_user_timezone: true })
+    await schedule(w, campaign)
+    w.advance('1 hour')
+    await run(w, 'campaigns.launch')
+    await run(w, 'campaigns.load', 2)
+    const { body: suppressed } = await w.post('/api/client/suppressions', [
+      { channel: 'email', address: 'ana@example.com', reason: 'manual' },
+    ])
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: skipped suppressed', 'bo: queued'])
+    expect((await w.delete(`/api/client/suppressions/${suppressed.results[0].id}`)).status).toBe(204)
+    await write(w, campaign, { send_at: '2026-11-25T08:00' })
+    w.advance('3 days')
+    await w.drain()
+    expect(await outcomes(w, campaign)).toEqual(['ana: delivered', 'bo: delivered'])
+    const events = receiver.requests.map(({ json }) => json.data as { user: { external_id: string }; delivered: number })
+    expect(events.map((data) => [data.user?.external_id, data.delivered]).sort()).toEqual([
+      ['ana', 0],
+      ['ana', 1],
+      ['bo', 1],
+    ])
+  })
+
   test('waits for messages in flight', async () => {
     await using w = await world()
     const campaign = await loaded(w, names(3))

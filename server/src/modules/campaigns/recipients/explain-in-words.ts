@@ -53,6 +53,8 @@ export type Facts = {
   messages: Pick<Recipient, 'state' | 'reason' | 'detail' | 'provider' | 'due_at' | 'settled_at' | 'opened_at' | 'clicked_at'>[]
   /** The instant before which messages were deleted when they had ended; null if none was. */
   removedBefore: Date | null
+  /** Whether the audience was loaded up to the user. */
+  isReached: boolean
 }
 
 export function explainInWords(facts: Facts): string {
@@ -126,11 +128,13 @@ function describeAbsence(facts: Facts): string {
   if (!lists.some(({ is_member }) => is_member)) {
     return `The user is not in the audience, because ${lists.length === 0 ? 'the campaign has no lists' : `the user is in none of its lists: ${named(lists)}`}.`
   }
-  if (campaign.state === 'draft' || campaign.state === 'scheduled')
+  if (campaign.state === 'draft' || campaign.state === 'scheduled' || campaign.state === 'aborting')
     return `If the campaign were sent now, ${describeForecast(facts)}${describePause(facts)}.`
   if (campaign.state === 'loading')
     return `The audience is loading and has not reached the user yet. When it does, ${describeForecast(facts)}${describePause(facts)}.`
   if (campaign.started_at === null) return 'The user got no message, because the campaign was stopped before it started.'
+  if (campaign.state === 'aborted' && !facts.isReached)
+    return 'The user got no message, because the campaign was stopped before its audience was loaded up to the user.'
   return `The user is in a list of the campaign now, but was not when the audience was loaded at ${at(campaign.started_at)}.`
 }
 

@@ -2,12 +2,13 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, ListId } from '../../../lib/ids.ts'
 import { membersAmong, membershipsIn } from '../../lists/index.ts'
-import { messagesOf, messagesRemovedBefore } from '../../messages/index.ts'
+import { messagesOf, messagesRemovedBefore, type Recipient } from '../../messages/index.ts'
 import { foldAddress, usersWithAddress } from '../../subscriptions/index.ts'
 import { variantName } from '../../templates/index.ts'
-import { requireUser } from '../../users/index.ts'
+import { findIdsOf, requireUser } from '../../users/index.ts'
 import { type Member, membersOf } from '../audience/members.ts'
 import { skipReason, variantFor } from '../audience/plan.ts'
+import { isLoadedTo } from '../audience/queries.ts'
 import type { CampaignRow } from '../schema.ts'
 import { getCampaign } from '../service.ts'
 import { explainInWords } from './explain-in-words.ts'
@@ -21,14 +22,25 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
   const lists = await membershipsIn(ctx, campaign.list_ids as ListId[], user.id)
   const exclusions = await membershipsIn(ctx, campaign.exclusion_list_ids as ListId[], user.id)
   const [member] = await membersOf(ctx, campaign, [user.id])
-  const messages = await messagesOf(ctx, id, user.id)
+  const messages = await messagesOf(ctx, id, await findIdsOf(ctx, user.id))
   const removedBefore = messages.length === 0 ? await messagesRemovedBefore(ctx) : null
+  const isReached = campaign.state !== 'aborted' || (await isLoadedTo(ctx, id, user.id))
   const reason = member ? (skipReason(campaign, member) ?? (await duplicateReason(ctx, campaign, member))) : 'user_gone'
   const variant = reason === null ? variantFor(campaign, user) : null
   const suppression = member?.suppression ?? null
   return {
     user: { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' },
-    summary: explainInWords({ campaign, lists, exclusions, suppression, reason, variant, messages, removedBefore }),
+    summary: explainInWords({
+      campaign,
+      lists,
+      exclusions,
+      suppression,
+      reason,
+      variant,
+      messages: withoutReplaced(messages),
+      removedBefore,
+      isReached,
+    }),
     in_audience: campaign.type === 'blast' ? lists.some(({ is_member }) => is_member) : null,
     lists: lists.map(presentList),
     exclusion_lists: exclusions.map(presentList),
@@ -43,6 +55,15 @@ export async function explainRecipient(ctx: ProjectCtx, id: CampaignId, name: st
     })),
   }
 }
+
+/**
+ * The messages without those that were not sent because a user who was merged into this one had one for the same cause, or the other way
+ * round.
+ */
+const withoutReplaced = (messages: Recipient[]): Recipient[] =>
+  messages.filter((message) => !isUnsent(message) || !messages.some((other) => other.cause === message.cause && !isUnsent(other)))
+
+const isUnsent = ({ state }: Recipient): boolean => state === 'skipped' || state === 'aborted'
 
 const USERS_MAX = 1000
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, pathOf, run, schedule, subscriptionTo, write } from '../../../../test/blasts.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Reason } from '../../messages/index.ts'
+import { loadChunk } from '../audience/load.ts'
 import { explainInWords, type Facts } from './explain-in-words.ts'
 
 const explain = async (w: World, campaign: { id: number }, user: string) =>
@@ -93,6 +94,40 @@ describe('an explanation', () => {
     expect((await explain(w, campaign, 'cy')).summary).toBe('The user got no message, because the user has no address for this channel.')
     await w.post(`/api/client/lists/${list}/users`, { external_ids: ['di'] })
     expect((await explain(w, campaign, 'di')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
+  })
+
+  test('says that a blast was stopped before its audience was loaded up to the user', async () => {
+    await using w = await world()
+    await w.users('aa')
+    const list = await listOf(w, 'ana', 'bo', 'cy')
+    const campaign = await blastTo(w, [list])
+    await schedule(w, campaign)
+    await run(w, 'campaigns.launch')
+    await loadChunk(w.ctx, campaign.id, 2)
+    const later = new Date(w.clock.now().getTime() + 86_400_000).toISOString()
+    await write(w, campaign, { send_at: later })
+    expect((await explain(w, campaign, 'cy')).summary).toBe('If the campaign were sent now, the user would get it.')
+    await write(w, campaign, { state: 'aborted' })
+    await w.drain()
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['aa'] })
+    expect((await explain(w, campaign, 'aa')).summary).toMatch(/^The user is in a list of the campaign now, but was not when/)
+    expect((await explain(w, campaign, 'bo')).summary).toBe('The message was not sent, because the campaign was stopped.')
+    expect((await explain(w, campaign, 'cy')).summary).toBe(
+      'The user got no message, because the campaign was stopped before its audience was loaded up to the user.',
+    )
+  })
+
+  test('tells the message that a user got before another one was merged into it', async () => {
+    await using w = await world()
+    const campaign = await blastBeforeMerge(w)
+    const { summary, messages } = await explain(w, campaign, 'ana')
+    expect(summary).toMatch(/^The message was given to `sandbox` at .* and was delivered\.$/)
+    expect(messages).toMatchObject([{ reason: 'duplicate_address' }, { state: 'delivered' }])
+    const { body } = await w.get(`${pathOf(campaign)}/recipients`)
+    expect(body.results.map(({ user, state }: any) => [user.external_id, state])).toEqual([
+      ['ana', 'delivered'],
+      ['ana', 'skipped'],
+    ])
   })
 
   test('names the consent entry that it is based on', async () => {
@@ -247,6 +282,7 @@ describe('the explanation in words', () => {
     variant: null,
     messages: [],
     removedBefore: null,
+    isReached: true,
   }
   const later = new Date('2026-11-24T09:00:00.000Z')
   const message = (
@@ -303,6 +339,12 @@ describe('the explanation in words', () => {
     [when('scheduled', { variants: two }), 'If the campaign were sent now, the user would get the winning variant once it is chosen.'],
     [when('loading'), 'The audience is loading and has not reached the user yet. When it does, the user would get it.'],
     [when('aborted', { started_at: null }), 'The user got no message, because the campaign was stopped before it started.'],
+    [
+      { ...when('aborted'), isReached: false },
+      'The user got no message, because the campaign was stopped before its audience was loaded up to the user.',
+    ],
+    [when('aborted'), 'The user is in a list of the campaign now, but was not when the audience was loaded at 2026-11-23T09:00:00.000Z.'],
+    [when('aborting'), 'If the campaign were sent now, the user would get it.'],
     [{ lists: [] }, 'The user is not in the audience, because the campaign has no lists.'],
     [when('running', { type: 'trigger' }), 'The user got no message from this campaign. If it were sent now, the user would get it.'],
     [

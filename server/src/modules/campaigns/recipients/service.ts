@@ -3,7 +3,7 @@ import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, UserId } from '../../../lib/ids.ts'
 import { type Counts, type MessageState, messageCountsOf, type Recipient, recipientsOf } from '../../messages/index.ts'
 import { variantName } from '../../templates/index.ts'
-import { findUsers } from '../../users/index.ts'
+import { findLiveUsers, type UserRow } from '../../users/index.ts'
 import { findWinnerNumbers } from '../progress/queries.ts'
 import { getCampaign } from '../service.ts'
 import type { DeliveryReport, RecipientOf } from './schema.ts'
@@ -17,14 +17,15 @@ export async function listRecipients(
 ): Promise<PageOf<RecipientOf>> {
   await getCampaign(ctx, id)
   const found = await recipientsOf(ctx, id, page, query)
-  const names = await namesOf(ctx, [...new Set(found.results.map(({ user_id }) => user_id))])
-  return mapPage(found, (row) => ({ user: { id: row.user_id, external_id: names.get(row.user_id) ?? null }, ...presentMessage(row) }))
+  const users = await findLiveUsers(
+    ctx,
+    found.results.map(({ user_id }) => user_id),
+  )
+  return mapPage(found, (row) => ({ user: named(row.user_id, users.get(row.user_id)), ...presentMessage(row) }))
 }
 
-async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, string>> {
-  const rows = ids.length > 0 ? await findUsers(ctx, ids) : []
-  return new Map(rows.map(({ id, external_id, anonymous_id }) => [id, external_id ?? anonymous_id ?? '']))
-}
+const named = (id: UserId, user: UserRow | undefined): RecipientOf['user'] =>
+  user ? { id: user.id, external_id: user.external_id ?? user.anonymous_id ?? '' } : { id, external_id: null }
 
 const letter = (variant: number | null) => (variant === null ? null : variantName(variant))
 

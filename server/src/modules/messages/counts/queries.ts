@@ -64,16 +64,18 @@ export const totalOf = (ctx: ProjectCtx) =>
   )
 
 /**
- * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each variant, state and reason. Sums stay the same.
- * Returns how many rows fewer there are.
+ * Adds up the counts of campaigns with more than `rowsMax` rows, into one row for each variant, state and reason, where that spares most first.
+ * Sums stay the same. Returns how many rows fewer there are.
  */
 export const foldRows = async (ctx: Ctx, rowsMax: number, campaignsMax: number): Promise<number> => {
   const row = await ctx.db.first(
     Type.Object({ spared: Type.Integer() }),
     sql`with long as (
-          select project_id, campaign_id from message_counts
+          select project_id, campaign_id
+          from (select project_id, campaign_id, count(*) as rows from message_counts group by project_id, campaign_id, variant, state, reason) counted
           group by project_id, campaign_id
-          having count(*) > ${rowsMax}
+          having sum(rows) > ${rowsMax}
+          order by sum(rows) - count(*) desc
           limit ${campaignsMax}
         ), taken as (
           delete from message_counts t

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blastTo, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
@@ -62,6 +62,19 @@ test('a cap whose window outlasts the deadline is the reason, and the explanatio
   const { summary } = (await w.get(`/api/client/campaigns/${capped.id}/recipients/ana/explain`)).body
   expect(summary).toContain('because the user has reached the frequency cap')
   expect(summary).toContain('until 2026-11-24T09:00:00.000Z, which is after its deadline of 2026-11-23T11:00:00.000Z')
+})
+
+test('a cap counts what a user got before another one was merged into it', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email'], max: 1, window_hours: 24 }], quiet_hours: null })
+  await blastBeforeMerge(w)
+  const next = await blastTo(w, [await listOf(w, 'ana')])
+  await schedule(w, next)
+  await w.drain()
+  expect(await messagesIn(w, next)).toMatchObject([{ user: 'ana', state: 'deferred', reason: 'frequency_cap' }])
+  w.advance('1 day')
+  await w.drain()
+  expect(await messagesIn(w, next)).toMatchObject([{ state: 'delivered' }])
 })
 
 test('of several messages at once one is sent, and each of the others waits for its own window', async () => {

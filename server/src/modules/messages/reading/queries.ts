@@ -22,7 +22,7 @@ const columns = sql`id, user_id, campaign_id, journey_id, channel, variant, stat
 
 /** What messages are filtered by. `sentBy` is the key whose messages are shown. */
 export type MessageFilter = {
-  userId: UserId | undefined
+  userIds: UserId[] | undefined
   campaignId: CampaignId | undefined
   journeyId: JourneyId | undefined
   state: MessageState | undefined
@@ -42,11 +42,11 @@ const isSentBy = (ctx: ProjectCtx, key: KeyId | null): Sql =>
   key === null ? sql`true` : sql`id in (select message_id from message_requests where project_id = ${ctx.projectId} and sent_by = ${key})`
 
 export const listMessages = (ctx: ProjectCtx, page: PageRequest, filter: MessageFilter): Promise<PageOf<MessageRow>> => {
-  const { userId, campaignId, journeyId, state, reason, channel, provider, domain, site, since, until, sentBy } = filter
+  const { userIds, campaignId, journeyId, state, reason, channel, provider, domain, site, since, until, sentBy } = filter
   return pageOf(ctx, MessageRow, messageListing, page, {
     select: columns,
     from: sql`messages`,
-    where: sql`project_id = ${ctx.projectId} and ${when(userId, sql`user_id = ${userId}`)} and ${when(campaignId, sql`campaign_id = ${campaignId}`)}
+    where: sql`project_id = ${ctx.projectId} and ${when(userIds, sql`user_id = any(${userIds ?? []}::bigint[])`)} and ${when(campaignId, sql`campaign_id = ${campaignId}`)}
       and ${when(journeyId, sql`journey_id = ${journeyId}`)} and ${when(state, sql`state = ${state}`)} and ${when(reason, sql`reason = ${reason}`)}
       and ${when(channel, sql`channel = ${channel}`)} and ${when(since, sql`created_at >= ${since}`)} and ${when(until, sql`created_at < ${until}`)}
       and ${when(provider, sql`provider = ${provider}`)} and ${when(domain, sql`channel = 'email' and lower(split_part(recipient, '@', -1)) = ${domain}`)}

@@ -1,7 +1,7 @@
 /** Reading messages and what happened to them (D-MSG-3), and values that are kept out of everything stored (D-MSG-4). */
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
+import { blastBeforeMerge, blastTo, CAMPAIGNS, listOf, schedule, subscriptionTo } from '../../../../test/blasts.ts'
 import { answerOrders, providerOf, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
 import { type World, world } from '../../../../test/world.ts'
@@ -185,6 +185,18 @@ describe('GET /messages', () => {
     expect((await w.get(MESSAGES)).body.results.map(({ id }: any) => id).slice(0, 2)).toEqual([sent.id, skipped.id])
   })
 
+  test('has the messages of users who were merged into the user', async () => {
+    await using w = await world()
+    await blastBeforeMerge(w)
+    const { body } = await w.get(`${MESSAGES}?user=ana`)
+    expect(body.results.map(({ user, state }: any) => [user.external_id, state])).toEqual([
+      ['ana', 'skipped'],
+      ['ana', 'delivered'],
+    ])
+    const { body: user } = await w.get('/api/client/users/ana')
+    expect(await read(w, body.results[1])).toMatchObject({ user: { id: user.id, external_id: 'ana' } })
+  })
+
   test.each(['campaign_id=x', 'state=gone', 'since=yesterday', 'channel=fax'])('refuses %s', async (query) => {
     await using w = await world()
     expect((await w.get(`${MESSAGES}?${query}`)).status).toBe(400)
@@ -254,17 +266,26 @@ describe('redacted values', () => {
     expect(links).toEqual([expect.stringMatching(/^http:\/\/carillon.test\/c\//), link('tracked')])
   })
 
+  const Sealed = Type.Object({ sealed: Type.Integer() })
+  const sealedIn = async (w: World): Promise<number> =>
+    (await w.db.one(Sealed, sql`select count(sealed) as sealed from message_requests where project_id = ${w.projectId}`)).sealed
+
+  test('are forgotten at once if the message is skipped', async () => {
+    await using w = await world()
+    await w.post('/api/client/suppressions', [{ channel: 'email', address: 'ana@example.com', reason: 'complaint' }])
+    const message = await ask(w, { redact: ['data.link'] })
+    expect(message).toMatchObject({ state: 'skipped', reason: 'suppressed' })
+    expect(await sealedIn(w)).toBe(0)
+  })
+
   test('are forgotten when the message ends, also by a stop of its campaign', async () => {
     await using w = await world()
-    const Sealed = Type.Object({ sealed: Type.Integer() })
-    const sealed = async () =>
-      (await w.db.one(Sealed, sql`select count(sealed) as sealed from message_requests where project_id = ${w.projectId}`)).sealed
     const message = await ask(w, { redact: ['data.link'], send_at: '2026-12-24' })
-    expect(await sealed()).toBe(1)
+    expect(await sealedIn(w)).toBe(1)
     const { campaign_id } = await read(w, message)
     await w.patch(`${CAMPAIGNS}/${campaign_id}`, { state: 'aborted' })
     await w.drain()
     expect(await read(w, message)).toMatchObject({ state: 'aborted', reason: 'campaign_stopped' })
-    expect(await sealed()).toBe(0)
+    expect(await sealedIn(w)).toBe(0)
   })
 })

@@ -2,12 +2,11 @@ import { mapPage, type PageOf, type PageRequest } from '../../../infra/http/pagi
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { hasAddresses } from '../../../lib/channels.ts'
 import type { CampaignId, JourneyId, KeyId, MessageId, UserId } from '../../../lib/ids.ts'
-import { distinct } from '../../../lib/shapes.ts'
 import { parseTime } from '../../../lib/times.ts'
 import { findInboxContent } from '../../inbox/index.ts'
 import { attemptsOf } from '../../mta/index.ts'
 import { variantName } from '../../templates/index.ts'
-import { findUsers, resolveIds } from '../../users/index.ts'
+import { findIdsOf, findLiveUsers, resolveIds, type UserRow } from '../../users/index.ts'
 import { missingMessage } from '../retention.ts'
 import { findSandboxMessage } from '../sandbox/queries.ts'
 import { ATTEMPTED_STATES } from '../schema.ts'
@@ -26,7 +25,7 @@ const timeOf = (text: string | undefined) => (text === undefined ? undefined : (
 export async function listMessages(ctx: ProjectCtx, page: PageRequest, query: MessageQuery): Promise<PageOf<MessageSummary>> {
   const found = await queries.listMessages(ctx, page, {
     ...query,
-    userId: query.user === undefined ? undefined : await userNamed(ctx, query.user),
+    userIds: query.user === undefined ? undefined : await idsNamed(ctx, query.user),
     campaignId: idOf<CampaignId>(query.campaign_id),
     journeyId: idOf<JourneyId>(query.journey_id),
     state: query.state,
@@ -39,34 +38,34 @@ export async function listMessages(ctx: ProjectCtx, page: PageRequest, query: Me
     until: timeOf(query.until),
     sentBy: onlyOfKey(ctx),
   })
-  const names = await namesOf(ctx, distinct(found.results.map(({ user_id }) => user_id)))
-  return mapPage(found, (row) => present(row, names))
+  const users = await findLiveUsers(
+    ctx,
+    found.results.map(({ user_id }) => user_id),
+  )
+  return mapPage(found, (row) => present(row, users))
 }
 
-/** The id of no user. */
-const NO_USER = 0 as UserId
-
-async function userNamed(ctx: ProjectCtx, name: string): Promise<UserId> {
+/** The ids under which messages of a user are stored; none if no user has the name. */
+async function idsNamed(ctx: ProjectCtx, name: string): Promise<UserId[]> {
   const [found] = await resolveIds(ctx, [name], [])
   const [anonymous] = found ? [] : await resolveIds(ctx, [], [name])
-  return (found ?? anonymous)?.id ?? NO_USER
-}
-
-async function namesOf(ctx: ProjectCtx, ids: UserId[]): Promise<Map<UserId, string | null>> {
-  const rows = ids.length > 0 ? await findUsers(ctx, ids) : []
-  return new Map(rows.map(({ id, external_id, anonymous_id }) => [id, external_id ?? anonymous_id]))
+  const user = found ?? anonymous
+  return user ? findIdsOf(ctx, user.id) : []
 }
 
 const present = (
   { user_id, journey_id, variant, resent_from, is_erased: _, is_requested: __, acted_at: ___, ...row }: MessageRow,
-  names: ReadonlyMap<UserId, string | null>,
+  users: ReadonlyMap<UserId, UserRow>,
 ): MessageSummary => ({
   ...row,
   ...(journey_id !== null && { journey_id }),
   ...(variant !== null && { variant: variantName(variant) }),
   ...(resent_from !== null && { resent_from }),
-  user: { id: user_id, external_id: names.get(user_id) ?? null },
+  user: named(user_id, users.get(user_id)),
 })
+
+const named = (id: UserId, user: UserRow | undefined): MessageSummary['user'] =>
+  user ? { id: user.id, external_id: user.external_id ?? user.anonymous_id } : { id, external_id: null }
 
 /** A message with its content, as far as that is kept, and its timeline. Throws 404. */
 export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, id: MessageId): Promise<MessageWhole> {
@@ -75,7 +74,7 @@ export async function getMessage(ctx: ProjectCtx, findSendingCampaigns: FindSend
   const left = await queries.leftStates(ctx, id)
   const content = row.is_erased ? null : await contentOf(ctx, findSendingCampaigns, row)
   const deliveries = row.provider === 'mta' ? { deliveries: await deliveriesOf(ctx, id) } : {}
-  return { ...present(row, await namesOf(ctx, [row.user_id])), ...deliveries, content, timeline: timelineOf(row, left) }
+  return { ...present(row, await findLiveUsers(ctx, [row.user_id])), ...deliveries, content, timeline: timelineOf(row, left) }
 }
 
 /** The recipients of an email in the mail queue, with every attempt. */

@@ -21,12 +21,12 @@ export const insertRequests = (ctx: InTx, asked: AskedMessage[]) =>
   ctx.db.many(
     IdRow,
     sql`insert into message_requests (project_id, message_id, key, fingerprint, sent_by, locale, content_id, redact, sealed, headers, attachments, attachment_bytes,
-                                      created_at)
+                                      expires_after_minutes, created_at)
         select ${ctx.projectId}, a.id, a.key, a.fingerprint, a.sent_by, a.locale, a.content_id, a.redact, a.sealed, a.headers, a.attachments, a.attachment_bytes,
-               ${ctx.clock.now()}
+               a.expires_after_minutes, ${ctx.clock.now()}
         from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
              as a(id bigint, key text, fingerprint text, sent_by bigint, locale text, content_id bigint, redact text[], sealed text,
-                  headers jsonb, attachments smallint, attachment_bytes integer)
+                  headers jsonb, attachments smallint, attachment_bytes integer, expires_after_minutes integer)
         order by a.key, a.id
         on conflict (project_id, key) where key is not null do nothing
         returning message_id as id`,
@@ -37,10 +37,10 @@ export const deleteRequests = (ctx: InTx, ids: MessageId[]) =>
   ctx.db.run(sql`delete from message_requests where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[])`)
 
 /** The messages of these keys. */
-export const findKeyed = (ctx: InTx, keys: string[]) =>
+export const findKeyed = (ctx: ProjectCtx | InTx, keys: string[]) =>
   ctx.db.many(
     KeyedMessage,
-    sql`select r.key, r.fingerprint, m.id, m.user_id, m.state, m.reason, m.detail
+    sql`select r.key, r.fingerprint, m.id, m.user_id, m.campaign_id, m.state, m.reason, m.detail
         from unnest(${keys}::text[]) as k(key)
         cross join lateral (
           select key, fingerprint, message_id from message_requests
@@ -63,6 +63,13 @@ export const insertRequested = (ctx: InTx, messages: RequestedMessage[], priorit
              as i(id bigint, user_id bigint, campaign_id bigint, channel text, event jsonb, state text, reason text, detail text, due_at timestamptz,
                   expires_at timestamptz, variant smallint, resent_from bigint, is_requested boolean)
         order by i.id`,
+  )
+
+/** Deletes the redacted values of messages that ended when they were made. A trigger deletes those of others when they end. */
+export const deleteSealed = (ctx: InTx, ids: MessageId[]) =>
+  ctx.db.run(
+    sql`update message_requests set sealed = null
+        where project_id = ${ctx.projectId} and message_id = any(${ids}::bigint[]) and sealed is not null`,
   )
 
 /** Content by its hashes. */

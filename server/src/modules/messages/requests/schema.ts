@@ -21,6 +21,8 @@ export type AskedMessage = {
   /** How many files the email has, and their size together. */
   attachments: number
   attachment_bytes: number
+  /** How long the message lives; null if its campaign says so. */
+  expires_after_minutes: number | null
 }
 
 /** A message that a request asks for, with what was decided. */
@@ -49,6 +51,7 @@ export const KeyedMessage = Type.Object({
   fingerprint: Type.String(),
   id: IdOf<MessageId>(),
   user_id: IdOf<UserId>(),
+  campaign_id: IdOf<CampaignId>(),
   state: OneOf(MESSAGE_STATES),
   reason: Nullable(Type.String()),
   detail: Nullable(Type.String()),

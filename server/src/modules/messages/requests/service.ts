@@ -12,9 +12,10 @@ import type { AskedMessage, KeyedMessage, MessageRequest, RequestedMessage } fro
 /** What happened to a message that was asked for. A repetition within the same call is that of an earlier item. */
 export type AskedOutcome =
   | { is: 'new'; id: MessageId }
+  /** The key stands for this message, whatever that was asked for with. */
   | { is: 'repeated'; message: KeyedMessage }
   | { is: 'repeated_item'; at: number }
-  /** The key stands for a message that something else was asked for with. */
+  /** An earlier item of the call has the key, and asks for something else. */
   | { is: 'different' }
 
 /** Stores message requests, except those whose key is taken. Returns the outcomes in the order of the requests. */
@@ -27,10 +28,9 @@ export async function askFor(ctx: InTx, asked: Omit<AskedMessage, 'id'>[]): Prom
   return rows.map((row): AskedOutcome => {
     if (stored.has(row.id)) return { is: 'new', id: row.id }
     const message = known.find(({ key }) => key === row.key)
+    if (message) return { is: 'repeated', message }
     const at = rows.findIndex(({ id, key }) => stored.has(id) && key === row.key)
-    const first = message ?? rows[at]
-    if (first?.fingerprint !== row.fingerprint) return { is: 'different' }
-    return message ? { is: 'repeated', message } : { is: 'repeated_item', at }
+    return rows[at]?.fingerprint === row.fingerprint ? { is: 'repeated_item', at } : { is: 'different' }
   })
 }
 
@@ -43,6 +43,8 @@ export const withdrawAsked = async (ctx: InTx, ids: MessageId[]): Promise<void> 
 export async function createRequested(ctx: InTx, messages: RequestedMessage[]): Promise<void> {
   if (messages.length === 0) return
   await queries.insertRequested(ctx, messages)
+  const skipped = messages.flatMap(({ id, state }) => (state === 'skipped' ? [id] : []))
+  if (skipped.length > 0) await queries.deleteSealed(ctx, skipped)
   ctx.wake(SEND_JOBS[TRANSACTIONAL])
   await emit(ctx, () =>
     messages.flatMap(({ id, campaign_id, channel, event, state }) => {

@@ -7,7 +7,7 @@ import { FinishedMessage } from './schema.ts'
 export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
   ctx.db.first(
     FinishedMessage,
-    sql`select m.user_id, m.campaign_id, m.channel, m.state, m.variant, m.event, m.is_requested, m.expires_at, m.created_at,
+    sql`select m.user_id, m.campaign_id, m.channel, m.state, m.variant, m.event, m.is_requested, m.expires_at, m.created_at, r.expires_after_minutes,
                coalesce(cardinality(r.redact) > 0, false) as has_redacted, coalesce(r.attachments > 0, false) as has_files
         from messages m
         left join message_requests r on m.is_requested and r.project_id = m.project_id and r.message_id = m.id
@@ -17,8 +17,8 @@ export const findFinished = (ctx: ProjectCtx | InTx, id: MessageId) =>
 /** Copies the request of a message to another one, without its key, redacted values and files. */
 export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
   ctx.db.run(
-    sql`insert into message_requests (project_id, message_id, fingerprint, sent_by, locale, content_id, headers, created_at)
-        select project_id, ${to}, fingerprint, sent_by, locale, content_id, headers, ${ctx.clock.now()}
+    sql`insert into message_requests (project_id, message_id, fingerprint, sent_by, locale, content_id, headers, expires_after_minutes, created_at)
+        select project_id, ${to}, fingerprint, sent_by, locale, content_id, headers, expires_after_minutes, ${ctx.clock.now()}
         from message_requests
         where project_id = ${ctx.projectId} and message_id = ${from}`,
   )

@@ -114,6 +114,51 @@ describe('POST /messages/{id}/resend', () => {
     expect((await w.get(`${MESSAGES}/${again.body.id}`)).body).toMatchObject({ state: 'deferred', reason: 'frequency_cap' })
   })
 
+  test('lives as long as the first did after its send_at', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const content = { from: 'App <app@example.com>', subject: 'Code', html: '<p>Hi</p>' }
+    const asked = await w.post(MESSAGES, {
+      subscription_id: await subscriptionTo(w),
+      content,
+      user: { external_id: 'ana', email: 'ana@example.com' },
+      send_at: new Date(w.clock.now().getTime() + 30 * 86_400_000).toISOString(),
+      expires_after_minutes: 10,
+    })
+    w.advance('30 days')
+    await w.drain()
+    const again = await resend(w, asked.body)
+    const third = await resend(w, asked.body)
+    w.advance('9 minutes')
+    await w.drain('messages.send')
+    expect(recipientsOf(relay)).toHaveLength(3)
+    const late = await resend(w, third.body)
+    w.advance('11 minutes')
+    await w.drain()
+    expect(recipientsOf(relay)).toHaveLength(3)
+    const stateOf = async ({ body }: { body: any }) => (await w.get(`${MESSAGES}/${body.id}`)).body
+    expect(await stateOf(again)).toMatchObject({ state: 'sent' })
+    expect(await stateOf(late)).toMatchObject({ state: 'skipped', reason: 'deadline_passed' })
+  })
+
+  test('lives as long as the messages of its blast do, also if the first was sent at a new time', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const blast = await blastTo(w, [await listOf(w, 'ana')])
+    await schedule(w, blast)
+    await w.drain('campaigns.launch', 'campaigns.load')
+    await write(w, blast, { send_at: new Date(w.clock.now().getTime() + 10 * 86_400_000).toISOString() })
+    w.advance('10 days')
+    await w.drain()
+    const again = await resend(w, await latest(w))
+    w.advance('73 hours')
+    await w.drain()
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+    expect((await w.get(`${MESSAGES}/${again.body.id}`)).body).toMatchObject({ state: 'skipped', reason: 'deadline_passed' })
+  })
+
   test('is refused where nothing can be sent again', async () => {
     await using relay = await openRelay()
     await using w = await world()

@@ -14,6 +14,8 @@ export const FinishedMessage = Type.Object({
   is_requested: Type.Boolean(),
   expires_at: Nullable(Instant),
   created_at: Instant,
+  /** What its request said about how long it lives. */
+  expires_after_minutes: Nullable(Type.Integer()),
   /** Its request had values that were deleted when it was sent. */
   has_redacted: Type.Boolean(),
   /** Its request had files, which were deleted too. */

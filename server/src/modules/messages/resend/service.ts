@@ -2,6 +2,7 @@ import { type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel } from '../../../lib/channels.ts'
 import { ApiError } from '../../../lib/errors.ts'
 import type { MessageId } from '../../../lib/ids.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
 import { subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { findLiveUsers, type UserRow } from '../../users/index.ts'
 import { isSending, type SendingCampaign, skipReasonFor } from '../eligibility.ts'
@@ -21,7 +22,8 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
     const [campaign] = await findSendingCampaigns(ctx, [found.campaign_id], 'share')
     const user = (await findLiveUsers(ctx, [found.user_id])).get(found.user_id)
     if (!user) throw refusal('The user of this message was erased.')
-    const decision = await decide(ctx, found.channel, checked(found, campaign), user)
+    const sending = checked(found, campaign)
+    const decision = await decide(ctx, found.channel, sending, user)
     const now = ctx.clock.now()
     const next = await newMessageId(ctx)
     if (found.is_requested) await queries.copyRequest(ctx, id, next)
@@ -37,11 +39,19 @@ export async function resendMessage(ctx: ProjectCtx, findSendingCampaigns: FindS
         is_requested: found.is_requested,
         ...decision,
         due_at: now,
-        expires_at: found.expires_at && new Date(now.getTime() + found.expires_at.getTime() - found.created_at.getTime()),
+        expires_at: deadlineFrom(now, found, sending),
       },
     ])
     return { id: next, resent_from: id, ...decision }
   })
+}
+
+/** The new message lives as long as the first did once it was due: it waits neither for a `send_at` nor for a winner. */
+function deadlineFrom(now: Date, first: FinishedMessage, { expires_after_hours }: SendingCampaign): Date | null {
+  const { expires_at, created_at, expires_after_minutes } = first
+  if (expires_at === null) return null
+  const livesMs = expires_after_minutes === null ? expires_after_hours * HOUR_MS : expires_after_minutes * MINUTE_MS
+  return new Date(now.getTime() + Math.min(livesMs, expires_at.getTime() - created_at.getTime()))
 }
 
 /** The campaign of a message that may be sent again. */

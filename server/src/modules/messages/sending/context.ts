@@ -2,11 +2,11 @@
 import type { ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import { addressOf, type Channel, channels } from '../../../lib/channels.ts'
 import { mapWithConcurrency } from '../../../lib/concurrency.ts'
-import type { CampaignId, ProviderId, UserId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId, ProviderId, UserId } from '../../../lib/ids.ts'
 import { connectProvider, type ProviderConnection, type PushTarget } from '../../channels/index.ts'
 import { type Consent, type SuppressionReason, subscriptionStates, suppressedAmong } from '../../subscriptions/index.ts'
 import { chooseTemplate, type SendableTemplate, sendableTemplatesOf } from '../../templates/index.ts'
-import { findLiveUsers, pushDevicesOf, type UserRow } from '../../users/index.ts'
+import { findLiveUsers, mergesInto, pushDevicesOf, type UserRow } from '../../users/index.ts'
 import type { SendContext, SendingCampaign, Throttle } from '../eligibility.ts'
 import { havingCause } from '../messages.queries.ts'
 import { delayedUntil, longestWindowMs, NO_POLICY, quietUntil, type Received, type SendingPolicy } from '../policy/policy.ts'
@@ -199,13 +199,24 @@ async function receivedOf(
   if (window === 0) return new Map()
   const since = new Date(ctx.clock.now().getTime() - window)
   const own = messages.map(({ id }) => id)
-  const rows = await receivedSince(ctx, [...new Set([...users.values()].map(({ id }) => id))], since, own)
+  const ids = [...new Set([...users.values()].map(({ id }) => id))]
+  const [ofUsers, merges] = await Promise.all([receivedSince(ctx, ids, since, own), mergesInto(ctx, ids)])
+  const rows = merges.length === 0 ? ofUsers : [...ofUsers, ...(await receivedAsOthers(ctx, merges, since, own))]
   const counts = await countingInFlight(ctx, findSendingCampaigns, rows, users)
   return Map.groupBy(
     rows.filter((row) => row.in_flight === null || counts(row)),
     ({ user_id }) => user_id,
   )
 }
+
+/** What users got as users who were merged into them: such a message stays where it is if the remaining user had one for its cause too. */
+async function receivedAsOthers(ctx: ProjectCtx, merges: Merges, since: Date, except: MessageId[]): Promise<ReceivedRow[]> {
+  const mergedInto = new Map(merges.map(({ id, merged_into }) => [id, merged_into]))
+  const rows = await receivedSince(ctx, [...mergedInto.keys()], since, except)
+  return rows.map((row) => ({ ...row, user_id: mergedInto.get(row.user_id) ?? row.user_id }))
+}
+
+type Merges = Awaited<ReturnType<typeof mergesInto>>
 
 /** Tells which messages in flight count towards caps: not those that are transactional, nor those of an archived campaign, which are aborted. */
 async function countingInFlight(
