@@ -7,6 +7,7 @@ import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
+import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
 import { type World, world } from '../world.ts'
 
@@ -174,7 +175,7 @@ describe('an import that was accepted before an erasure', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { promise: deleted, resolve: isDeleted } = Promise.withResolvers<void>()
     const erasing = inTx(w.ctx, async (ctx) => {
-      await deleteUser(ctx, 'kim')
+      await deleteUser(ctx, 'kim', suppressErased)
       isDeleted()
       await released
     })

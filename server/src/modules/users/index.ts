@@ -23,6 +23,7 @@ export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
 export { eraseUsers, findErasable, finishErasure, idsWithMerged, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
+export { deleteUser, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds, knownIdsAhead } from './identify-users.ts'
 export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
@@ -44,13 +45,11 @@ export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow, UserUpsert } from './schema.ts'
 export { matchesQuery, matchesRecentQuery, type SearchPlan } from './search.queries.ts'
 export {
-  deleteUser,
   findLiveUsers,
   listUsers,
   presentBatch,
   requireUser,
   searchPlan,
-  unlinkRemoved,
   userByIds,
   usersForCaller,
 } from './service.ts'

@@ -1,11 +1,10 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { writtenPage } from '../../infra/http/written-page.ts'
 import { Conflict } from '../../infra/postgres/db.ts'
-import { moveAll } from '../../infra/queue/log/move.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
-import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { instantTexts } from '../../lib/instant-texts.ts'
 import { rowsWriter, Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
@@ -22,16 +21,12 @@ import {
   releaseToken,
   upsertDevice,
 } from './devices/queries.ts'
-import { rememberErased } from './erased-ids.ts'
-import * as erasure from './erasure.queries.ts'
 import type { UserRecord } from './identity.ts'
-import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
-import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
+import type { BatchResult, DeviceInput, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
 import { planSearch, type SearchPlan } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
-import { anonymousIdStore } from './user-data.queries.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
@@ -207,35 +202,6 @@ export async function userByIds(
   )
   if (!found) throw faultsError([notOfProject(external_id === undefined ? 'anonymous_id' : 'external_id', 'a user')])
   return found.id
-}
-
-/** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. Throws 404. */
-export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: ErasureId }> {
-  const { id } = await requireUser(ctx, name)
-  // What was accepted before has its place in the queue then, by which it is known not to create the user again.
-  await moveAll(ctx)
-  return inTx(ctx, async (ctx) => {
-    if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
-    const anonymous_ids = await anonymousIdStore.count(ctx, [id])
-    const position = await rememberErased(ctx, id)
-    await erasure.unlinkUsers(ctx, [id])
-    await queries.endIdentityEpoch(ctx, position)
-    ctx.wake(ERASE)
-    return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
-  })
-}
-
-/** The receipt of an erasure. Throws 404. */
-export async function getErasure(ctx: ProjectCtx, id: ErasureId): Promise<Erasure> {
-  const row = await erasure.findErasure(ctx, id)
-  if (!row) throw missing('erasure')
-  return row
-}
-
-/** Takes locked users out of every read at once, ids included. The caller deletes their data in the same transaction. */
-export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
-  await erasure.unlinkUsers(ctx, ids)
-  await queries.endIdentityEpoch(ctx)
 }
 
 /** Registers a device for a user, or the one it was merged into. The device and its token are taken from the users who had them. Throws 404. */
