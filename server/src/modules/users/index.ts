@@ -22,7 +22,15 @@ export { contactsOf, newestWithPhone, ownersOfEmails, ownersOfPhones } from './c
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
-export { eraseUsers, findErasable, finishErasure, idsWithMerged, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
+export {
+  contactsWithMerged,
+  eraseUsers,
+  findErasable,
+  finishErasure,
+  idsWithMerged,
+  lockLiveUsers,
+  usersWithMerges,
+} from './erasure.queries.ts'
 export { deleteUser, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds, knownIdsAhead } from './identify-users.ts'
