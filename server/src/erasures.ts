@@ -26,10 +26,7 @@ async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_
   await eraseOtherData(ctx, erased)
   // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
   await eraseRows(ctx, erased)
-  await eraseParked(
-    ctx,
-    erased.flatMap(({ external_id }) => external_id ?? []),
-  )
+  await eraseParked(ctx, erased)
   // Later email is to whoever signed up with the address since.
   await eraseSubmissions(ctx, erased, erase_requested_at)
   await finishErasure(ctx, id, removed)

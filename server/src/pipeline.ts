@@ -97,7 +97,7 @@ export async function applyWave(
   await finishWave(ctx, [...events, ...aboutLists], applied, { requestOf, triggers })
   const { tracing } = ctx
   if (tracing) afterCommit(ctx, () => traceItems(ctx, tracing, items, startedAt))
-  return parkedOf(items, identified.users)
+  return parkedOf(items, identified.users, known)
 }
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }

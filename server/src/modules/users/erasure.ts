@@ -1,4 +1,5 @@
 /** Removing users from every read, with the receipts of their erasures. Their data is deleted by a job, from every module. */
+import { eraseParkedAnonymous } from '../../infra/queue/erasing.ts'
 import { moveAll } from '../../infra/queue/log/move.ts'
 import { type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { missing } from '../../lib/errors.ts'
@@ -25,7 +26,9 @@ export async function deleteUser(ctx: ProjectCtx, name: string, suppressErased: 
   return inTx(ctx, async (ctx) => {
     if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
     const anonymous_ids = await anonymousIdStore.count(ctx, [id])
-    const position = await rememberErased(ctx, id)
+    const { position, anonymousIds } = await rememberErased(ctx, id)
+    // The job cannot know them any more.
+    if (anonymousIds.length > 0) await eraseParkedAnonymous(ctx, anonymousIds)
     await erasure.unlinkUsers(ctx, [id])
     await suppressErased(ctx, await erasure.contactsWithMerged(ctx, id))
     await queries.endIdentityEpoch(ctx, position)
