@@ -10,17 +10,8 @@ import { rowsWriter, Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, hiddenKeys, visibleData, withoutKeys } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
-import { appendUserChanges } from './changes.ts'
-import {
-  findOwners,
-  listDevices,
-  lockOwners,
-  lockToken,
-  ownerOfDevice,
-  refreshPushFlag,
-  releaseToken,
-  upsertDevice,
-} from './devices/queries.ts'
+import { findOwners, listDevices, lockOwners, lockToken, ownerOfDevice, releaseToken, upsertDevice } from './devices/queries.ts'
+import { saveDeviceChanges } from './devices/save-changes.ts'
 import type { UserRecord } from './identity.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
@@ -215,12 +206,7 @@ export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: Dev
     const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
     await upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
-    await lockOwners(ctx, touched)
-    await refreshPushFlag(ctx, touched)
-    await appendUserChanges(
-      ctx,
-      touched.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
-    )
+    await saveDeviceChanges(ctx, touched)
     return deviceOf(ctx, id, device.device_id)
   })
 }
