@@ -222,6 +222,29 @@ describe('a publishable key', () => {
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ a: 1 })
   })
 
+  test('with a user token: events with any anonymous id of that user', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', anonymous_id: 'laptop' },
+      { external_id: 'kim', anonymous_id: 'phone' },
+      { external_id: 'lee', anonymous_id: 'tablet' },
+    ])
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    const events = ['laptop', 'phone'].map((anonymous_id) => ({ name: anonymous_id, anonymous_id }))
+    const reply = await post(w, events, options)
+    expect(reply.status, reply.text).toBe(204)
+    for (const anonymous_id of ['tablet', 'unknown']) {
+      const { status, body } = await post(w, [...events, { name: 'x', anonymous_id }], options)
+      expect([status, body.error?.reason]).toEqual([403, 'other_user'])
+    }
+    await w.drain()
+    expect((await stored(w)).map(({ name, external_id }) => [name, external_id])).toEqual([
+      ['laptop', 'kim'],
+      ['phone', 'kim'],
+    ])
+    expect((await w.get('/api/client/users/kim')).body.anonymous_id).toBe('phone')
+  })
+
   test('with the user token of an anonymous user', async () => {
     await using w = await world()
     await post(w, [{ name: 'first', anonymous_id: 'a' }])
