@@ -8,6 +8,7 @@
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 export { countUsers, samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
 export { Coverage, Samples } from './attribute-profiles/schema.ts'
+export { withoutKeys } from './attributes.ts'
 export { checkBatch, checkDeferredItem, checkItem, pathFaults, phoneOf, toProfile } from './batch.ts'
 export {
   appendSavedChanges,
@@ -54,6 +55,7 @@ export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, t
 export { matchesQuery, matchesRecentQuery, type SearchPlan } from './search.queries.ts'
 export {
   findLiveUsers,
+  hiddenKeysOf,
   listUsers,
   presentBatch,
   requireUser,

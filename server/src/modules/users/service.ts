@@ -59,7 +59,7 @@ export async function presentBatch(
   upserted: UpsertOutcome[],
 ): Promise<Written<BatchResult>> {
   const left = upserted.values()
-  const hidden = new Set(hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller))
+  const hidden = new Set(await hiddenKeysOf(ctx))
   const textOf = instantTexts()
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
@@ -105,7 +105,7 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
 
 /** The page of `listUsers` as JSON. */
 export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise<Written<PageOf<User>>> {
-  const hidden = hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
+  const hidden = await hiddenKeysOf(ctx)
   return writtenPage(await pageOfUsers(ctx, page, (found) => pages.listUserBytes(ctx, page, hidden, found)), writeUsers)
 }
 
@@ -169,6 +169,10 @@ async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevic
   const [rules, devices] = [await attributeRules.get(ctx, ctx.projectId), await listDevices(ctx, row.id)]
   return { ...present(ctx, row, rules), devices }
 }
+
+/** The keys of `data` that the caller may not see. */
+export const hiddenKeysOf = async (ctx: ProjectCtx): Promise<string[]> =>
+  hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
 
 /** A user by its external id, or, if it has none, by an anonymous id. Throws 404. */
 export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRow> {
