@@ -11,7 +11,7 @@ import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
-import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
+import { eraseSubscriptions } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
 import { eraseUsers as eraseUserRows, findErasable, finishErasure, forgetErasedIds, idsWithMerged } from './modules/users/index.ts'
 import { countUserData } from './user-data.ts'
@@ -19,19 +19,16 @@ import { countUserData } from './user-data.ts'
 /** Erases the users whose erasure was requested, from every module. */
 export const eraseUsers = async (ctx: Ctx): Promise<number> => inEachProject(ctx, await findErasable(ctx), erase)
 
-async function erase(ctx: InTx, { id }: { id: UserId }): Promise<number> {
+async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_requested_at: Date }): Promise<number> {
   await lockLists(ctx)
   const removed = await countUserData(ctx, await idsWithMerged(ctx, id))
   const erased = await eraseUserRows(ctx, [id])
   await eraseOtherData(ctx, erased)
   // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
   await eraseRows(ctx, erased)
-  await eraseParked(
-    ctx,
-    erased.flatMap(({ external_id }) => external_id ?? []),
-  )
-  await eraseSubmissions(ctx, erased)
-  await suppressErased(ctx, erased)
+  await eraseParked(ctx, erased)
+  // Later email is to whoever signed up with the address since.
+  await eraseSubmissions(ctx, erased, erase_requested_at)
   await finishErasure(ctx, id, removed)
   return 1
 }

@@ -16,8 +16,10 @@ import {
   newEventsOf,
   parkedOf,
   queuedChangesOf,
+  releaseUnapplied,
   updatesOf,
   usersOfItems,
+  withoutRepeats,
 } from './modules/ingest/index.ts'
 import {
   type Applied,
@@ -50,7 +52,7 @@ import { itemsOfUsers, type RequestOf, requestsOfIntents, traceItems, withReques
 /** The journeys that a wave is applied to, and the entrances of its users that were read. */
 type Journeys = { published: Published; rows: Awaited<ReturnType<typeof applyTimersBefore>>['rows'] }
 
-/** The order of a wave: users, what other modules store about them, events, memberships, journeys, messages. */
+/** The order of a wave: ids of events, users, what other modules store about them, events, memberships, journeys, messages. */
 export async function applyWave(
   ctx: InTx,
   place: Place,
@@ -58,11 +60,12 @@ export async function applyWave(
   known: KnownUsers,
   journeys: Journeys | null,
 ): Promise<ParkedItem[]> {
-  const items = itemsOfKept(accepted, known)
+  const items = await withoutRepeats(ctx, itemsOfKept(accepted, known))
   if (items.length === 0) return []
   const startedAt = ctx.clock.now()
   const { partition } = place
   const identified = await identifyUsers(ctx, updatesOf(items), known.ids)
+  await releaseUnapplied(ctx, items, identified.users)
   if (identified.changes.changes.some(({ is_new }) => is_new)) await requireSameErasures(ctx, known.ids.erased)
   await mergeUserData(ctx, identified.changes.merges)
   await recordSignUps(ctx, identified.changes.changes)
@@ -96,7 +99,7 @@ export async function applyWave(
   await finishWave(ctx, [...events, ...aboutLists], applied, { requestOf, triggers })
   const { tracing } = ctx
   if (tracing) afterCommit(ctx, () => traceItems(ctx, tracing, items, startedAt))
-  return parkedOf(items, identified.users)
+  return parkedOf(items, identified.users, known)
 }
 
 const NOTHING_APPLIED: Applied = { events: [], intents: [] }

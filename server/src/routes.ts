@@ -23,7 +23,7 @@ import { mailSiteRoutes, tlsRoutes } from './modules/mta/index.ts'
 import { overviewRoutes } from './modules/overview/index.ts'
 import { projectRoutes } from './modules/projects/index.ts'
 import { ruleRoutes } from './modules/rules/index.ts'
-import { consentPages, subscriptionRoutes, suppressionsOf } from './modules/subscriptions/index.ts'
+import { consentPages, subscriptionRoutes, suppressErased, suppressionsOf } from './modules/subscriptions/index.ts'
 import { systemRoutes } from './modules/system/index.ts'
 import { toolRoutes } from './modules/tools/index.ts'
 import { createEngagementBuffer, type EngagementBuffer, trackingPages } from './modules/tracking/index.ts'
@@ -45,7 +45,7 @@ export const allRoutes = ({ appender, listening }: Pick<Shared, 'appender' | 'li
   ...projectRoutes({ createProject, hasProvider, readableProjects, onTimeZone: moveSchedules, deleteProject, sizeOf }),
   ...keyRoutes,
   ...memberRoutes({ environmentsOf }),
-  ...userRoutes({ saveUsers, suppressionsOf, exportUser }),
+  ...userRoutes({ saveUsers, suppressionsOf, suppressErased, exportUser }),
   ...ingestRoutes(appender),
   ...eventRoutes,
   ...subscriptionRoutes({ updateSubscription }),

@@ -18,7 +18,7 @@ import { emailsOf, messageStores } from './modules/messages/index.ts'
 import { positionStores } from './modules/positions/index.ts'
 import { subscriptionStores, suppressionsWithSource } from './modules/subscriptions/index.ts'
 import { trackingStores } from './modules/tracking/index.ts'
-import { idsWithMerged, requireUser, type UserRow, userStores } from './modules/users/index.ts'
+import { contactsWithMerged, idsWithMerged, requireUser, type UserRow, userStores } from './modules/users/index.ts'
 
 /** What the modules store about users, in the order of the export. */
 export const USER_STORES: readonly UserStore[] = [
@@ -69,8 +69,9 @@ async function* partsOf(ctx: ProjectCtx, user: UserRow): AsyncGenerator<string> 
   const ids = await idsWithMerged(ctx, user.id)
   yield `{"exported_at":${JSON.stringify(ctx.clock.now())},"user_id":${user.id}`
   for (const { name, pages } of USER_STORES) yield* member(name, pages(ctx, ids))
-  yield* member('emails', emailsOf(ctx, ids, [user]))
-  yield* member('suppressions', onePage(await suppressionsWithSource(ctx, user)))
+  const contacts = await contactsWithMerged(ctx, user.id)
+  yield* member('emails', emailsOf(ctx, ids, contacts))
+  yield* member('suppressions', onePage(await suppressionsWithSource(ctx, contacts)))
   yield '}\n'
 }
 

@@ -7,6 +7,7 @@ import { parkItems } from '../../src/infra/queue/queue.ts'
 import { inTx } from '../../src/infra/runtime/ctx.ts'
 import { Count } from '../../src/lib/shapes.ts'
 import { lockLists } from '../../src/modules/lists/index.ts'
+import { suppressErased } from '../../src/modules/subscriptions/index.ts'
 import { deleteUser } from '../../src/modules/users/index.ts'
 import { type World, world } from '../world.ts'
 
@@ -174,7 +175,7 @@ describe('an import that was accepted before an erasure', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { promise: deleted, resolve: isDeleted } = Promise.withResolvers<void>()
     const erasing = inTx(w.ctx, async (ctx) => {
-      await deleteUser(ctx, 'kim')
+      await deleteUser(ctx, 'kim', suppressErased)
       isDeleted()
       await released
     })
@@ -206,4 +207,34 @@ test('an erasure removes what is stored without the id of the user: refused rows
   await erase(w, 'kim')
   await w.drain()
   expect([(await refused()).includes('kim,'), (await refused()).includes('lee,'), await parked(w)]).toEqual([false, true, 1])
+})
+
+test('an erasure removes parked items that name the user by an anonymous id or a user token', async () => {
+  await using w = await world()
+  const data = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`n${at}`, at]))
+  await w.post('/api/client/users/batch', [
+    { external_id: 'kim', anonymous_id: 'visitor', data },
+    { external_id: 'lee', anonymous_id: 'tablet', data },
+    { anonymous_id: 'tablet-only', data },
+  ])
+  const more = (ids: object) => ({ name: 'profile', user: { data: { more: 1 } }, ...ids })
+  const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+  expect((await w.post('/api/client/events', [more({})], options)).status).toBe(204)
+  await accept(w, more({ anonymous_id: 'visitor' }), more({ anonymous_id: 'tablet' }), more({ anonymous_id: 'tablet-only' }))
+  await w.drain()
+  expect(await parked(w)).toBe(4)
+  // On a shared device: the item with this id is still about lee.
+  await w.post('/api/client/users/batch', [
+    { external_id: 'kim', anonymous_id: 'other' },
+    { external_id: 'mo', anonymous_id: 'tablet' },
+  ])
+  await erase(w, 'kim')
+  await w.drain()
+  expect(await parked(w)).toBe(2)
+  await erase(w, 'lee')
+  await w.drain()
+  expect(await parked(w)).toBe(1)
+  await erase(w, 'tablet-only')
+  await w.drain()
+  expect(await parked(w)).toBe(0)
 })

@@ -51,6 +51,33 @@ describe('a submitted email', () => {
     expect((await sandbox(app.w)).map(({ recipient }) => recipient)).toEqual(['lee@example.com'])
   })
 
+  test('is in the export of the users with the addresses of its recipients, without the other recipients', async () => {
+    await using app = await submitting()
+    const { w } = app
+    await w.post('/api/client/users/batch', [
+      { anonymous_id: 'v1', email: 'Old@example.com' },
+      { external_id: 'kim', email: 'kim@example.com' },
+      { external_id: 'kim', anonymous_id: 'v1' },
+    ])
+    await send(app.port, w.keys.smtpproxy, { ...MAIL, to: ['Kim@Example.com', 'lee@example.com'] })
+    await send(app.port, w.keys.smtpproxy, { ...MAIL, to: ['kim@example.com', 'old@example.com'] })
+    await send(app.port, w.keys.smtpproxy, { ...MAIL, to: 'lee@example.com' })
+    const { body, text } = await w.get('/api/client/users/kim/export')
+    expect(body.sandbox_messages).toMatchObject([
+      {
+        recipient: 'Kim@example.com',
+        summary: 'Your receipt',
+        content: { to: 'Kim@example.com', text: expect.stringContaining('Thanks') },
+      },
+      { recipient: 'kim@example.com, old@example.com' },
+    ])
+    expect(text).not.toContain('lee@example.com')
+    const receipt = (await w.delete('/api/client/users/kim')).headers.location as string
+    await w.drain()
+    expect((await w.get(receipt)).body.removed.sandbox_messages).toBe(2)
+    expect((await sandbox(w)).map(({ recipient }) => recipient)).toEqual(['lee@example.com'])
+  })
+
   test('is kept in the sandbox of a project without a provider, as it came', async () => {
     await using app = await submitting()
     const receiver = await app.w.receiver()

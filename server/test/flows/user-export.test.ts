@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { exportUser } from '../../src/user-data.ts'
 import { blastTo, listOf, schedule } from '../blasts.ts'
+import { queueMail } from '../queued-mail.ts'
 import { type World, world } from '../world.ts'
 
 const PATH = '/api/client/users/kim/export'
@@ -50,6 +51,29 @@ describe('the export of a user', () => {
     expect(body.sandbox_messages).toMatchObject([{ recipient: 'kim@example.com', content: { to: 'kim@example.com' } }])
     expect(body.suppressions).toMatchObject([{ channel: 'text', reason: 'manual' }])
     for (const absent of ['push-token', 'of-the-other', 'other@example.com']) expect(text).not.toContain(absent)
+  })
+
+  test('has what is stored under the addresses of users who were merged into it', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { anonymous_id: 'v1', email: 'Old@example.com' },
+      { external_id: 'kim', email: 'kim@example.com' },
+      { external_id: 'kim', anonymous_id: 'v1' },
+    ])
+    await w.drain()
+    await w.post('/api/client/suppressions', [
+      { channel: 'email', address: 'old@example.com', reason: 'complaint' },
+      { channel: 'email', address: 'kim@example.com' },
+      { channel: 'email', address: 'other@example.com' },
+    ])
+    await queueMail(w, { to: ['old@example.com', 'other@example.com'] }, { to: ['kim@example.com'] })
+    const { profiles, emails, suppressions } = (await w.get(PATH)).body
+    expect(profiles).toHaveLength(2)
+    expect(emails.map(({ recipient }: any) => recipient).sort()).toEqual(['kim@example.com', 'old@example.com'])
+    expect(suppressions.map(({ address, reason }: any) => [address, reason]).sort()).toEqual([
+      ['kim@example.com', 'manual'],
+      ['old@example.com', 'complaint'],
+    ])
   })
 
   test('has every row once, however many pages there are', async () => {

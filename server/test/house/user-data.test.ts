@@ -42,7 +42,7 @@ const NAMING: Record<string, string> = {
   mail_sites: 'the last reply of a mail site, which can contain an address; the next reply replaces it',
   soft_bounces: 'hashes of addresses that bounced, for 30 days',
   preflight_addresses: 'hashes of addresses while a preflight runs',
-  suppressions: 'keyed hashes of addresses, exported by the present addresses; an erasure adds to them',
+  suppressions: 'keyed hashes of addresses, exported by the addresses of the profiles; an erasure adds to them',
   message_requests: 'members of messages, which are exported; an erasure empties them',
   message_states: 'states of messages; an erasure deletes them with the details of their messages',
   message_contents: 'content without values of the user; deleted with the last message that has it',

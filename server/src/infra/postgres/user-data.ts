@@ -43,13 +43,13 @@ type Reading = {
 
 const KeyedRow = Type.Unsafe<Row & { page_key: string[] }>({ type: 'object' })
 
-/** Declares a store of a table. */
-export const userStore = (name: string, table: string, readingOf: (ctx: StoreCtx) => Reading): UserStore => ({
+/** Declares a store of a table. `ids` are the users whose rows are read, for what a table has of them without their id. */
+export const userStore = (name: string, table: string, readingOf: (ctx: StoreCtx, ids: UserId[]) => Reading): UserStore => ({
   name,
   table,
-  pages: (ctx, ids) => pagesOf(ctx, ids, readingOf(ctx)),
+  pages: (ctx, ids) => pagesOf(ctx, ids, readingOf(ctx, ids)),
   count: (ctx, ids) => {
-    const { from, where, user } = readingOf(ctx)
+    const { from, where, user } = readingOf(ctx, ids)
     return ctx.db.value(Count, sql`select count(*) as count from ${from} where ${where} and ${user} = any(${ids}::bigint[])`)
   },
 })

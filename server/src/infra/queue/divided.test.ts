@@ -100,6 +100,37 @@ test('two processes apply partitions of one batch at the same time; each event i
   expect(await w.db.value(Type.Integer(), sql`select count(*) from queue_batches`)).toBe(0)
 })
 
+test('of events with one id in several partitions, one is applied, and the others change no user', async () => {
+  await w.db.run(sql`delete from events`)
+  await appendAll(
+    w.db,
+    Array.from({ length: EVENTS / 100 }, (_, request) => ({
+      projectId: w.projectId,
+      kind: 'events',
+      userId: null,
+      requestId: 'req_test',
+      receivedAt: w.clock.now(),
+      items: 100,
+      body: Buffer.from(
+        JSON.stringify(
+          Array.from({ length: 100 }, (_, item) => ({
+            name: 'repeated',
+            event_id: 'once',
+            external_id: `guest-${request * 100 + item}`,
+            user: { data: { seq: item } },
+          })),
+        ),
+      ),
+    })),
+  )
+  await Promise.all([applyToEnd(0), applyToEnd(1)])
+  expect(await positions()).toEqual([])
+  expect(await select(w, `select external_id from users where project_id = $1 and external_id like 'guest-%'`, [w.projectId])).toHaveLength(
+    1,
+  )
+  expect(await select(w, `select name from events where project_id = $1 and name = 'repeated'`, [w.projectId])).toHaveLength(1)
+})
+
 test('a process that reads other items than the leader did applies none of them', async () => {
   await w.db.run(sql`delete from events`)
   await fill()

@@ -1,12 +1,27 @@
 /** What an erasure of a user needs of the queue of accepted requests. */
 import { Type } from 'typebox'
+import type { UserId } from '../../lib/ids.ts'
 import { Nullable } from '../../lib/shapes.ts'
 import { sql } from '../postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../runtime/ctx.ts'
 
-/** Deletes the parked items of these users, by external id. */
-export const eraseParked = (ctx: InTx, externalIds: string[]) =>
-  ctx.db.run(sql`delete from parked_items where project_id = ${ctx.projectId} and item ->> 'external_id' = any(${externalIds}::text[])`)
+/** Deletes the parked items of these users, by their ids and external ids. */
+export const eraseParked = (ctx: InTx, users: { id: UserId; external_id: string | null }[]) => {
+  const ids = users.map(({ id }) => String(id))
+  const externalIds = users.flatMap(({ external_id }) => external_id ?? [])
+  return ctx.db.run(
+    sql`delete from parked_items
+        where project_id = ${ctx.projectId}
+          and (item ->> 'external_id' = any(${externalIds}::text[]) or item ->> 'user_id' = any(${ids}::text[]))`,
+  )
+}
+
+/** Deletes the parked items with these anonymous ids that are not known to be about a user. */
+export const eraseParkedAnonymous = (ctx: InTx, anonymousIds: string[]) =>
+  ctx.db.run(
+    sql`delete from parked_items
+        where project_id = ${ctx.projectId} and item ->> 'anonymous_id' = any(${anonymousIds}::text[]) and item ->> 'user_id' is null`,
+  )
 
 const Position = Type.Integer()
 

@@ -113,6 +113,10 @@ export const deleteEntries = (ctx: InTx<Ctx>, projectId: ProjectId, entries: Pic
 
 export type ParkedItem = { kind: string; request_id: string; received_at: Date; item: unknown; reason: string }
 
+/** An item as it is parked: with the user that it is known to be about, by whom an erasure finds it. */
+export const parkedWith = (item: unknown, userId: UserId | null | undefined): unknown =>
+  typeof userId === 'number' && typeof item === 'object' && item !== null && !Array.isArray(item) ? { ...item, user_id: userId } : item
+
 /** Stores items that could not be applied, with the reason. */
 export const parkItems = (ctx: InTx<Ctx>, projectId: ProjectId, items: ParkedItem[]) =>
   ctx.db.run(

@@ -7,7 +7,7 @@ import type { PageOf, PageRequest } from '../../infra/http/paging.ts'
 import type { ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { pathOfKey } from '../../lib/attribute-paths.ts'
 import { Exact, Timestamp } from '../../lib/shapes.ts'
-import { Coverage, Samples } from '../users/index.ts'
+import { Coverage, hiddenKeysOf, Samples } from '../users/index.ts'
 import { RECENT_KEPT } from './counts.ts'
 import * as queries from './reading.queries.ts'
 
@@ -40,7 +40,8 @@ export async function listEventTypes(ctx: ProjectCtx, page: PageRequest): Promis
   const found = await queries.listNames(ctx, page)
   const names = found.results.map(({ name }) => name)
   const each = Math.max(1, Math.min(RECENT_KEPT, Math.floor(READ_MAX / Math.max(1, names.length))))
-  const attributes = Map.groupBy(await queries.attributesOfLatest(ctx, names, each, ATTRIBUTES_MAX), ({ name }) => name)
+  const latest = await queries.attributesOfLatest(ctx, names, each, ATTRIBUTES_MAX, await hiddenKeysOf(ctx))
+  const attributes = Map.groupBy(latest, ({ name }) => name)
   const results = found.results.map(({ id: _, ...event }) => ({
     ...event,
     attributes: (attributes.get(event.name) ?? []).map(({ name: _, key, ...attribute }) => ({

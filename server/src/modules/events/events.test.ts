@@ -141,6 +141,49 @@ describe('POST /events', () => {
     expect(await stored(w)).toHaveLength(2)
   })
 
+  test('a repeat of an event changes no user either: it is ignored with its profile and its ids', async () => {
+    await using w = await world()
+    const event = {
+      name: 'x',
+      external_id: 'kim',
+      anonymous_id: 'tablet',
+      event_id: 'e1',
+      user: { email: 'old@example.com', data: { plan: 'free' } },
+    }
+    await post(w, [event, { ...event, external_id: 'stranger', anonymous_id: null }])
+    await w.drain()
+    await post(w, [{ name: 'switch', external_id: 'lee', anonymous_id: 'tablet' }])
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', email: 'new@example.com', data: { plan: 'pro' } }])
+    await w.drain()
+    const updatesOf = async () =>
+      (await w.get('/api/client/users/kim/events')).body.results.filter(({ name }: { name: string }) => name === 'user_updated').length
+    const updates = await updatesOf()
+    await post(w, [event])
+    await post(w, [{ name: 'who', anonymous_id: 'tablet' }])
+    await w.drain()
+    expect((await w.get('/api/client/users/kim')).body).toMatchObject({ email: 'new@example.com', data: { plan: 'pro' } })
+    expect(await updatesOf()).toBe(updates)
+    expect((await w.get('/api/client/users/stranger')).status).toBe(404)
+    expect((await stored(w)).map(({ name, external_id }) => [name, external_id]).sort()).toEqual([
+      ['switch', 'lee'],
+      ['who', 'lee'],
+      ['x', 'kim'],
+    ])
+  })
+
+  test('an event that could not be applied does not use up its event_id', async () => {
+    await using w = await world()
+    const keys = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`n${at}`, at]))
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', data: keys }])
+    const event = { name: 'x', external_id: 'kim', event_id: 'e1' }
+    await post(w, [{ ...event, user: { data: { more: 1 } } }])
+    await w.drain()
+    expect(await stored(w)).toEqual([])
+    await post(w, [event])
+    await w.drain()
+    expect(await stored(w)).toHaveLength(1)
+  })
+
   test('two identical events without an id are two events', async () => {
     await using w = await world()
     await post(w, [
@@ -177,6 +220,29 @@ describe('a publishable key', () => {
       ['named', 'kim'],
     ])
     expect((await w.get('/api/client/users/kim')).body.data).toEqual({ a: 1 })
+  })
+
+  test('with a user token: events with any anonymous id of that user', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { external_id: 'kim', anonymous_id: 'laptop' },
+      { external_id: 'kim', anonymous_id: 'phone' },
+      { external_id: 'lee', anonymous_id: 'tablet' },
+    ])
+    const options = { key: w.keys.public, headers: { 'x-service-user-token': await w.token('kim') } }
+    const events = ['laptop', 'phone'].map((anonymous_id) => ({ name: anonymous_id, anonymous_id }))
+    const reply = await post(w, events, options)
+    expect(reply.status, reply.text).toBe(204)
+    for (const anonymous_id of ['tablet', 'unknown']) {
+      const { status, body } = await post(w, [...events, { name: 'x', anonymous_id }], options)
+      expect([status, body.error?.reason]).toEqual([403, 'other_user'])
+    }
+    await w.drain()
+    expect((await stored(w)).map(({ name, external_id }) => [name, external_id])).toEqual([
+      ['laptop', 'kim'],
+      ['phone', 'kim'],
+    ])
+    expect((await w.get('/api/client/users/kim')).body.anonymous_id).toBe('phone')
   })
 
   test('with the user token of an anonymous user', async () => {

@@ -91,6 +91,9 @@ export const saveEventIds = (ctx: InTx, ids: { event_id: string; received_at: Da
         returning event_id`,
   )
 
+export const deleteEventIds = (ctx: InTx, ids: string[]) =>
+  ctx.db.run(sql`delete from event_ids where project_id = ${ctx.projectId} and event_id = any(${ids}::text[])`)
+
 const PURGED_AT_ONCE = 10_000
 
 export const purgeEventIds = (ctx: Ctx, before: Date) =>

@@ -34,8 +34,20 @@ export const timelineListing = listing({
 /** A filter of the events of a user. `since` is included, `until` is not. */
 export type Wanted = { name?: string; since?: Date; until?: Date }
 
-/** The data of `events e` as callers may see it: values that attributes had before may be hidden from them. */
-const shownData = sql`case when e.source = 'system' and e.name = 'user_updated' then e.data - 'was' else e.data end`
+/**
+ * The data of `events e` as the caller may see it: values that attributes had before may be hidden from it, and so may be the names of
+ * changed attributes. `hidden` are the keys that it may not see.
+ */
+const shownData = (hidden: string[]) =>
+  sql`case when e.source = 'system' and e.name = 'user_updated' then ${shownChange(hidden)} else e.data end`
+
+const shownChange = (hidden: string[]) =>
+  hidden.length === 0
+    ? sql`e.data - 'was'`
+    : sql`(e.data - 'was') || jsonb_build_object('changed', (
+            select coalesce(jsonb_agg(c.name order by c.no), '[]')
+            from jsonb_array_elements_text(e.data -> 'changed') with ordinality as c(name, no)
+            where c.name <> all(${hidden.map((key) => `data.${key}`)}::text[])))`
 
 /**
  * Makes `listEvents` read in the order of the index. The planner assumes that every user has few events, and would fetch and sort
@@ -44,9 +56,9 @@ const shownData = sql`case when e.source = 'system' and e.name = 'user_updated' 
 export const followIndex = (ctx: InTx) => ctx.db.run(sql`select set_config('enable_bitmapscan', 'off', true)`)
 
 /** A page of the events stored under any of these ids. */
-export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest): Promise<PageOf<ItemRow>> =>
+export const listEvents = (ctx: InTx, ids: UserId[], wanted: Wanted, page: PageRequest, hidden: string[]): Promise<PageOf<ItemRow>> =>
   pageOf(ctx, ItemRow, timelineListing, page, {
-    select: sql`e.name, ${shownData} as data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.journey_id, e.seq`,
+    select: sql`e.name, ${shownData(hidden)} as data, e.created_at, e.received_at, coalesce(e.source, 'api') as source, e.journey_id, e.seq`,
     from: sql`unnest(${ids}::bigint[]) as u(id) cross join lateral (${nearest(ctx, wanted, page)}) e`,
     where: sql`true`,
   })
@@ -236,7 +248,7 @@ const AttributeRow = Type.Object({
 })
 
 /** For `with`: the data of the latest `eventsMax` events of each name, as the table `event_data`. Erased users have no events. */
-const dataOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number) =>
+const dataOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, hidden: string[]) =>
   sql`latest as materialized (
         select distinct r.name, r.user_id, r.at
         from (select n.name, r.user_id, r.at, row_number() over (partition by n.name order by r.at desc) as rank
@@ -244,17 +256,17 @@ const dataOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number) =>
               where n.project_id = ${ctx.projectId} and n.name = any(${names}::text[])) r
         where r.rank <= ${eventsMax}
       ), event_data as materialized (
-        select l.name, ${shownData} as data
+        select l.name, ${shownData(hidden)} as data
         from latest l
         cross join lateral (select e.data, e.source, e.name from events e
                             where e.project_id = ${ctx.projectId} and e.user_id = l.user_id and e.created_at = l.at and e.name = l.name) e
       )`
 
-/** The attributes of the latest `eventsMax` events of each name, at most `most` of each. */
-export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, most: number) =>
+/** The attributes of the latest `eventsMax` events of each name, at most `most` of each. `hidden` are the keys that the caller may not see. */
+export const attributesOfLatest = (ctx: ProjectCtx, names: string[], eventsMax: number, most: number, hidden: string[]) =>
   ctx.db.many(
     AttributeRow,
-    sql`with ${dataOfLatest(ctx, names, eventsMax)}
+    sql`with ${dataOfLatest(ctx, names, eventsMax, hidden)}
         select a.name, a.key, a.types, a.coverage, a.samples
         from (select c.name, d.key, array_agg(distinct jsonb_typeof(d.value) order by jsonb_typeof(d.value)) as types,
                      count(*)::float8 / max(t.events) as coverage, ${samplesOf(sql`d.value`)} as samples,

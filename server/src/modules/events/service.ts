@@ -2,7 +2,7 @@ import type { Db } from '../../infra/postgres/db.ts'
 import type { Partition } from '../../infra/queue/partitions.ts'
 import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
-import type { NewEvent, StoredEvent } from './event.ts'
+import type { AcceptedEvent, NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
 import * as queries from './queries.ts'
 import { countEvents } from './stats.ts'
@@ -10,11 +10,10 @@ import { countEvents } from './stats.ts'
 const EVENT_ID_MEMORY_MS = 30 * DAY_MS
 const MONTHS_AHEAD = 3
 
-/** Stores events in order, and returns those that were stored. An event with a known `event_id` is dropped. */
+/** Stores events in order, and returns them as stored. Their ids were claimed before: `claimEventIds`. */
 export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Partition): Promise<StoredEvent[]> {
-  const fresh = await withoutRepeats(ctx, events)
-  if (fresh.length === 0) return []
-  const rows = fresh.map(({ userId, event, source, journey }) => ({
+  if (events.length === 0) return []
+  const rows = events.map(({ userId, event, source, journey }) => ({
     project_id: ctx.projectId,
     user_id: userId,
     name: event.name,
@@ -25,10 +24,10 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
     journey_id: journey?.journey_id ?? null,
     entrance_id: journey?.entrance_id ?? null,
   }))
-  await Promise.all([queries.saveEvents(ctx, rows), countEvents(ctx, fresh, partition)])
-  ctx.metrics.eventsIngested('processed', fresh.length)
+  await Promise.all([queries.saveEvents(ctx, rows), countEvents(ctx, events, partition)])
+  ctx.metrics.eventsIngested('processed', events.length)
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
-  return fresh.map(({ starts = 'all', ...about }) => ({
+  return events.map(({ starts = 'all', ...about }) => ({
     ...about,
     starts,
     triggers: starts === 'all' && about.event.createdAt.getTime() >= oldest,
@@ -41,16 +40,27 @@ export const isNewEventId = async (ctx: InTx, event_id: string): Promise<boolean
   return (await queries.saveEventIds(ctx, [{ event_id, received_at: now }], new Date(now.getTime() - EVENT_ID_MEMORY_MS))).length > 0
 }
 
-async function withoutRepeats(ctx: InTx, events: NewEvent[]): Promise<NewEvent[]> {
-  const seen = new Set<string>()
-  const first = events.filter(({ event: { eventId } }) => eventId === null || (!seen.has(eventId) && seen.add(eventId)))
-  const named = first.flatMap(({ event }) => (event.eventId === null ? [] : [{ event_id: event.eventId, received_at: event.receivedAt }]))
-  if (named.length === 0) return first
+/**
+ * Stores the ids of events before anything of the events is applied. Another transaction with one of these ids waits until this one has
+ * committed. Returns the repeats among the events: those whose id an earlier event has.
+ */
+export async function claimEventIds(ctx: InTx, events: AcceptedEvent[]): Promise<Set<AcceptedEvent>> {
+  const firsts = new Map<string, AcceptedEvent>()
+  for (const event of events) if (event.eventId !== null && !firsts.has(event.eventId)) firsts.set(event.eventId, event)
+  if (firsts.size === 0) return new Set()
+  const named = [...firsts].map(([event_id, { receivedAt }]) => ({ event_id, received_at: receivedAt }))
   const since = new Date(ctx.clock.now().getTime() - EVENT_ID_MEMORY_MS)
-  const known = new Set((await queries.saveEventIds(ctx, named, since)).map(({ event_id }) => event_id))
-  const fresh = first.filter(({ event: { eventId } }) => eventId === null || known.has(eventId))
-  ctx.metrics.eventsIngested('duplicate', events.length - fresh.length)
-  return fresh
+  const claimed = new Set((await queries.saveEventIds(ctx, named, since)).map(({ event_id }) => event_id))
+  const isFirst = (event: AcceptedEvent, id: string) => firsts.get(id) === event && claimed.has(id)
+  const repeats = events.filter((event) => event.eventId !== null && !isFirst(event, event.eventId))
+  ctx.metrics.eventsIngested('duplicate', repeats.length)
+  return new Set(repeats)
+}
+
+/** Gives the ids of events back that could not be applied, so that they can be sent again. */
+export async function releaseEventIds(ctx: InTx, events: AcceptedEvent[]): Promise<void> {
+  const ids = events.flatMap(({ eventId }) => eventId ?? [])
+  if (ids.length > 0) await queries.deleteEventIds(ctx, ids)
 }
 
 /**

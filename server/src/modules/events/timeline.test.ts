@@ -80,6 +80,30 @@ describe('GET /users/{userId}/events', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'parameter_unknown' } })
   })
 
+  test('leaves out the names of changed attributes that the caller may not read', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/salary', { personal_data: true })
+    await w.users('kim')
+    await w.drain()
+    w.advance('1 minute')
+    await w.post('/api/client/users/batch', [{ external_id: 'kim', phone: '+61412345678', data: { salary: 90_000, plan: 'pro' } }])
+    await w.post('/api/client/events', [{ name: 'user_updated', external_id: 'kim', data: { changed: ['data.salary'] } }])
+    await w.drain()
+    const seen = async (key: string) => {
+      const events = (await w.get(of('kim', '?name=user_updated'), { key })).body.results
+      const { attributes } = (await w.get('/api/client/schema/events?q=user_updated', { key })).body.results[0]
+      return [events.map(({ source, data }: any) => [source, data.changed]).sort(), attributes[0].samples]
+    }
+    expect(await seen(w.keys.support)).toEqual([
+      [
+        ['api', ['data.salary']],
+        ['system', ['phone', 'data.plan']],
+      ],
+      ['["data.salary"]', '["phone", "data.plan"]'],
+    ])
+    expect((await seen(w.keys.editor))[0]).toContainEqual(['system', ['phone', 'data.salary', 'data.plan']])
+  })
+
   test('includes the events before the user was identified', async () => {
     await using w = await world()
     await send(w, [
@@ -203,8 +227,8 @@ describe('GET /users/{userId}/events', () => {
       }
       const db = { ...ctx.db, many: explained } as unknown as typeof ctx.db
       await followIndex(ctx)
-      await listEvents({ ...ctx, db }, [id], {}, page)
-      await listEvents({ ...ctx, db }, [id], {}, { ...page, cursor })
+      await listEvents({ ...ctx, db }, [id], {}, page, [])
+      await listEvents({ ...ctx, db }, [id], {}, { ...page, cursor }, [])
     })
     expect(plans).toHaveLength(2)
     for (const plan of plans) expect(mostRows(plan)).toBeLessThan(100)

@@ -4,7 +4,7 @@ import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.
 import { inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { JourneyId } from '../../lib/ids.ts'
 import { Exact, IdOf, OneOf, Timestamp } from '../../lib/shapes.ts'
-import { findIdsOf, requireUser } from '../users/index.ts'
+import { findIdsOf, hiddenKeysOf, requireUser } from '../users/index.ts'
 import { EVENT_SOURCES } from './event.ts'
 import { readRange } from './range.ts'
 import * as queries from './reading.queries.ts'
@@ -31,9 +31,10 @@ export async function listTimeline(
   const wanted = { ...readRange(range), ...(name !== undefined && { name }) }
   const { id } = await requireUser(ctx, user)
   const ids = await findIdsOf(ctx, id)
+  const hidden = await hiddenKeysOf(ctx)
   const found = await inTx(ctx, async (ctx) => {
     await queries.followIndex(ctx)
-    return queries.listEvents(ctx, ids, wanted, page)
+    return queries.listEvents(ctx, ids, wanted, page, hidden)
   })
   return mapPage(found, ({ seq: _, journey_id, ...item }) => ({ ...item, ...(journey_id !== null && { journey_id }) }))
 }

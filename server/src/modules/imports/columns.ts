@@ -39,6 +39,13 @@ export function targetOf(field: string): Target | undefined {
     : undefined
 }
 
+/** Whether the column is stored under one of these keys of `data`. */
+export function isUnderKey({ field }: Column, keys: Set<string>): boolean {
+  const target = field === null ? undefined : targetOf(field)
+  const [key] = target && 'keys' in target ? target.keys : []
+  return key !== undefined && keys.has(key)
+}
+
 /** The field of a header that is not in `mapping`. A header without `data.` is a key, even with a dot. */
 function fieldNamedBy(header: string): string | null {
   if (header === '') return null

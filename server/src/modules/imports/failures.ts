@@ -20,6 +20,16 @@ export function failureOf({ line, cells }: Row, faults: Fault[], added = 0): Fai
   }
 }
 
+/**
+ * The failure as a caller may see it, who may not see the cells of some columns. In a row with more or fewer cells than the header, every cell
+ * may be one of those.
+ */
+export function visibleFailure(failure: Failure, isHidden: boolean[]): Failure {
+  if (!isHidden.includes(true)) return failure
+  const { cells } = failure
+  return { ...failure, cells: cells.map((cell, at) => (cells.length !== isHidden.length || isHidden[at] ? '' : cell)) }
+}
+
 /** The columns that the file has before those of the imported file. */
 export const ADDED_COLUMNS = ['line', 'code', 'message']
 

@@ -1,6 +1,6 @@
 /** The first rows of a dry run as they would be stored, to check the mapping and the formats by eye. */
 import { pathOf, withValueAt } from '../../lib/attribute-paths.ts'
-import type { Profile, UserRecord } from '../users/index.ts'
+import { type Profile, type UserRecord, withoutKeys } from '../users/index.ts'
 import type { Outcome } from './outcomes.ts'
 import type { FirstRow } from './schema.ts'
 
@@ -30,4 +30,10 @@ function givenPart(profile: Profile, user: UserRecord): Omit<FirstRow, 'line'> {
   let data = Object.fromEntries(Object.entries(user.data).filter(([key]) => keys.includes(key)))
   for (const [path, value] of Object.entries(profile.paths ?? {})) data = withValueAt(data, pathOf(path) ?? [], value)
   return { ...Object.fromEntries(fields), ...(Object.keys(data).length > 0 && { data }) }
+}
+
+/** The row without these keys of `data`, which the caller may not see. */
+export function visibleRow({ data = {}, ...row }: FirstRow, hidden: Set<string>): FirstRow {
+  const visible = withoutKeys(data, hidden)
+  return { ...row, ...(Object.keys(visible).length > 0 && { data: visible }) }
 }

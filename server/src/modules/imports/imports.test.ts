@@ -406,6 +406,36 @@ describe('formats', () => {
     expect(dry.first_rows[0]).toEqual({ line: 2, external_id: 'kim', phone: '+61412345678', data: { address: { city: 'Hobart' } } })
   })
 
+  test('of attributes that a key may not read are neither in the first rows nor among the cells of refused rows', async () => {
+    await using w = await world()
+    await w.put('/api/client/attributes/birthday', { personal_data: true })
+    await w.put('/api/client/attributes/secret', { hidden: true })
+    const list = await staticList(w)
+    const file = [
+      'external_id,email,birth day,plan,data.secret.code',
+      'kim,kim@example.com,1990-01-01,pro,x1',
+      'lee,nowhere,1991-02-02,free,x2',
+      'mo,1992-03-03,pro,x3',
+      'no,no@example.com,1993-04-04,pro,x4,more',
+    ].join('\n')
+    const { id } = await importFile(w, list, file, { query: { mapping: '{"birth day":"data.birthday"}', dry_run: 'true' } })
+    const path = `/api/client/lists/${list}/imports/${id}`
+    const seen = async (key: string) => {
+      const rows = parse((await w.get(`${path}/errors`, { key })).text, { relax_column_count: true }) as string[][]
+      const { first_rows } = (await w.get(path, { key })).body
+      return [first_rows, rows.map(([, , , ...cells]) => cells.join())]
+    }
+    const header = 'external_id,email,birth day,plan,data.secret.code'
+    expect(await seen(w.keys.support)).toEqual([
+      [{ line: 2, external_id: 'kim', email: 'kim@example.com', data: { plan: 'pro' } }],
+      [header, 'lee,nowhere,,free,', ',,,', ',,,,,'],
+    ])
+    expect(await seen(w.keys.editor)).toEqual([
+      [{ line: 2, external_id: 'kim', email: 'kim@example.com', data: { birthday: '1990-01-01', plan: 'pro' } }],
+      [header, 'lee,nowhere,1991-02-02,free,', ',,,', ',,,,,'],
+    ])
+  })
+
   test('the first rows of an erased user are deleted at once, and the others after 24 hours', async () => {
     await using w = await world()
     const list = await staticList(w)

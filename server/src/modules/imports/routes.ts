@@ -95,7 +95,7 @@ export const importRoutes = [
     path: '/api/client/lists/{listId}/imports/{importId}/errors',
     summary: 'Download the refused rows.',
     description:
-      'Each row has its line in the file, an error code, a message, and its original cells. Rows are kept for 30 days, at most the first 100,000 of an import. A cell that a spreadsheet would run as a formula gets an apostrophe at the start.',
+      'Each row has its line in the file, an error code, a message, and its original cells; those of attributes that the key may not read are empty. Rows are kept for 30 days, at most the first 100,000 of an import. A cell that a spreadsheet would run as a formula gets an apostrophe at the start.',
     access: { secret: 'support' },
     params: ofImport,
     reply: DownloadOf('text/csv', 'The columns `line`, `code` and `message`, then the columns of the file.'),

@@ -8,9 +8,12 @@ import type { ImportId, ListId } from '../../lib/ids.ts'
 import { HOUR_MS } from '../../lib/times.ts'
 import { findList } from '../lists/index.ts'
 import { knownSubscriptions } from '../subscriptions/index.ts'
+import { hiddenKeysOf } from '../users/index.ts'
+import { type Column, isUnderKey } from './columns.ts'
 import { rowCounter } from './count-rows.ts'
 import { encodingOfCharset } from './encoding.ts'
-import { failureHeader, failureLines } from './failures.ts'
+import { failureHeader, failureLines, visibleFailure } from './failures.ts'
+import { visibleRow } from './first-rows.ts'
 import type { Heading } from './heading.ts'
 import { IMPORT, UNDO_IMPORT } from './job-names.ts'
 import { type ImportOptions, optionsOf } from './options.ts'
@@ -150,7 +153,9 @@ export async function listImports(ctx: ProjectCtx, listId: ListId, page: PageReq
 export async function getImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<ImportWithFirstRows> {
   const row = await requireImport(ctx, listId, id)
   const firstRows = row.dry_run ? (await queries.readFirstRows(ctx, id))?.first_rows : null
-  return { ...present(row), ...(firstRows && { first_rows: firstRows }) }
+  if (!firstRows) return present(row)
+  const hidden = new Set(await hiddenKeysOf(ctx))
+  return { ...present(row), first_rows: firstRows.map((first) => visibleRow(first, hidden)) }
 }
 
 async function requireImport(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<ImportRow> {
@@ -188,27 +193,23 @@ export async function undoImport(ctx: ProjectCtx, listId: ListId, id: ImportId):
 
 const FAILURES_AT_ONCE = 500
 
-/** The refused rows as a file. Throws 404. */
+/** The refused rows as a file, without the cells of attributes that the caller may not see. Throws 404. */
 export async function downloadFailures(ctx: ProjectCtx, listId: ListId, id: ImportId): Promise<Download> {
   const { columns } = await requireImport(ctx, listId, id)
-  return {
-    filename: `import-${id}-errors.csv`,
-    parts: failuresOf(
-      ctx,
-      id,
-      columns.filter(({ added }) => !added).map(({ header }) => header),
-    ),
-  }
+  const own = columns.filter(({ added }) => !added)
+  const hidden = new Set(await hiddenKeysOf(ctx))
+  const isHidden = own.map((column) => isUnderKey(column, hidden))
+  return { filename: `import-${id}-errors.csv`, parts: failuresOf(ctx, id, own, isHidden) }
 }
 
-async function* failuresOf(ctx: ProjectCtx, id: ImportId, headers: string[]): AsyncGenerator<string> {
-  yield failureHeader(headers)
+async function* failuresOf(ctx: ProjectCtx, id: ImportId, columns: Column[], isHidden: boolean[]): AsyncGenerator<string> {
+  yield failureHeader(columns.map(({ header }) => header))
   let line = 0
   while (true) {
     const failures = await queries.readFailures(ctx, id, line, FAILURES_AT_ONCE)
     const last = failures.at(-1)
     if (!last) return
-    yield failureLines(failures)
+    yield failureLines(failures.map((failure) => visibleFailure(failure, isHidden)))
     line = last.line
   }
 }

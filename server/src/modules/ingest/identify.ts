@@ -1,7 +1,7 @@
 /** The users of the items of a batch. */
 
 import type { Consumer } from '../../infra/queue/consumer.ts'
-import type { ParkedItem } from '../../infra/queue/queue.ts'
+import { type ParkedItem, parkedWith } from '../../infra/queue/queue.ts'
 import type { InTx } from '../../infra/runtime/ctx.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { type NewEvent, newSystemEvent } from '../events/index.ts'
@@ -92,11 +92,19 @@ export function newEventsOf(items: Item[], users: IdentifiedUser[], systemEvents
 }
 
 /** The items whose update is invalid for its user. `users` are those of the updates. */
-export const parkedOf = (items: Item[], users: IdentifiedUser[]): ParkedItem[] =>
-  items.filter(isUpdate).flatMap(({ source }, index): ParkedItem[] => {
+export const parkedOf = (items: Item[], users: IdentifiedUser[], { ids }: KnownUsers): ParkedItem[] =>
+  items.filter(isUpdate).flatMap(({ source, update }, index): ParkedItem[] => {
     const user = users[index]
-    return user && 'faults' in user ? [{ ...source, reason: user.faults.map(({ message }) => message).join(' ') }] : []
+    if (!user || !('faults' in user)) return []
+    const item = parkedWith(source.item, ownerOf(update, ids))
+    return [{ ...source, item, reason: user.faults.map(({ message }) => message).join(' ') }]
   })
+
+function ownerOf({ user_id, profile: { external_id, anonymous_id } }: UserUpdate, { byExternalId, byAnonymousId }: KnownIds) {
+  if (user_id !== undefined) return user_id
+  if (external_id !== undefined) return byExternalId.get(external_id)
+  return anonymous_id === undefined ? undefined : byAnonymousId.get(anonymous_id)
+}
 
 /** The user changes of a batch, applied to the live users. */
 export const queuedChangesOf = (items: Item[], { mergedInto }: KnownUsers): ResolvedChanges =>

@@ -1,5 +1,5 @@
 import { parseJson } from '../../infra/http/body.ts'
-import type { ParkedItem, QueueEntry } from '../../infra/queue/queue.ts'
+import { type ParkedItem, parkedWith, type QueueEntry } from '../../infra/queue/queue.ts'
 import type { UserId } from '../../lib/ids.ts'
 import { storableText } from '../../lib/text.ts'
 import type { AcceptedEvent } from '../events/index.ts'
@@ -46,7 +46,7 @@ function readEach({ position, kind, user_id, request_id, received_at }: QueueEnt
   const items: Item[] = []
   const parked: ParkedItem[] = []
   for (const [index, item] of all.entries()) {
-    const source = { kind, request_id, received_at, item }
+    const source = { kind, request_id, received_at, item: parkedWith(item, user_id) }
     const key = `${position}-${index}`
     try {
       if (kind === 'journeys') {

@@ -5,8 +5,9 @@ import type { ReplyRecord } from '../../infra/runtime/reply-record.ts'
 import { pathOf } from '../../lib/attribute-paths.ts'
 import { ApiError, type Fault, refuse } from '../../lib/errors.ts'
 import type { UserId } from '../../lib/ids.ts'
+import { distinct } from '../../lib/shapes.ts'
 import { usedDataKeys, usedEventNames } from '../events/index.ts'
-import { checkDeferredItem, findUsers, type UserRow, usedAttributes } from '../users/index.ts'
+import { checkDeferredItem, findUsers, resolveIds, usedAttributes } from '../users/index.ts'
 import { checkEvent, requireAnonymousEvents } from './check-events.ts'
 import type { EventInput } from './schema.ts'
 
@@ -18,7 +19,7 @@ export async function acceptEvents(ctx: ProjectCtx, appender: Appender, items: u
   const { caller } = ctx
   requireAnonymousEvents(items, caller)
   refuse(items.flatMap((item, at) => checkEvent(item, at, ctx.project, caller.kind === 'user')))
-  if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items)
+  if (caller.kind === 'user') await requireOwnIds(ctx, caller.userId, items as EventInput[])
   if (caller.kind !== 'secret') await admitNewNames(ctx, items as EventInput[])
   await append(ctx, appender, 'events', items.length, request)
   ctx.metrics.eventsIngested('accepted', items.length)
@@ -68,14 +69,20 @@ async function append(
   await appender.append({ projectId, kind, userId, requestId, receivedAt: ctx.clock.now(), items, body, record })
 }
 
-/** With a user token, ids can be left out. Given ids must be those of that user. */
-async function requireOwnIds(ctx: ProjectCtx, userId: UserId, items: unknown[]): Promise<void> {
+/** With a user token, ids can be left out. Given ids must be those of that user, who can have several anonymous ids. Throws 403. */
+async function requireOwnIds(ctx: ProjectCtx, userId: UserId, items: EventInput[]): Promise<void> {
   const [user] = await findUsers(ctx, [userId])
-  const own = (user: UserRow | undefined, { external_id, anonymous_id }: Record<string, unknown>) =>
-    (external_id === undefined || external_id === null || external_id === user?.external_id) &&
-    (anonymous_id === undefined || anonymous_id === null || anonymous_id === user?.anonymous_id)
-  if (items.every((item) => own(user, item as Record<string, unknown>))) return
+  const isOther = items.some(({ external_id = null }) => external_id !== null && external_id !== user?.external_id)
+  const earlier = items.flatMap(({ anonymous_id = null }) =>
+    anonymous_id === null || anonymous_id === user?.anonymous_id ? [] : [anonymous_id],
+  )
+  if (!isOther && (earlier.length === 0 || (await areAnonymousIdsOf(ctx, userId, distinct(earlier))))) return
   throw new ApiError('permission_denied', 'Omit user ids from events, or use the ids of the user that the user token belongs to.', {
     reason: 'other_user',
   })
+}
+
+async function areAnonymousIdsOf(ctx: ProjectCtx, userId: UserId, anonymousIds: string[]): Promise<boolean> {
+  const found = await resolveIds(ctx, [], anonymousIds)
+  return found.length === anonymousIds.length && found.every(({ id }) => id === userId)
 }

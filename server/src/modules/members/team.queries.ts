@@ -22,7 +22,8 @@ export type TeamRow = Static<typeof TeamRow>
 const columns = sql`m.id, m.email, m.name, m.role, m.totp_confirmed_at is not null as has_totp,
   exists (select from member_passkeys p where p.member_id = m.id) as has_passkey, m.joined_at, m.active_at, m.created_at,
   coalesce((select json_agg(json_build_object('project_id', r.project_id, 'role', r.role) order by r.project_id)
-            from member_roles r where r.member_id = m.id), '[]') as projects`
+            from member_roles r join projects p on p.id = r.project_id and p.deleted_at is null
+            where r.member_id = m.id), '[]') as projects`
 
 /** The members of an organisation, by name. */
 export const listTeam = (ctx: Ctx, organisationId: OrganisationId) =>

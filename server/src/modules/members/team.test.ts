@@ -136,6 +136,23 @@ describe('roles', () => {
     expect((await w.get('/api/console/session', as(other))).body.projects[0].role).toBe('admin')
   })
 
+  test('in a project that was deleted are gone at once, and others can be changed as they were read', async () => {
+    await using w = await world()
+    const [admin, kim] = [await member(w, 'admin'), await member(w, 'member', 'support')]
+    const { id } = (await w.post('/api/client/projects', { name: 'Shop', locale: 'en', timezone: 'UTC' }, { key: w.keys.organisation })).body
+    const path = `/api/console/members/${kim.id}`
+    const roles = [w.projectId, id].map((project_id) => ({ project_id, role: 'support' }))
+    expect((await w.patch(path, { projects: roles }, as(admin))).body.projects).toEqual(roles)
+    const deleted = await w.request('DELETE', `/api/client/projects/${id}`, { name: 'Shop' }, { key: w.keys.organisation })
+    expect(deleted.status, deleted.text).toBe(204)
+    const { projects } = (await w.get(path, as(admin))).body
+    expect(projects).toEqual(roles.slice(0, 1))
+    const listed = (await w.get('/api/console/members', as(admin))).body.results
+    expect(listed.find((one: { id: number }) => one.id === kim.id).projects).toEqual(projects)
+    const renamed = await w.patch(path, { name: 'Kim', projects }, as(admin))
+    expect([renamed.status, renamed.body.name]).toEqual([200, 'Kim'])
+  })
+
   test('of an owner are for owners, and the last one stays', async () => {
     await using w = await world()
     const [owner, admin] = [await member(w, 'owner'), await member(w, 'admin')]

@@ -64,12 +64,12 @@ export async function eraseMessages(ctx: InTx, userIds: UserId[]): Promise<void>
   await eraseInbox(ctx, userIds)
 }
 
-/** Removes what applications submitted to these addresses over SMTP, which belongs to no user. Run it after `eraseMessages`. */
-export async function eraseSubmissions(ctx: InTx, users: { email: string | null }[]): Promise<void> {
+/** Removes what applications submitted to these addresses over SMTP until then, which belongs to no user. Run it after `eraseMessages`. */
+export async function eraseSubmissions(ctx: InTx, users: { email: string | null }[], until: Date): Promise<void> {
   const addresses = addressesOf(users)
   if (addresses.length === 0) return
-  await eraseSubmittedMail(ctx, addresses)
-  await eraseSubmittedSandboxMessages(ctx, addresses)
+  await eraseSubmittedMail(ctx, addresses, until)
+  await eraseSubmittedSandboxMessages(ctx, addresses, until)
 }
 
 /** Email that this server delivers to users: that of their messages, and what applications submitted to their addresses. */

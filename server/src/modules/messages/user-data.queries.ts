@@ -1,5 +1,22 @@
 import { sql } from '../../infra/postgres/db.ts'
 import { type UserStore, userStore } from '../../infra/postgres/user-data.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
+
+const ofUsers = (projectId: ProjectId, ids: UserId[]) =>
+  sql`select s.id, s.user_id as owner, s.user_id, s.campaign_id, s.channel, s.recipient, s.summary, s.content, s.created_at
+      from sandbox_messages s where s.project_id = ${projectId} and s.user_id = any(${ids}::bigint[])`
+
+/** What applications submitted to the addresses of users, each once and without its other recipients. */
+const submitted = (projectId: ProjectId, ids: UserId[]) =>
+  sql`select s.id, own.user_id, null, s.campaign_id, s.channel, own.recipient, s.summary,
+             s.content || jsonb_build_object('to', own.recipient), s.created_at
+      from sandbox_messages s
+      cross join lateral (
+        select min(u.id) as user_id, string_agg(distinct r.address, ', ') as recipient
+        from unnest(string_to_array(s.recipient, ', ')) as r(address)
+        join users u on u.project_id = ${projectId} and u.id = any(${ids}::bigint[]) and lower(u.email) = lower(r.address)
+      ) own
+      where s.project_id = ${projectId} and s.user_id is null and own.user_id is not null`
 
 /** What this module stores about users. Erasing keeps the rows of messages for the counts of campaigns, without what is personal. */
 export const messageStores: UserStore[] = [
@@ -27,10 +44,10 @@ export const messageStores: UserStore[] = [
     ],
     pageRows: 1,
   })),
-  userStore('sandbox_messages', 'sandbox_messages', ({ projectId }) => ({
-    from: sql`sandbox_messages s`,
-    where: sql`s.project_id = ${projectId}`,
-    user: sql`s.user_id`,
+  userStore('sandbox_messages', 'sandbox_messages', ({ projectId }, ids) => ({
+    from: sql`(${ofUsers(projectId, ids)} union all ${submitted(projectId, ids)}) s`,
+    where: sql`true`,
+    user: sql`s.owner`,
     select: sql`s.id, s.user_id, s.campaign_id, s.channel, s.recipient, s.summary, s.content, s.created_at`,
     key: [{ column: sql`s.id`, type: 'bigint' }],
     pageRows: 20,

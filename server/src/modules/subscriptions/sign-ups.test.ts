@@ -79,6 +79,36 @@ describe('the address of an erased user', () => {
     expect(recipientsOf(relay)).toEqual(['ana@example.com'])
   })
 
+  test('gets messages also if the user signs up again before the erasure is done', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    await w.users('ana')
+    await w.delete('/api/client/users/ana')
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
+    await w.post('/api/client/users/batch', [ANA])
+    await w.drain()
+    expect((await w.get('/api/client/suppressions')).body.results).toEqual([])
+    expect((await send(w, await typeOf(w, false))).state).toBe('queued')
+    expect(recipientsOf(relay)).toEqual(['ana@example.com'])
+  })
+
+  test('stays suppressed if it was that of a user merged into the erased one, or an import has it before the erasure is done', async () => {
+    await using w = await world()
+    await w.post('/api/client/users/batch', [
+      { anonymous_id: 'v1', email: 'old@example.com' },
+      ANA,
+      { external_id: 'ana', anonymous_id: 'v1' },
+    ])
+    await w.delete('/api/client/users/ana')
+    const list = (await w.post('/api/client/lists', { name: 'Bought', type: 'static' })).body.id
+    const raw = 'external_id,email\nana,ana@example.com\nbo,old@example.com\n'
+    await w.request('POST', `/api/client/lists/${list}/import`, undefined, { raw, headers: { 'content-type': 'text/csv' } })
+    await w.drain()
+    expect((await w.get('/api/client/users/bo')).status).toBe(200)
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }, { reason: 'erased' }])
+  })
+
   test('stays suppressed after an import, and for another address', async () => {
     await using w = await world()
     await eraseAna(w)

@@ -16,8 +16,8 @@ const PURPOSE = 'erased id'
 
 const hashOf = ({ secrets }: Pick<ProjectCtx, 'secrets'>, kind: string, name: string) => secrets.sign(`${kind}${name}`, PURPOSE)
 
-/** Remembers the ids of a user who is being erased. Returns the position up to which nothing creates it again. */
-export async function rememberErased(ctx: InTx, id: UserId): Promise<number> {
+/** Remembers the ids of a user who is being erased. Returns its anonymous ids, and the position up to which nothing creates it again. */
+export async function rememberErased(ctx: InTx, id: UserId): Promise<{ position: number; anonymousIds: string[] }> {
   const names = await queries.namesOfUser(ctx, id)
   const position = await newestPosition(ctx)
   await queries.insertErasedIds(
@@ -25,7 +25,7 @@ export async function rememberErased(ctx: InTx, id: UserId): Promise<number> {
     names.map(({ kind, name }) => hashOf(ctx, kind, name)),
     position,
   )
-  return position
+  return { position, anonymousIds: names.flatMap(({ kind, name }) => (kind === 'a' ? [name] : [])) }
 }
 
 /** Whether the user of an item was erased after the item was accepted. */

@@ -62,6 +62,15 @@ export const idsWithMerged = async (ctx: ProjectCtx, id: UserId): Promise<UserId
 
 const IdRow = Type.Object({ id: IdOf<UserId>() })
 
+const ContactRow = Type.Object({ email: Nullable(Type.String()), phone: Nullable(Type.String()) })
+
+/** The addresses of a user, and of the users merged into it. */
+export const contactsWithMerged = (ctx: ProjectCtx, id: UserId) =>
+  ctx.db.many(
+    ContactRow,
+    sql`select email, phone from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) order by id`,
+  )
+
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })
 
 const ERASED_AT_ONCE = 20

@@ -8,6 +8,7 @@
 export { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 export { countUsers, samplesOf, usedAttributes } from './attribute-profiles/queries.ts'
 export { Coverage, Samples } from './attribute-profiles/schema.ts'
+export { withoutKeys } from './attributes.ts'
 export { checkBatch, checkDeferredItem, checkItem, pathFaults, phoneOf, toProfile } from './batch.ts'
 export {
   appendSavedChanges,
@@ -23,7 +24,16 @@ export { contactsOf, newestWithPhone, ownersOfEmails, ownersOfPhones } from './c
 export { clearDeviceTokens } from './devices/clear-tokens.ts'
 export { devicesOf, pushDevicesOf } from './devices/queries.ts'
 export { type ErasedIds, erasedAddresses, erasedSince, forgetErasedIds, requireSameErasures, withoutErased } from './erased-ids.ts'
-export { eraseUsers, findErasable, finishErasure, idsWithMerged, lockLiveUsers, usersWithMerges } from './erasure.queries.ts'
+export {
+  contactsWithMerged,
+  eraseUsers,
+  findErasable,
+  finishErasure,
+  idsWithMerged,
+  lockLiveUsers,
+  usersWithMerges,
+} from './erasure.queries.ts'
+export { deleteUser, unlinkRemoved } from './erasure.ts'
 export { EXPORTED } from './export.ts'
 export { type IdentifiedUser, identifyUsers, type KnownIds, keysOfUpdate, knownIds, knownIdsAhead } from './identify-users.ts'
 export { mergeData, type Profile, sameJson, type UserRecord, type UserUpdate } from './identity.ts'
@@ -45,13 +55,12 @@ export { userRoutes } from './routes.ts'
 export { type BatchResult, Identifier, profile, profilePaths, User, UserBatch, type UserRow, UserUpsert } from './schema.ts'
 export { matchesQuery, matchesRecentQuery, type SearchPlan } from './search.queries.ts'
 export {
-  deleteUser,
   findLiveUsers,
+  hiddenKeysOf,
   listUsers,
   presentBatch,
   requireUser,
   searchPlan,
-  unlinkRemoved,
   userByIds,
   usersForCaller,
 } from './service.ts'

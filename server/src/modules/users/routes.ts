@@ -11,14 +11,13 @@ import type { Written } from '../../lib/written.ts'
 import { mintUserToken } from '../keys/index.ts'
 import { attributesInUse } from './attribute-profiles/attributes-in-use.ts'
 import { AttributesInUse } from './attribute-profiles/schema.ts'
+import { deleteUser, getErasure, type SuppressErased } from './erasure.ts'
 import { UserExport } from './export.ts'
 import { userListing } from './pages.queries.ts'
 import { BatchResult, Device, DeviceInput, Erasure, Session, User, UserBatch, UserDetails, UserWithDevices } from './schema.ts'
 import {
   deleteAttribute,
-  deleteUser,
   type FindSuppressions,
-  getErasure,
   getMe,
   getUser,
   listAttributes,
@@ -61,10 +60,11 @@ const attributeAudit = audits('attribute', {
 type Verbs = {
   saveUsers(ctx: ProjectCtx, items: unknown[]): Promise<Written<BatchResult>>
   suppressionsOf: FindSuppressions
+  suppressErased: SuppressErased
   exportUser(ctx: ProjectCtx, name: string): Promise<Download>
 }
 
-export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => [
+export const userRoutes = ({ saveUsers, suppressionsOf, suppressErased, exportUser }: Verbs) => [
   route({
     method: 'POST',
     path: '/api/client/users/batch',
@@ -119,7 +119,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, exportUser }: Verbs) => 
     params,
     status: 204,
     location: (receipt) => `/api/client/users/erasures/${(receipt as Erasure).id}`,
-    run: (ctx, { params }) => deleteUser(ctx, params.userId),
+    run: (ctx, { params }) => deleteUser(ctx, params.userId, suppressErased),
   }),
   route({
     method: 'GET',

@@ -1,37 +1,23 @@
 import { mapPage, type PageOf, type PageRequest } from '../../infra/http/paging.ts'
 import { writtenPage } from '../../infra/http/written-page.ts'
 import { Conflict } from '../../infra/postgres/db.ts'
-import { moveAll } from '../../infra/queue/log/move.ts'
 import { cached } from '../../infra/runtime/cache.ts'
 import { afterCommit, type InTx, inTx, type ProjectCtx } from '../../infra/runtime/ctx.ts'
 import { fault, faultsError, missing, notOfProject } from '../../lib/errors.ts'
-import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
+import type { ProjectId, UserId } from '../../lib/ids.ts'
 import { instantTexts } from '../../lib/instant-texts.ts'
 import { rowsWriter, Written } from '../../lib/written.ts'
 import * as attributeQueries from './attributes.queries.ts'
 import { type AttributeRule, hiddenKeys, visibleData, withoutKeys } from './attributes.ts'
 import { batchResult, type CheckedBatch } from './batch.ts'
-import { appendUserChanges } from './changes.ts'
-import {
-  findOwners,
-  listDevices,
-  lockOwners,
-  lockToken,
-  ownerOfDevice,
-  refreshPushFlag,
-  releaseToken,
-  upsertDevice,
-} from './devices/queries.ts'
-import { rememberErased } from './erased-ids.ts'
-import * as erasure from './erasure.queries.ts'
+import { findOwners, listDevices, lockOwners, lockToken, ownerOfDevice, releaseToken, upsertDevice } from './devices/queries.ts'
+import { saveDeviceChanges } from './devices/save-changes.ts'
 import type { UserRecord } from './identity.ts'
-import { ERASE } from './job-names.ts'
 import * as pages from './pages.queries.ts'
 import * as queries from './queries.ts'
-import type { BatchResult, DeviceInput, Erasure, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
+import type { BatchResult, DeviceInput, User, UserDetails, UserRow, UserWithDevices } from './schema.ts'
 import { planSearch, type SearchPlan } from './search.queries.ts'
 import type { UpsertOutcome } from './upsert-users.ts'
-import { anonymousIdStore } from './user-data.queries.ts'
 
 const RULES_MEMORY_MS = 5000
 const RULES_KEPT = 10_000
@@ -73,7 +59,7 @@ export async function presentBatch(
   upserted: UpsertOutcome[],
 ): Promise<Written<BatchResult>> {
   const left = upserted.values()
-  const hidden = new Set(hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller))
+  const hidden = new Set(await hiddenKeysOf(ctx))
   const textOf = instantTexts()
   const outcomes = checked.map((item) => {
     if ('faults' in item) return item
@@ -119,7 +105,7 @@ function present(ctx: ProjectCtx, row: UserRow, rules: AttributeRule[]): User {
 
 /** The page of `listUsers` as JSON. */
 export async function writeUserPage(ctx: ProjectCtx, page: PageRequest): Promise<Written<PageOf<User>>> {
-  const hidden = hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
+  const hidden = await hiddenKeysOf(ctx)
   return writtenPage(await pageOfUsers(ctx, page, (found) => pages.listUserBytes(ctx, page, hidden, found)), writeUsers)
 }
 
@@ -184,6 +170,10 @@ async function withDevices(ctx: ProjectCtx, row: UserRow): Promise<UserWithDevic
   return { ...present(ctx, row, rules), devices }
 }
 
+/** The keys of `data` that the caller may not see. */
+export const hiddenKeysOf = async (ctx: ProjectCtx): Promise<string[]> =>
+  hiddenKeys(await attributeRules.get(ctx, ctx.projectId), ctx.caller)
+
 /** A user by its external id, or, if it has none, by an anonymous id. Throws 404. */
 export async function requireUser(ctx: ProjectCtx, name: string): Promise<UserRow> {
   const row = await queries.findUserByName(ctx, name)
@@ -209,35 +199,6 @@ export async function userByIds(
   return found.id
 }
 
-/** Removes a user from every read at once. A job erases the data. Returns the id of the receipt. Throws 404. */
-export async function deleteUser(ctx: ProjectCtx, name: string): Promise<{ id: ErasureId }> {
-  const { id } = await requireUser(ctx, name)
-  // What was accepted before has its place in the queue then, by which it is known not to create the user again.
-  await moveAll(ctx)
-  return inTx(ctx, async (ctx) => {
-    if ((await erasure.requestErasure(ctx, id)) === 0) throw missing('user')
-    const anonymous_ids = await anonymousIdStore.count(ctx, [id])
-    const position = await rememberErased(ctx, id)
-    await erasure.unlinkUsers(ctx, [id])
-    await queries.endIdentityEpoch(ctx, position)
-    ctx.wake(ERASE)
-    return { id: await erasure.insertErasure(ctx, id, { [anonymousIdStore.name]: anonymous_ids }) }
-  })
-}
-
-/** The receipt of an erasure. Throws 404. */
-export async function getErasure(ctx: ProjectCtx, id: ErasureId): Promise<Erasure> {
-  const row = await erasure.findErasure(ctx, id)
-  if (!row) throw missing('erasure')
-  return row
-}
-
-/** Takes locked users out of every read at once, ids included. The caller deletes their data in the same transaction. */
-export async function unlinkRemoved(ctx: InTx, ids: UserId[]): Promise<void> {
-  await erasure.unlinkUsers(ctx, ids)
-  await queries.endIdentityEpoch(ctx)
-}
-
 /** Registers a device for a user, or the one it was merged into. The device and its token are taken from the users who had them. Throws 404. */
 export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: DeviceInput) {
   const { external_id: _, anonymous_id: __, ...given } = input
@@ -249,12 +210,7 @@ export async function registerDevice(ctx: ProjectCtx, userId: UserId, input: Dev
     const previousOwners = device.token === null ? [] : await releaseToken(ctx, device.token, device.device_id)
     await upsertDevice(ctx, id, device)
     const touched = [...new Set([id, ...(former ? [former.user_id] : []), ...previousOwners.map(({ user_id }) => user_id)])]
-    await lockOwners(ctx, touched)
-    await refreshPushFlag(ctx, touched)
-    await appendUserChanges(
-      ctx,
-      touched.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
-    )
+    await saveDeviceChanges(ctx, touched)
     return deviceOf(ctx, id, device.device_id)
   })
 }

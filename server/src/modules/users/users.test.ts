@@ -5,7 +5,7 @@ import { SOON } from '../../../test/wait.ts'
 import { type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
-import { unlinkRemoved } from './service.ts'
+import { unlinkRemoved } from './erasure.ts'
 
 const batch = '/api/client/users/batch'
 

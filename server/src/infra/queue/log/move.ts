@@ -11,7 +11,7 @@ import type { ReplyRecord } from '../../runtime/reply-record.ts'
 import { type AcceptedRequest, appendWithRecords } from '../append.ts'
 import { hasRoom } from '../backlog.ts'
 import { type Job, job } from '../jobs.ts'
-import { APPLY, parkItems } from '../queue.ts'
+import { APPLY, parkedWith, parkItems } from '../queue.ts'
 import { fromBytes } from './log-entry.ts'
 import { findPosition, storeComplete, storePosition, takeLease } from './position.ts'
 
@@ -101,7 +101,11 @@ async function store(ctx: InTx<Ctx>, requests: AcceptedRequest[]): Promise<void>
 const Fingerprint = Type.Object({ fingerprint: Type.String() })
 
 /** The caller of a repeated request has its reply. One that differs was accepted while that could not be known: its items are parked. */
-async function parkDifferent(ctx: InTx<Ctx>, { projectId, kind, requestId, receivedAt, body }: AcceptedRequest, record: ReplyRecord) {
+async function parkDifferent(
+  ctx: InTx<Ctx>,
+  { projectId, kind, userId, requestId, receivedAt, body }: AcceptedRequest,
+  record: ReplyRecord,
+) {
   const first = await ctx.db.first(
     Fingerprint,
     sql`select fingerprint from idempotency_records where key_id = ${record.keyId} and idempotency_key = ${record.key}`,
@@ -112,7 +116,7 @@ async function parkDifferent(ctx: InTx<Ctx>, { projectId, kind, requestId, recei
     kind,
     request_id: requestId,
     received_at: receivedAt,
-    item,
+    item: parkedWith(item, userId),
     reason,
   }))
   ctx.metrics.eventsIngested('parked', items.length)

@@ -48,11 +48,12 @@ export const insertSubmittedSandboxMessage = (ctx: InTx, { id, recipient, summar
 export const eraseSandboxMessages = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(sql`delete from sandbox_messages where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])`)
 
-/** Deletes the sandbox messages that were submitted to these addresses, in lower case. */
-export const eraseSubmittedSandboxMessages = (ctx: InTx, addresses: string[]) =>
+/** Deletes the sandbox messages that were submitted to these addresses, in lower case, until then. */
+export const eraseSubmittedSandboxMessages = (ctx: InTx, addresses: string[], until: Date) =>
   ctx.db.run(
     sql`delete from sandbox_messages
-        where project_id = ${ctx.projectId} and user_id is null and string_to_array(lower(recipient), ', ') && ${addresses}::text[]`,
+        where project_id = ${ctx.projectId} and user_id is null and created_at <= ${until}
+          and string_to_array(lower(recipient), ', ') && ${addresses}::text[]`,
   )
 
 const columns = sql`id, channel, campaign_id, user_id, recipient, summary, created_at`

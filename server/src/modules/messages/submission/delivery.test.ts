@@ -270,4 +270,17 @@ describe('the user with the address of a submitted email', () => {
       { address: `lee@${domain}`, original_recipient: null, state: 'queued', is_kept: true },
     ])
   })
+
+  test('gets what is submitted after the user has signed up again, also before the erasure is done', async () => {
+    const kim = { external_id: `kim-${domain}`, email: `kim@${domain}` }
+    await w.post('/api/client/users/batch', [kim])
+    await send({ subject: 'Before' })
+    await w.delete(`/api/client/users/${kim.external_id}`)
+    w.advance('1 second')
+    await w.post('/api/client/users/batch', [kim])
+    await send({ subject: 'After' })
+    await w.events()
+    expect(mailsAt(`mx.${domain}`).map(({ content }) => /^Subject: (.*)$/m.exec(String(content))?.[1]?.trim())).toContain('After')
+    expect(await queued()).toContainEqual([`kim@${domain}`, 'submission'])
+  })
 })

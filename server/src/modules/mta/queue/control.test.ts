@@ -188,9 +188,9 @@ test('an address is erased from submitted email of its project: what waits leave
   ]
   await set(w, `state = 'delivered', finished_at = '${ENDED}'`, sent)
   const other = await elsewhere(w)
-  expect(await inTx(other, (ctx) => submittedTo(ctx, ['kim@example.org']))).toEqual([])
-  await inTx(other, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
-  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
+  expect(await inTx(other, (ctx) => submittedTo(ctx, ['kim@example.org'], w.clock.now()))).toEqual([])
+  await inTx(other, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
+  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
   const rows = await select(
     w,
     'select mail_id::int as id, address, state, finished_at from mail_recipients where project_id = $1 order by mail_id, no',
@@ -213,7 +213,7 @@ test('the mail queue is listed by campaign', async () => {
 test('an address is erased from the only email that was submitted to it', async () => {
   await using w = await world()
   const [id] = await queueMail(w, { to: ['kim@example.org'] })
-  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org']))
+  await inW(w, (ctx) => eraseSubmittedMail(ctx, ['kim@example.org'], w.clock.now()))
   expect(await select(w, 'select mail_id::int as id, address from mail_recipients where project_id = $1', [w.projectId])).toEqual([
     { id, address: '' },
   ])

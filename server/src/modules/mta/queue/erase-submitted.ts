@@ -3,11 +3,11 @@ import { completeMails, lockMails } from './queries.ts'
 import { eraseRecipients, submittedTo } from './user-data.queries.ts'
 
 /**
- * Removes the recipients with these addresses, in lower case, from submitted email. The content of an email is deleted if no other
+ * Removes the recipients with these addresses, in lower case, from email that was submitted until then. The content of an email is deleted if no other
  * recipient is waiting.
  */
-export async function eraseSubmittedMail(ctx: InTx, addresses: string[]): Promise<void> {
-  const ids = (await submittedTo(ctx, addresses)).map(({ id }) => id)
+export async function eraseSubmittedMail(ctx: InTx, addresses: string[], until: Date): Promise<void> {
+  const ids = (await submittedTo(ctx, addresses, until)).map(({ id }) => id)
   if (ids.length === 0) return
   await lockMails(ctx, ids)
   await eraseRecipients(ctx, ids, addresses)

@@ -12,13 +12,13 @@ const isSubmittedTo = (addresses: string[]) =>
 
 const SubmittedId = Type.Object({ id: IdOf<MessageId>() })
 
-/** The submitted emails with a recipient among these. */
-export const submittedTo = (ctx: InTx, addresses: string[]) =>
+/** The emails with a recipient among these that were submitted until then. */
+export const submittedTo = (ctx: InTx, addresses: string[], until: Date) =>
   ctx.db.many(
     SubmittedId,
     sql`select distinct r.mail_id as id from mail_recipients r
         join mail_messages m on m.project_id = r.project_id and m.id = r.mail_id
-        where r.project_id = ${ctx.projectId} and ${isSubmittedTo(addresses)} and m.source = 'submission'`,
+        where r.project_id = ${ctx.projectId} and ${isSubmittedTo(addresses)} and m.source = 'submission' and m.created_at <= ${until}`,
   )
 
 /** Removes the recipients with these addresses from emails, and cancels delivery to those who are waiting. */

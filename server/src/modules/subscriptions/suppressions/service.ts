@@ -172,12 +172,16 @@ export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void>
 
 /** The suppressions of the current addresses of a user. */
 export const suppressionsOf = async (ctx: ProjectCtx, contact: Contact): Promise<UserSuppression[]> =>
-  (await suppressionsWithSource(ctx, contact)).map(({ channel, reason, stops_transactional }) => ({ channel, reason, stops_transactional }))
+  (await suppressionsWithSource(ctx, [contact])).map(({ channel, reason, stops_transactional }) => ({
+    channel,
+    reason,
+    stops_transactional,
+  }))
 
-/** The suppressions of the current addresses of a user, with everything that is stored about them. */
-export async function suppressionsWithSource(ctx: ProjectCtx, contact: Contact): Promise<SuppressionRow[]> {
+/** The suppressions of the addresses of users, with everything that is stored about them. */
+export async function suppressionsWithSource(ctx: ProjectCtx, contacts: Contact[]): Promise<SuppressionRow[]> {
   const key = await keyOf(ctx)
-  const addresses = addressesOf(contact)
+  const addresses = contacts.flatMap(addressesOf)
   const rows = key && addresses.length > 0 ? await queries.findSuppressions(ctx, hashed(ctx, key, addresses)) : []
   return rows.map(({ address_hash: _, ...row }) => row).toSorted((a, b) => ADDRESSED.indexOf(a.channel) - ADDRESSED.indexOf(b.channel))
 }

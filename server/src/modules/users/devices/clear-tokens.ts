@@ -1,7 +1,7 @@
 import type { InTx } from '../../../infra/runtime/ctx.ts'
 import { distinct } from '../../../lib/shapes.ts'
-import { appendUserChanges } from '../changes.ts'
-import { clearTokens, findOwners, lockOwners, refreshPushFlag } from './queries.ts'
+import { clearTokens, findOwners, lockOwners } from './queries.ts'
+import { saveDeviceChanges } from './save-changes.ts'
 
 /** Clears device tokens that a push service rejected for good. The devices stay. */
 export async function clearDeviceTokens(ctx: InTx, tokens: string[]): Promise<void> {
@@ -10,10 +10,5 @@ export async function clearDeviceTokens(ctx: InTx, tokens: string[]): Promise<vo
   await lockOwners(ctx, await findOwners(ctx, [], tokens))
   const owners = distinct((await clearTokens(ctx, tokens)).map(({ user_id }) => user_id))
   if (owners.length === 0) return
-  await lockOwners(ctx, owners)
-  await refreshPushFlag(ctx, owners)
-  await appendUserChanges(
-    ctx,
-    owners.map((user_id) => ({ user_id, what: ['devices', 'attribute:has_push_device'] })),
-  )
+  await saveDeviceChanges(ctx, owners)
 }

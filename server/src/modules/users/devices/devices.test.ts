@@ -71,6 +71,29 @@ test('a rejected token is cleared, its device stays, and lists that depend on pu
   expect(await members()).toEqual(['lee'])
 })
 
+test('a device that is registered again, or one of several tokens that is cleared, is no change of the user', async () => {
+  await using w = await world()
+  await w.users('kim', 'lee')
+  const updates = async (name: string) => {
+    await w.drain()
+    const { results } = (await w.get(`/api/client/users/${name}/events`)).body
+    return results.flatMap(({ name, data }: { name: string; data: object }) => (name === 'user_updated' ? [data] : []))
+  }
+  const changed = { changed: ['has_push_device'] }
+  await w.drain()
+  await device(w, 'kim', 'phone', 't1')
+  expect(await updates('kim')).toEqual([changed])
+  for (let start = 0; start < 3; start++) {
+    w.advance('1 hour')
+    await device(w, 'kim', 'phone', 't1')
+  }
+  await device(w, 'kim', 'tablet', 't2')
+  await inTx(w.ctx, (ctx) => clearDeviceTokens(ctx, ['t1']))
+  expect(await updates('kim')).toEqual([changed])
+  await device(w, 'lee', 'tablet', 't2')
+  expect([await updates('kim'), await updates('lee')]).toEqual([[changed, changed], [changed]])
+})
+
 test('the same token in another project is not cleared', async () => {
   await using w = await world()
   const other = await w.other()

@@ -130,12 +130,19 @@ export const lockOwners = async (ctx: InTx, ids: UserId[]): Promise<UserId[]> =>
   return rows.flatMap(({ id, is_live }) => (is_live ? [id] : []))
 }
 
-/** Sets `has_push_device` of locked users from their devices. A separate statement from the one that locks them: it must see what that waited for. */
+const FlaggedRow = Type.Object({ id: IdOf<UserId>() })
+
+/**
+ * Sets `has_push_device` of locked users from their devices. Returns those where it was different. A separate statement from the one that
+ * locks them: it must see what that waited for.
+ */
 export const refreshPushFlag = (ctx: InTx, ids: UserId[]) =>
-  ctx.db.run(
+  ctx.db.many(
+    FlaggedRow,
     sql`update users u
         set has_push_device = f.has, updated_at = ${ctx.clock.now()}
         from (select i.id, exists (select 1 from devices d where d.user_id = i.id and d.project_id = ${ctx.projectId} and d.token is not null) as has
               from unnest(${ids}::bigint[]) as i(id)) f
-        where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has`,
+        where u.id = f.id and u.project_id = ${ctx.projectId} and u.has_push_device <> f.has
+        returning u.id`,
   )
