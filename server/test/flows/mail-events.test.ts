@@ -95,6 +95,15 @@ describe('what the DNS says decides the events of an attempt', () => {
     expect(typesOf(await w.events())).toEqual(['attempt-start', ...types, 'attempt-end'])
   })
 
+  test('a host whose address is missing for a while suppresses nobody', async () => {
+    const domain = newDomain()
+    w.internet.dns.set(domain, { mx: [[10, `missing.${domain}`]] })
+    const address = await w.mailTo(domain)
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ enhanced_code: '5.4.4', classification: 'routing', suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
   test('a domain without MX records is its own host', async () => {
     const domain = newDomain()
     w.internet.host(domain)

@@ -114,6 +114,19 @@ test('a failure without a code is temporary while the email is tried again, and 
   expect([waits?.isPermanent, failed?.isPermanent]).toEqual([false, true])
 })
 
+test.each<[number, string, string | undefined, string, string]>([
+  [550, '5.4.4', undefined, 'routing', 'soft'],
+  [550, '5.1.2', undefined, 'invalid-recipient', 'hard'],
+  [552, '5.3.4', undefined, 'message-too-large', 'soft'],
+  [553, '5.6.7', undefined, 'protocol', 'soft'],
+  [550, '5.4.4', host, 'invalid-recipient', 'hard'],
+])('a refusal of ours means what its codes say, and that of a host what its words say: %i %s of %s is %s', (...row) => {
+  const [code, enhancedCode, host, label, bounce] = row
+  const reply = { code, enhancedCode, response: `${code} ${enhancedCode} It does not exist` }
+  const outcome: Outcome = { is: 'permanent', reason: '', reply, ...(host !== undefined && { host }) }
+  expect(decided(outcome).classification).toMatchObject({ label, bounce })
+})
+
 test.each<[string, string | null, number, boolean]>([
   ['after failures of its whole lifetime', '451 4.7.1 Greylisted', 48 * HOUR_MS, true],
   ['without an attempt', null, 48 * HOUR_MS, false],

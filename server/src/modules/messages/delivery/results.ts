@@ -74,7 +74,7 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
     case 'delivered':
       return done('delivered')
     case 'permanent':
-      return done('failed', classify(outcome.reply ?? outcome.reason))
+      return done('failed', ofRefusal(outcome))
     case 'expired':
       return done('expired', ofExpiry(mail, recipient))
     case 'unsaved':
@@ -137,6 +137,11 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
   const due_at = new Date(Math.min(next.getTime(), mail.expires_at.getTime()))
   const isNotified = isDelayNoticeDue(mail.created_at, recipient.last_attempt_at, now.at)
   return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
+}
+
+/** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
+function ofRefusal({ reply, reason, host }: Extract<Outcome, { is: 'permanent' }>): Classification {
+  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason))
 }
 
 function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
