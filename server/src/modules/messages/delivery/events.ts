@@ -67,12 +67,12 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
 }
 
 function aboutMail(mail: MailRow, user: UserRow | undefined, { recipient, isAttempt }: Decided) {
-  const { attempts, no, domain } = recipient
+  const { attempt, no, domain } = recipient
   return {
     ...aboutMessage(mail, user),
     from: mail.mail_from,
     recipient_domain: domain,
-    ...(isAttempt && { attempt: attempts, attempt_id: `${mail.id}.${no === 0 ? '' : `${no}.`}${attempts}` }),
+    ...(isAttempt && { attempt, attempt_id: `${mail.id}.${no === 0 ? '' : `${no}.`}${attempt}` }),
     rfc_message_id: mail.rfc_message_id,
     ...(mail.envelope_id !== null && { envelope_id: mail.envelope_id }),
   }

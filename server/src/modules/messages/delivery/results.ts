@@ -169,10 +169,10 @@ const OUTCOMES: Partial<Record<Outcome['is'], PastAttempt['outcome']>> = {
 }
 
 /** An attempt as timelines show it; null for a wait. */
-function historyOf({ attempts }: ClaimedRecipient, outcome: Outcome, at: Date): PastAttempt | null {
+function historyOf({ attempt }: ClaimedRecipient, outcome: Outcome, at: Date): PastAttempt | null {
   const what = OUTCOMES[outcome.is]
   if (!what) return null
-  const base = { attempt: attempts, at: at.toISOString(), outcome: what }
+  const base = { attempt, at: at.toISOString(), outcome: what }
   if (!('reply' in outcome) && !('host' in outcome)) return { ...base, ...('reason' in outcome && { detail: outcome.reason }) }
   const { reply, host } = outcome as Extract<Outcome, { is: 'delivered' | 'temporary' }>
   return {
