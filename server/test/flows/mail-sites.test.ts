@@ -1,5 +1,6 @@
 /** Limits of mail sites hold for what mail hosts get, and projects see what happened to it. Observed at the hosts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { REFUSING_ADDRESS } from '../internet/internet.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 
 let w: MailWorld
@@ -26,6 +27,21 @@ test('a site has its counts and its last reply', async () => {
   expect(await counts('mx.three.example.org')).toMatchObject({ delivered: 0, deferred: 1, bounced: 0, deferral_share: 1 })
   expect((await siteLabelled('mx.three.example.org')).last_reply).toBe('451 4.3.0 Later')
   expect((await siteLabelled('mx.one.example.org')).last_reply).toBe(null)
+})
+
+test('a site whose host refuses ten connections is suspended: email waits without a connection', async () => {
+  const domain = 'five.example.org'
+  w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })
+  w.internet.dns.set(domain, { mx: [[10, `mx.${domain}`]] })
+  const refused = async () => (await w.events()).filter(({ type }) => type === 'delivery.connect-error').length
+  for (let count = 0; count < 10; count++) await w.mailTo(domain)
+  expect(await refused()).toBe(10)
+  w.advance('6 seconds')
+  await w.mailTo(domain)
+  expect(await refused()).toBe(0)
+  expect(await siteLabelled(`mx.${domain}`)).toMatchObject({ state: 'suspended', state_reason: 'unreachable' })
+  w.advance('5 minutes')
+  expect(await refused()).toBe(1)
 })
 
 test('a project delivers no more than it allows itself, and the rest later', async () => {

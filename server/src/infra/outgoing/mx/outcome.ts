@@ -1,6 +1,7 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what happened to it, recipient by recipient. Types only. */
 import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
 import type { FailedStage, Peer } from '../smtp/connection.ts'
+import type { ConnectionFault } from '../smtp/words.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 
 /**
@@ -29,13 +30,16 @@ export type DeliveryStep =
       uncertain?: true
     }
 
-/** What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. */
+/**
+ * What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. `fault` is
+ * what was wrong with the connection, if there was no reply because of that.
+ */
 export type RecipientOutcome =
   | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
   | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }
   /** `site`: it says something about the host, such as that it is busy, and nothing about the recipient. */
-  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; scope: 'recipient' | 'site' }
-  | { is: 'uncertain'; reason: string; host: string }
+  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; fault?: ConnectionFault; scope: 'recipient' | 'site' }
+  | { is: 'uncertain'; reason: string; host: string; fault?: ConnectionFault }
 
 /** Each recipient of the mail has exactly one outcome, under the address as it was given. */
 export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number }

@@ -5,7 +5,7 @@
  */
 import type { Envelope, MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/connection.ts'
-import { sentenceOf } from '../smtp/words.ts'
+import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { type Opened, type OpeningTools, openAt, type SessionEvents } from './opening.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
@@ -185,11 +185,15 @@ function closed(state: State, session: MxSession, failure: Failure, open: OpenMa
   // The host may soon have room for another connection.
   if (session.mails > 0) for (const mail of state.waiting) mail.failed = null
   const reason = sentenceOf(failure, 'host')
+  const fault = faultOf(failure)
   for (const { mail, stage, replies, hasBody } of open.toReversed()) {
     const isUnread = stage === 'MAIL' && session.mails > 1 && mail.losses < LOSSES_MAX && !state.isClosed
     if (isUnread) retry(state, mail)
     else
-      finish(mail, outcomesOf(mail.mail.to, { host, peer: failure.peer ?? connection.peer(), replies, broken: { stage, reason, hasBody } }))
+      finish(
+        mail,
+        outcomesOf(mail.mail.to, { host, peer: failure.peer ?? connection.peer(), replies, broken: { stage, reason, hasBody, fault } }),
+      )
   }
   distribute(state)
 }
@@ -232,7 +236,7 @@ function closedAtOnce({ host, firstSteps, connection }: MxSession): Unopened {
   return {
     is: 'failed',
     steps: [...firstSteps, { is: 'failed', host, stage: 'EHLO', peer: connection.peer(), reason }],
-    outcome: { is: 'temporary', reason, host, scope: 'site' },
+    outcome: { is: 'temporary', reason, host, fault: 'failed', scope: 'site' },
   }
 }
 

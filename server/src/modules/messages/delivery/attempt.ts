@@ -6,7 +6,6 @@ import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { warmUpAllowance } from '../../domains/index.ts'
 import {
   type ClaimedRecipient,
-  classify,
   type MailRow,
   type OwnLimits,
   returnPathFor,
@@ -209,8 +208,7 @@ function record(scheduler: Scheduler, site: Site, steps: MailAttempt['steps'], o
       scheduler.record(site, { is: 'delivered' })
       scheduler.recordHost(site, outcome.host, 'connected')
     } else {
-      const failure = { reason: outcome.reason, reply: 'reply' in outcome ? outcome.reply : undefined }
-      const event = siteEventOf(failure, classify(failure.reply ?? failure.reason, { isPermanent: outcome.is === 'permanent' }))
+      const event = siteEventOf(outcome)
       if (event) scheduler.record(site, event)
     }
   }

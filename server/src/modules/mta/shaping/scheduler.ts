@@ -1,5 +1,5 @@
 /** The sites that this process delivers to, with their states and what is under way. Holds values; `site-state.ts` decides. */
-import type { Classification } from './classifications.ts'
+import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { type HostEvent, type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { type SiteLimits, shareOf } from './limits.ts'
 import {
@@ -109,11 +109,8 @@ function dropUnused(known: Map<string, Known>, nowMs: number): void {
     if (inFlight === 0 && state.until < nowMs && usedAt < nowMs - UNUSED_MS) known.delete(key)
 }
 
-/** What the failure of an attempt says about its site, if anything. */
-export function siteEventOf(
-  failure: { reply?: { code: number; response: string } | undefined; reason: string },
-  { label }: Classification,
-): SiteEvent | null {
-  if (failure.reply) return { is: 'replied', ...failure.reply }
-  return label === 'connection' ? { is: 'unreachable', isRefused: /refused/i.test(failure.reason) } : null
+/** What the failure of an attempt says about its site, if anything. A reply without a host is ours. */
+export function siteEventOf(failure: Exclude<RecipientOutcome, { is: 'delivered' }>): SiteEvent | null {
+  if ('reply' in failure && failure.reply && failure.host !== undefined) return { is: 'replied', ...failure.reply }
+  return 'fault' in failure && failure.fault ? { is: 'unreachable', isRefused: failure.fault === 'refused' } : null
 }

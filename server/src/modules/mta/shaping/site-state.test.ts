@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { classify } from './classify.ts'
 import { type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { createScheduler, siteEventOf } from './scheduler.ts'
 import { admit, limitsNow, openSite, type SiteEvent, type SiteState, siteAfter, siteAt } from './site-state.ts'
@@ -184,13 +183,21 @@ describe('what may start', () => {
 })
 
 describe('what a failure says of the site', () => {
-  test.each<[string, { reply?: { code: number; response: string }; reason: string }, SiteEvent | null]>([
-    ['a reply', { reply: { code: 421, response: '421 busy' }, reason: '421 busy' }, { is: 'replied', code: 421, response: '421 busy' }],
-    ['a refused connection', { reason: 'The relay refused the connection. Connection refused' }, { is: 'unreachable', isRefused: true }],
-    ['silence', { reason: 'The host did not respond in time.' }, { is: 'unreachable', isRefused: false }],
-    ['a domain that does not exist', { reason: 'The domain does not exist.' }, null],
+  const host = 'mx.example.org'
+  const reply = { code: 421, response: '421 busy' }
+  test.each<[string, Parameters<typeof siteEventOf>[0], SiteEvent | null]>([
+    ['a reply', { is: 'temporary', reason: '', host, reply, scope: 'site' }, { is: 'replied', ...reply }],
+    ['a reply of ours', { is: 'permanent', reason: '', reply: { code: 550, response: '550 5.4.4 No address' } }, null],
+    [
+      'a refused connection',
+      { is: 'temporary', reason: '', host, fault: 'refused', scope: 'site' },
+      { is: 'unreachable', isRefused: true },
+    ],
+    ['silence', { is: 'temporary', reason: '', host, fault: 'failed', scope: 'site' }, { is: 'unreachable', isRefused: false }],
+    ['silence after the content', { is: 'uncertain', reason: '', host, fault: 'failed' }, { is: 'unreachable', isRefused: false }],
+    ['a fault of TLS or of the DNS', { is: 'temporary', reason: '', host, scope: 'site' }, null],
   ])('%s', (_, failure, expected) => {
-    expect(siteEventOf(failure, classify(failure.reply ?? failure.reason))).toEqual(expected)
+    expect(siteEventOf(failure)).toEqual(expected)
   })
 })
 
