@@ -1,7 +1,8 @@
 /** Limits of mail sites hold for what mail hosts get, and projects see what happened to it. Observed at the hosts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REFUSING_ADDRESS } from '../internet/internet.ts'
-import { type MailWorld, mailWorld } from '../mail-queue.ts'
+import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { queueMail } from '../queued-mail.ts'
 
 let w: MailWorld
 beforeAll(async () => {
@@ -42,6 +43,16 @@ test('a site whose host refuses ten connections is suspended: email waits withou
   expect(await siteLabelled(`mx.${domain}`)).toMatchObject({ state: 'suspended', state_reason: 'unreachable' })
   w.advance('5 minutes')
   expect(await refused()).toBe(1)
+})
+
+test('an email to ten colleagues whose host refuses the connection is one failure of the site', async () => {
+  const domain = 'six.example.org'
+  w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })
+  w.internet.dns.set(domain, { mx: [[10, `mx.${domain}`]] })
+  await queueMail(w, { to: Array.from({ length: 10 }, (_, at) => `colleague-${at}@${domain}`) })
+  expect(typesOf(await w.events())).toContain('connect-error')
+  await w.mailTo(domain)
+  expect(typesOf(await w.events())).toContain('connect-error')
 })
 
 test('a project delivers no more than it allows itself, and the rest later', async () => {

@@ -11,7 +11,7 @@ import {
   returnPathFor,
   type Scheduler,
   type Site,
-  siteEventOf,
+  siteEventsOf,
   siteOf,
   tlsCountsOf,
 } from '../../mta/index.ts'
@@ -203,13 +203,7 @@ function usableHosts(scheduler: Scheduler, site: Site, { hosts }: Route): Route[
 /** What the attempt says of the site and its hosts. */
 function record(scheduler: Scheduler, site: Site, steps: MailAttempt['steps'], outcomes: AttemptOutcome['recipients']): void {
   for (const step of steps) if (step.is === 'failed' && step.stage === 'CONNECT') scheduler.recordHost(site, step.host, 'failed')
-  for (const outcome of outcomes.values()) {
-    if (outcome.is === 'delivered') {
-      scheduler.record(site, { is: 'delivered' })
-      scheduler.recordHost(site, outcome.host, 'connected')
-    } else {
-      const event = siteEventOf(outcome)
-      if (event) scheduler.record(site, event)
-    }
-  }
+  const delivered = [...outcomes.values()].find((outcome) => outcome.is === 'delivered')
+  if (delivered) scheduler.recordHost(site, delivered.host, 'connected')
+  for (const event of siteEventsOf(site.key, outcomes.values())) scheduler.record(site, event)
 }

@@ -1,5 +1,4 @@
 /** The sites that this process delivers to, with their states and what is under way. Holds values; `site-state.ts` decides. */
-import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { type HostEvent, type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { type SiteLimits, shareOf } from './limits.ts'
 import {
@@ -107,10 +106,4 @@ function snapshot({ site, state, inFlight }: Known, limits: SiteLimits, nowMs: n
 function dropUnused(known: Map<string, Known>, nowMs: number): void {
   for (const [key, { state, inFlight, usedAt }] of known)
     if (inFlight === 0 && state.until < nowMs && usedAt < nowMs - UNUSED_MS) known.delete(key)
-}
-
-/** What the failure of an attempt says about its site, if anything. A reply without a host is ours. */
-export function siteEventOf(failure: Exclude<RecipientOutcome, { is: 'delivered' }>): SiteEvent | null {
-  if ('reply' in failure && failure.reply && failure.host !== undefined) return { is: 'replied', ...failure.reply }
-  return 'fault' in failure && failure.fault ? { is: 'unreachable', isRefused: failure.fault === 'refused' } : null
 }
