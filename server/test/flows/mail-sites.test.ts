@@ -55,6 +55,21 @@ test('an email to ten colleagues whose host refuses the connection is one failur
   expect(typesOf(await w.events())).toContain('connect-error')
 })
 
+test('a site gets no more new connections in a minute than its limit, and all the email', async () => {
+  const [mails, burst, aMinute] = [7, 2, 6]
+  const limits = { connections: burst, mails_per_connection: 1, connections_per_minute: aMinute }
+  await using own = await mailWorld({ MTA_LIMITS: JSON.stringify({ '*': limits }) })
+  const { counts } = own.internet.host('mx.rare.example.org')
+  own.internet.domain('rare.example.org', 'mx.rare.example.org')
+  await queueMail(own, ...Array.from({ length: mails }, (_, at) => ({ to: [`user-${at}@rare.example.org`] })))
+  for (let second = 0; counts.accepted < mails && second < 600; second++) {
+    await own.drain()
+    expect(counts.made, `connections within ${second} seconds`).toBeLessThanOrEqual(burst + (second * aMinute) / 60)
+    own.advance('1 second')
+  }
+  expect(counts).toMatchObject({ made: mails, accepted: mails })
+})
+
 test('a project delivers no more than it allows itself, and the rest later', async () => {
   w.internet.host('mx.four.example.org', {})
   w.internet.domain('four.example.org', 'mx.four.example.org')

@@ -41,8 +41,11 @@ export type RecipientOutcome =
   | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; fault?: ConnectionFault; scope: 'recipient' | 'site' }
   | { is: 'uncertain'; reason: string; host: string; fault?: ConnectionFault }
 
-/** Each recipient of the mail has exactly one outcome, under the address as it was given. */
-export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number }
+/**
+ * Each recipient of the mail has exactly one outcome, under the address as it was given. With `postponedTo` there is none: nothing was sent, because
+ * the site gets no further connection before this time.
+ */
+export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number; postponedTo?: number }
 
 /**
  * `envelopeId` is returned in reports about the mail (ENVID of RFC 3461), with as much of it as `returns` says; `reports` are those that the
@@ -75,7 +78,13 @@ export type Route = {
 }
 
 /** What a site takes from this process at the same time, and over one connection. */
-export type SiteLimits = { connections: number; mailsPerConnection: number; isTlsRequired?: boolean }
+export type SiteLimits = {
+  connections: number
+  mailsPerConnection: number
+  isTlsRequired?: boolean
+  /** Asked before each new connection: whether it may be opened now, and when the next one may be. */
+  admitConnection?(): { isAdmitted: boolean; nextAt: number }
+}
 
 /** Delivers mails over connections that it keeps for each site. `deliver` does not throw: what goes wrong is an outcome. */
 export type MxClient = { deliver(route: Route, mail: OutgoingMail, limits: SiteLimits): Promise<AttemptOutcome>; close(): void }

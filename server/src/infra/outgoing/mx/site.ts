@@ -102,6 +102,11 @@ function distribute(state: State): void {
       makeRoom(state)
       break
     }
+    const connection = state.limits.admitConnection?.()
+    if (connection?.isAdmitted === false) {
+      postponeStranded(state, connection.nextAt)
+      break
+    }
     void open(state, next)
   }
   if (state.opening === 0) failStranded(state)
@@ -274,6 +279,15 @@ const canBeCarried = ({ sessions, limits }: State, { route }: Waiting): boolean 
 const isSameRoute = (a: Route, b: Route): boolean =>
   a === b ||
   (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+
+/** Ends the mails that no session can carry, and for which none is being opened, when there is no connection for them before a time. */
+function postponeStranded(state: State, to: number): void {
+  if (state.opening > 0) return
+  for (const mail of state.waiting.filter((mail) => !mail.failed && !canBeCarried(state, mail))) {
+    drop(state, mail)
+    mail.resolve({ steps: [], recipients: new Map(), elapsedMs: performance.now() - mail.startedMs, postponedTo: to })
+  }
+}
 
 /** Ends the mails whose connection could not be opened when no session is left that could carry them. */
 function failStranded(state: State): void {

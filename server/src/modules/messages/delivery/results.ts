@@ -26,6 +26,9 @@ export type Unattempted =
   | { is: 'postponed'; until: Date; limit: string | null }
   | { is: 'held' }
 
+/** The limit of an email that waits because its site gets no new connection now. */
+export const NEW_CONNECTIONS = 'new connections'
+
 /** What happened to a recipient: the outcome of an attempt, or a decision against one. */
 export type Outcome = RecipientOutcome | Unattempted
 
