@@ -308,6 +308,35 @@ test('a new `send_at` sends email that was not delivered because its address was
   expect(acceptedBy(domain)).toBe(1)
 })
 
+test.each([
+  ['for the rate of the campaign', '0 seconds'],
+  ['in the mail queue', '2 hours'],
+])('a message that was sent again by hand and waits %s is sent at the new `send_at`', async (_, waits) => {
+  const domain = `q${++domains}.example.org`
+  let refusals = 1
+  w.internet.host(`mx.${domain}`, { script: { RCPT: () => (refusals-- > 0 ? '554 5.7.1 Blocked' : undefined) } })
+  w.internet.domain(domain, `mx.${domain}`)
+  const blast = await slowBlastTo(domain)
+  const [refused] = (await w.events()).filter(({ type }) => type === 'delivery.dsn-perm-fail')
+  await w.post(`${QUEUE}/pause`, {})
+  const again = await w.post(`/api/client/messages/${refused?.data.message_id}/resend`)
+  expect(again.body.state).toBe('queued')
+  w.advance(waits)
+  await w.drain()
+  expect((await w.get(pathOf(blast))).body.state).toBe('running')
+  await sendInTwoDays(blast)
+  await w.drain()
+  await w.post(`${QUEUE}/resume`, {})
+  expect([(await w.get(pathOf(blast))).body.state, acceptedBy(domain)]).toEqual(['scheduled', 0])
+  w.advance('2 days')
+  await w.drain()
+  w.advance('2 hours')
+  await w.drain()
+  const to = w.internet.mx.hosts.get(`mx.${domain}`)?.mails.flatMap(({ to }) => to)
+  expect(to).toHaveLength(2)
+  expect(to).toContain(refused?.data.to)
+})
+
 test('email that a new `send_at` sends again begins anew: its delays are told, and it is tried again soon', async () => {
   const domain = `q${++domains}.example.org`
   let refusals = 5
@@ -315,26 +344,25 @@ test('email that a new `send_at` sends again begins anew: its delays are told, a
   w.internet.domain(domain, `mx.${domain}`)
   const blast = await slowBlastTo(domain)
   const ids: unknown[] = []
-  const notices = async (address?: string) => {
-    const events = await w.events(address)
+  const notices = async () => {
+    const events = (await w.events()).filter(({ data }) => data.recipient_domain === domain)
     ids.push(...events.flatMap(({ type, data }) => (type === 'delivery.attempt-start' ? [data.attempt_id] : [])))
     return typesOf(events).filter((type) => type === 'dsn-temp-fail').length
   }
-  expect(await notices()).toBe(1)
-  const [{ recipient: address }] = await listed(domain)
-  for (const time of ['6 minutes', '18 minutes']) {
-    w.advance(time)
-    expect(await notices()).toBe(0)
+  const later = async () => {
+    for (const time of ['6 minutes', '18 minutes']) {
+      w.advance(time)
+      expect(await notices()).toBe(0)
+    }
   }
+  expect(await notices()).toBe(1)
+  await later()
   await sendInTwoDays(blast)
   await w.drain()
   w.advance('2 days')
-  expect(await notices(address)).toBe(1)
+  expect(await notices()).toBe(1)
   expect((await listed(domain))[0]).toMatchObject({ attempts: 1, last_attempt: { attempt: 4 } })
-  for (const time of ['6 minutes', '18 minutes']) {
-    w.advance(time)
-    expect(await notices(address)).toBe(0)
-  }
+  await later()
   expect([acceptedBy(domain), ids.length, new Set(ids).size]).toEqual([1, 6, 6])
 })
 
