@@ -165,8 +165,9 @@ function insecure(visit: Visit, reason: string): Left {
   return leave(visit, reason)
 }
 
-const knownAsPlain = ({ tools, host }: Visit, { tls }: TlsDemand): boolean =>
-  tls === 'if offered' && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
+/** Where a policy is tested, each connection is to show what it is worth. */
+const knownAsPlain = ({ tools, host, route }: Visit, { tls }: TlsDemand): boolean =>
+  tls === 'if offered' && !route.isTested && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
 
 /** How long a host may take to notice that a connection is closed. Until then it counts it. */
 const NOTICE_MS = 20
@@ -195,7 +196,7 @@ const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, s
         overlaps: 'after a success',
         rejectUnauthorized: tls === 'verified',
         ...(refusesCertificate && { refusesCertificate }),
-        ...(dane === 'records' && { isDane: true }),
+        known: { ...(dane === 'records' && { isDane: true }), ...(isPlain && { hadBrokenTls: true }) },
       },
       {
         ready() {

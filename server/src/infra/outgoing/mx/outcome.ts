@@ -75,6 +75,8 @@ export type Route = {
   isSecure?: boolean
   /** The patterns of an MTA-STS policy in the mode `enforce` (RFC 8461): other hosts get no mail, and these need a valid certificate. */
   enforcedHosts?: readonly string[]
+  /** There is an MTA-STS policy in the mode `testing`. */
+  isTested?: true
 }
 
 /** What a site takes from this process at the same time, and over one connection. */
