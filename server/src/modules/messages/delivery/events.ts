@@ -148,7 +148,15 @@ function failedForGood(about: About, { outcome, recipient, classification }: Dec
         }),
       ]
     case 'expired':
-      return [of({ ...about, diagnostic: expiryOf(recipient.last_error), attempts, classification: 'expired', suppressed })]
+      return [
+        of({
+          ...about,
+          diagnostic: expiryOf(recipient.last_error),
+          attempts,
+          classification: classification?.label ?? 'expired',
+          suppressed,
+        }),
+      ]
     case 'suppressed':
       return [of({ ...about, diagnostic: 'The address is suppressed.', attempts, classification: 'suppressed', suppressed: true })]
     default:
