@@ -56,7 +56,7 @@ const mail = (type: string, part: string[], returned: string[]): Buffer =>
   )
 
 /** Sends lines to an SMTP server, one after each reply, and returns its replies. */
-export async function smtpTalk(port: number, lines: (string | Buffer)[]): Promise<string[]> {
+export async function smtpTalk(port: number, lines: (string | Buffer | (() => Promise<string>))[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1')
   const replies: string[] = []
   let rest = ''
@@ -68,7 +68,8 @@ export async function smtpTalk(port: number, lines: (string | Buffer)[]): Promis
       if (text[3] === '-') continue
       replies.push(text)
       const next = left.shift()
-      if (next !== undefined) socket.write(Buffer.concat([Buffer.from(next as never), Buffer.from('\r\n')]))
+      const line = typeof next === 'function' ? await next() : next
+      if (line !== undefined) socket.write(Buffer.concat([Buffer.from(line as never), Buffer.from('\r\n')]))
     }
   }
   return replies.slice(1)

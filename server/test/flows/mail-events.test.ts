@@ -95,6 +95,15 @@ describe('what the DNS says decides the events of an attempt', () => {
     expect(typesOf(await w.events())).toEqual(['attempt-start', ...types, 'attempt-end'])
   })
 
+  test('a host whose address is missing for a while suppresses nobody', async () => {
+    const domain = newDomain()
+    w.internet.dns.set(domain, { mx: [[10, `missing.${domain}`]] })
+    const address = await w.mailTo(domain)
+    const notice = dataOf(await w.events(), 'delivery.dsn-perm-fail')
+    expect(notice).toMatchObject({ enhanced_code: '5.4.4', classification: 'routing', suppressed: false })
+    expect((await w.get(`/api/client/suppressions?q=${address}`)).body.results).toEqual([])
+  })
+
   test('a domain without MX records is its own host', async () => {
     const domain = newDomain()
     w.internet.host(domain)
@@ -133,8 +142,11 @@ test('an email that is refused for now is delivered later, with an attempt of it
   expect([first, second].map(([one]) => one?.data.attempt)).toEqual([1, 2])
 })
 
-test('an email whose time is over is given up without a connection', async () => {
-  const domain = domainOf({ script: { RCPT: '451 4.3.0 Later' } })
+test.each([
+  ['451 4.3.0 Later', 'expired'],
+  ['452 4.2.2 Mailbox full', 'mailbox-full'],
+])('an email whose time is over is given up without a connection: after %s it is %s', async (reply, classification) => {
+  const domain = domainOf({ script: { RCPT: reply } })
   const address = await w.mailTo(domain)
   await w.events()
   const made = () => w.internet.mx.hosts.get(`mx.${domain}`)?.counts.made
@@ -142,7 +154,8 @@ test('an email whose time is over is given up without a connection', async () =>
   w.advance('3 days')
   const events = await w.events(address)
   expect(typesOf(events)).toEqual(['attempt-start', 'failed', ...REFUSED, 'attempt-end'])
-  expect(dataOf(events, 'delivery.failed')?.reason).toBe('expired: 451 4.3.0 Later')
+  expect(dataOf(events, 'delivery.failed')?.reason).toBe(`expired: ${reply}`)
+  expect(dataOf(events, 'delivery.dsn-perm-fail')?.classification).toBe(classification)
   expect(dataOf(events, 'delivery.attempt-end')?.result).toBe('expired')
   expect(made()).toBe(before)
 })

@@ -246,8 +246,8 @@ test('an email whose process died is delivered again when its lease ends', async
   expect(acceptedBy(domain)).toBe(1)
 })
 
-test('a new `send_at` waits for email that is under way, and what was not delivered is sent again', async () => {
-  const domain = domainOf(true)
+/** A blast to two users at a domain, one an hour. */
+async function slowBlastTo(domain: string) {
   const names = ['kim', 'lee'].map((name) => `${name}-of-${domain}`)
   const users = names.map((external_id) => ({ external_id, email: `${external_id}@${domain}` }))
   await w.post('/api/client/users/batch', users)
@@ -255,6 +255,14 @@ test('a new `send_at` waits for email that is under way, and what was not delive
   await w.post(`/api/client/lists/${list.id}/users`, { external_ids: names })
   const blast = await blastTo(w, [list.id], { rate: { limit: 1, interval_seconds: 3600 } })
   await schedule(w, blast)
+  return blast
+}
+
+const sendInTwoDays = (blast: { id: number }) => write(w, blast, { send_at: new Date(w.clock.now().getTime() + 2 * DAY_MS).toISOString() })
+
+test('a new `send_at` waits for email that is under way, and what was not delivered is sent again', async () => {
+  const domain = domainOf(true)
+  const blast = await slowBlastTo(domain)
   await w.drain()
   const minute = new Date(w.clock.now().getTime() + 60_000)
   await select(
@@ -262,7 +270,7 @@ test('a new `send_at` waits for email that is under way, and what was not delive
     `update mail_recipients set state = 'claimed', lease_token = gen_random_uuid(), lease_until = $2 where domain = $1 returning no`,
     [domain, minute],
   )
-  await write(w, blast, { send_at: new Date(w.clock.now().getTime() + 2 * DAY_MS).toISOString() })
+  await sendInTwoDays(blast)
   const now = async () => [
     (await w.get(pathOf(blast))).body.state,
     (await select(w, 'select state from mail_recipients where domain = $1', [domain])).map(({ state }) => state),
@@ -279,6 +287,99 @@ test('a new `send_at` waits for email that is under way, and what was not delive
   w.advance('1 hour')
   await w.drain()
   expect(acceptedBy(domain)).toBe(2)
+})
+
+test('a new `send_at` sends email that was not delivered because its address was suppressed then', async () => {
+  const domain = domainOf(false)
+  await w.post(`${QUEUE}/pause`, {})
+  const blast = await slowBlastTo(domain)
+  await w.drain()
+  const [{ recipient: address }] = await listed(domain)
+  await w.post('/api/client/suppressions', [{ channel: 'email', address }])
+  w.advance('1 minute')
+  await w.post(`${QUEUE}/resume`, {})
+  expect(typesOf(await w.events(address))).toEqual(['dsn-perm-fail', 'completed'])
+  const [{ id }] = (await w.get(`/api/client/suppressions?q=${address}`)).body.results
+  await w.delete(`/api/client/suppressions/${id}`)
+  await sendInTwoDays(blast)
+  await w.drain()
+  w.advance('2 days')
+  expect(typesOf(await w.events(address))).toEqual(['attempt-start', 'delivered', 'completed', 'attempt-end'])
+  expect(acceptedBy(domain)).toBe(1)
+})
+
+test.each([
+  ['for the rate of the campaign', '0 seconds'],
+  ['in the mail queue', '2 hours'],
+])('a message that was sent again by hand and waits %s is sent at the new `send_at`', async (_, waits) => {
+  const domain = `q${++domains}.example.org`
+  let refusals = 1
+  w.internet.host(`mx.${domain}`, { script: { RCPT: () => (refusals-- > 0 ? '554 5.7.1 Blocked' : undefined) } })
+  w.internet.domain(domain, `mx.${domain}`)
+  const blast = await slowBlastTo(domain)
+  const [refused] = (await w.events()).filter(({ type }) => type === 'delivery.dsn-perm-fail')
+  await w.post(`${QUEUE}/pause`, {})
+  const again = await w.post(`/api/client/messages/${refused?.data.message_id}/resend`)
+  expect(again.body.state).toBe('queued')
+  w.advance(waits)
+  await w.drain()
+  expect((await w.get(pathOf(blast))).body.state).toBe('running')
+  await sendInTwoDays(blast)
+  await w.drain()
+  await w.post(`${QUEUE}/resume`, {})
+  expect([(await w.get(pathOf(blast))).body.state, acceptedBy(domain)]).toEqual(['scheduled', 0])
+  w.advance('2 days')
+  await w.drain()
+  w.advance('2 hours')
+  await w.drain()
+  const to = w.internet.mx.hosts.get(`mx.${domain}`)?.mails.flatMap(({ to }) => to)
+  expect(to).toHaveLength(2)
+  expect(to).toContain(refused?.data.to)
+})
+
+test('email that a new `send_at` sends again begins anew: its delays are told, and it is tried again soon', async () => {
+  const domain = `q${++domains}.example.org`
+  let refusals = 5
+  w.internet.host(`mx.${domain}`, { script: { RCPT: () => (refusals-- > 0 ? '451 4.3.0 Later' : undefined) } })
+  w.internet.domain(domain, `mx.${domain}`)
+  const blast = await slowBlastTo(domain)
+  const ids: unknown[] = []
+  const notices = async () => {
+    const events = (await w.events()).filter(({ data }) => data.recipient_domain === domain)
+    ids.push(...events.flatMap(({ type, data }) => (type === 'delivery.attempt-start' ? [data.attempt_id] : [])))
+    return typesOf(events).filter((type) => type === 'dsn-temp-fail').length
+  }
+  const later = async () => {
+    for (const time of ['6 minutes', '18 minutes']) {
+      w.advance(time)
+      expect(await notices()).toBe(0)
+    }
+  }
+  expect(await notices()).toBe(1)
+  await later()
+  await sendInTwoDays(blast)
+  await w.drain()
+  w.advance('2 days')
+  expect(await notices()).toBe(1)
+  expect((await listed(domain))[0]).toMatchObject({ attempts: 1, last_attempt: { attempt: 4 } })
+  await later()
+  expect([acceptedBy(domain), ids.length, new Set(ids).size]).toEqual([1, 6, 6])
+})
+
+test('email that a new `send_at` sends again and that expires without an attempt says nothing of the run before', async () => {
+  const domain = domainOf(true)
+  const blast = await slowBlastTo(domain)
+  await w.events()
+  const [{ recipient: address }] = await listed(domain)
+  await sendInTwoDays(blast)
+  await w.drain()
+  await w.post(`${QUEUE}/pause`, {})
+  w.advance('2 days')
+  await w.events()
+  w.advance('2 days')
+  const events = await w.events(address)
+  await w.post(`${QUEUE}/resume`, {})
+  expect(events.find(({ type }) => type === 'delivery.failed')?.data.reason).toBe('expired')
 })
 
 test('an aborted campaign cancels the email that is queued', async () => {

@@ -7,7 +7,7 @@ import type { MessageId } from '../../src/lib/ids.ts'
 import { DAY_MS } from '../../src/lib/times.ts'
 import { findSendingCampaigns } from '../../src/modules/campaigns/index.ts'
 import { createMailer, deliverDue } from '../../src/modules/messages/index.ts'
-import { deflateContent, enqueueMail, type MailPriority, type NewMail } from '../../src/modules/mta/index.ts'
+import { deflateContent, enqueueMail, type MailPriority, type NewMail, siteOf } from '../../src/modules/mta/index.ts'
 import { blastTo, listOf, pathOf, schedule } from '../blasts.ts'
 import { type MailWorld, mailWorld } from '../mail-queue.ts'
 
@@ -165,6 +165,50 @@ test.each(['the campaign', 'its email in the queue'])('a pause of %s takes no ro
       .map((name) => `${name}@example.com`)
       .sort(),
   )
+})
+
+test('a pause of a site takes room in the queue from its own blast only, and not without end', async () => {
+  const most = 5
+  await using w = await mailWorld({ MTA_QUEUE_MAX: String(most) })
+  const paused = domainOf(w, 'paused')
+  const site = siteOf([`mx.${paused}`]).key
+  expect((await w.post('/api/client/mail-queue/pause', { site })).status).toBe(204)
+  const blastAt = async (domain: string, count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `${at}-at-${domain}`)
+    const users = names.map((external_id) => ({ external_id, email: `${external_id}@${domain}` }))
+    expect((await w.post('/api/client/users/batch', users)).status).toBe(200)
+    const { body: list } = await w.post('/api/client/lists', { name: domain, type: 'static' })
+    await w.post(`/api/client/lists/${list.id}/users`, { external_ids: names })
+    await schedule(w, await blastTo(w, [list.id]))
+  }
+  const rounds = async () => {
+    for (let round = 0; round < 15; round++) {
+      await w.drain()
+      w.advance('1 second')
+    }
+  }
+  await blastAt(paused, 12 * most)
+  await rounds()
+  const held = (await depthOf(w)).untried
+  expect([acceptedAt(w, paused), held < 12 * most]).toEqual([0, true])
+  const open = domainOf(w, 'open')
+  await blastAt(open, 3 * most)
+  await rounds()
+  expect([acceptedAt(w, open), (await depthOf(w)).untried]).toEqual([3 * most, held])
+  expect((await w.post('/api/client/mail-queue/resume', { site })).status).toBe(204)
+  await rounds()
+  expect([acceptedAt(w, paused), (await depthOf(w)).untried]).toEqual([12 * most, 0])
+})
+
+test('while all email of a project is paused, no more is put into a full queue', async () => {
+  await using w = await mailWorld({ MTA_QUEUE_MAX: '5' })
+  await w.post('/api/client/mail-queue/pause', {})
+  await schedule(w, await blastTo(w, [await listOf(w, ...Array.from({ length: 12 }, (_, at) => `user-${at}`))]))
+  for (let round = 0; round < 5; round++) {
+    await w.drain()
+    w.advance('1 second')
+  }
+  expect(await depthOf(w)).toEqual({ untried: 5, all: 5 })
 })
 
 describe('the notice that a site has as many connections as it may have', () => {

@@ -1,6 +1,8 @@
 /** Limits of mail sites hold for what mail hosts get, and projects see what happened to it. Observed at the hosts. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type MailWorld, mailWorld } from '../mail-queue.ts'
+import { REFUSING_ADDRESS } from '../internet/internet.ts'
+import { type MailWorld, mailWorld, typesOf } from '../mail-queue.ts'
+import { queueMail } from '../queued-mail.ts'
 
 let w: MailWorld
 beforeAll(async () => {
@@ -26,6 +28,46 @@ test('a site has its counts and its last reply', async () => {
   expect(await counts('mx.three.example.org')).toMatchObject({ delivered: 0, deferred: 1, bounced: 0, deferral_share: 1 })
   expect((await siteLabelled('mx.three.example.org')).last_reply).toBe('451 4.3.0 Later')
   expect((await siteLabelled('mx.one.example.org')).last_reply).toBe(null)
+})
+
+test('a site whose host refuses ten connections is suspended: email waits without a connection', async () => {
+  const domain = 'five.example.org'
+  w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })
+  w.internet.dns.set(domain, { mx: [[10, `mx.${domain}`]] })
+  const refused = async () => (await w.events()).filter(({ type }) => type === 'delivery.connect-error').length
+  for (let count = 0; count < 10; count++) await w.mailTo(domain)
+  expect(await refused()).toBe(10)
+  w.advance('6 seconds')
+  await w.mailTo(domain)
+  expect(await refused()).toBe(0)
+  expect(await siteLabelled(`mx.${domain}`)).toMatchObject({ state: 'suspended', state_reason: 'unreachable' })
+  w.advance('5 minutes')
+  expect(await refused()).toBe(1)
+})
+
+test('an email to ten colleagues whose host refuses the connection is one failure of the site', async () => {
+  const domain = 'six.example.org'
+  w.internet.dns.set(`mx.${domain}`, { aaaa: [REFUSING_ADDRESS] })
+  w.internet.dns.set(domain, { mx: [[10, `mx.${domain}`]] })
+  await queueMail(w, { to: Array.from({ length: 10 }, (_, at) => `colleague-${at}@${domain}`) })
+  expect(typesOf(await w.events())).toContain('connect-error')
+  await w.mailTo(domain)
+  expect(typesOf(await w.events())).toContain('connect-error')
+})
+
+test('a site gets no more new connections in a minute than its limit, and all the email', async () => {
+  const [mails, burst, aMinute] = [7, 2, 6]
+  const limits = { connections: burst, mails_per_connection: 1, connections_per_minute: aMinute }
+  await using own = await mailWorld({ MTA_LIMITS: JSON.stringify({ '*': limits }) })
+  const { counts } = own.internet.host('mx.rare.example.org')
+  own.internet.domain('rare.example.org', 'mx.rare.example.org')
+  await queueMail(own, ...Array.from({ length: mails }, (_, at) => ({ to: [`user-${at}@rare.example.org`] })))
+  for (let second = 0; counts.accepted < mails && second < 600; second++) {
+    await own.drain()
+    expect(counts.made, `connections within ${second} seconds`).toBeLessThanOrEqual(burst + (second * aMinute) / 60)
+    own.advance('1 second')
+  }
+  expect(counts).toMatchObject({ made: mails, accepted: mails })
 })
 
 test('a project delivers no more than it allows itself, and the rest later', async () => {

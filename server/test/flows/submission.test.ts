@@ -201,6 +201,22 @@ describe('a login', () => {
   })
 })
 
+test.each([
+  ['after another email', [...ENVELOPE, 'From: shop@example.com\r\n\r\nx\r\n.'], ENVELOPE.slice(0, 1), 1],
+  ['before its content', ENVELOPE, ['From: shop@example.com\r\n\r\nx\r\n.'], 0],
+])('an open connection ends when its key is archived: an email that comes %s is not accepted', async (_, before, then, accepted) => {
+  await using app = await submitting()
+  const { body } = await app.w.post('/api/client/keys', { name: 'App', role: 'smtpproxy' })
+  const [next = ''] = then
+  const archived = async () => {
+    await app.w.delete(`/api/client/keys/${body.id}`)
+    return next
+  }
+  const replies = await smtpTalk(app.port, [...loggedIn(body.value), ...before, archived])
+  expect(replies.at(-1)).toMatch(/^421 4\.7\.0 /)
+  expect(await sandbox(app.w)).toHaveLength(accepted)
+})
+
 /** Moves the clock until something happened: a failed login waits. */
 async function woken(w: World, happening: Promise<unknown>): Promise<void> {
   let isOver = false

@@ -22,11 +22,12 @@ test('deliveries with and without TLS are counted by domain', async () => {
     w.internet.domain(domain, `mx.${domain}`)
     await w.mailTo(domain)
   }
-  await w.mailTo('plain.example.org')
+  await w.events()
+  for (const domain of ['plain.example.org', 'broken.example.org', 'broken.example.org']) await w.mailTo(domain)
   await w.events()
   const { results } = (await w.get('/api/client/tls-results')).body
   expect(results.map(({ domain, policy, result, count }: any) => `${domain} ${policy} ${result} ${count}`).sort()).toEqual([
-    'broken.example.org no-policy-found validation-failure 1',
+    'broken.example.org no-policy-found validation-failure 3',
     'null no-policy-found success 2',
     'plain.example.org no-policy-found starttls-not-supported 2',
   ])

@@ -115,12 +115,16 @@ const StateRow = Type.Object({
 })
 export type StateRow = Static<typeof StateRow>
 
-/** The states of sites in the processes that deliver. */
-export const statesOf = (ctx: Ctx, sites: string[]) =>
+/**
+ * The states of sites in the processes that deliver, which reported since `since`. If none does, nothing is delivered, and what they last reported
+ * holds.
+ */
+export const statesOf = (ctx: Ctx, sites: string[], since: Date) =>
   ctx.db.many(
     StateRow,
     sql`select r.key as site, r.is as state, r.until, r.because
         from mail_processes p
         cross join lateral jsonb_to_recordset(p.sites) as r (key text, "is" text, until float8, because text)
-        where r.key = any(${sites})`,
+        where r.key = any(${sites})
+          and (p.reported_at >= ${since} or not exists (select 1 from mail_processes where reported_at >= ${since}))`,
   )

@@ -148,6 +148,19 @@ describe('processes', () => {
     expect(a.count()).toBe(1)
   })
 
+  test('that stopped tell nothing once another one delivers', async () => {
+    await using w = await world({ own: true })
+    await record(w.ctx, { ...google, ...NOTHING, delivered: 1 })
+    const stopped = scheduler(w)
+    for (let count = 0; count < 10; count++) stopped.record({ key: 'google', label: 'Google' }, { is: 'unreachable', isRefused: true })
+    await createProcessShare(ids[0]).report(w.ctx, stopped.sites)
+    w.advance('21 seconds')
+    expect(await sites(w)).toMatchObject([{ state: 'suspended' }])
+    await createProcessShare(ids[1]).report(w.ctx, () => [])
+    expect(await sites(w)).toMatchObject([{ state: 'open' }])
+    expect((await w.get(`${SITES}/google`)).body).toMatchObject({ state: 'open', state_until: null })
+  })
+
   test('tell the states of their sites, of which the worst is shown, until it is over', async () => {
     await using w = await world({ own: true })
     await record(w.ctx, { ...google, ...NOTHING, delivered: 1 })

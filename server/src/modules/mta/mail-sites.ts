@@ -27,7 +27,7 @@ export async function recordSiteResults(ctx: InTx, results: queries.SiteResults[
 
 export async function listMailSites(ctx: ProjectCtx, page: PageRequest) {
   const rows = await queries.listSites(ctx, page)
-  const states = await queries.statesOf(
+  const states = await statesOf(
     ctx,
     rows.results.map(({ site }) => site),
   )
@@ -46,8 +46,10 @@ export async function setMailSite(ctx: ProjectCtx, site: string, { limits }: Mai
 export async function getMailSite(ctx: ProjectCtx, site: string): Promise<MailSite> {
   const row = await queries.findSite(ctx, site)
   if (!row) throw missing('mail site')
-  return present(ctx, row, await queries.statesOf(ctx, [site]))
+  return present(ctx, row, await statesOf(ctx, [site]))
 }
+
+const statesOf = (ctx: ProjectCtx, sites: string[]) => queries.statesOf(ctx, sites, new Date(ctx.clock.now().getTime() - LIVE_MS))
 
 /** The states in which a process may be, the worst first. */
 const WORST_FIRST = ['suspended', 'probing', 'slowed', 'open'] as const

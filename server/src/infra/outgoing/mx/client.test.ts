@@ -303,6 +303,16 @@ describe('TLS', () => {
     expect(hostOf(route.site).counts.made).toBe(5)
   })
 
+  test('a host of a domain that tests its policy is asked for TLS each time', async () => {
+    using client = open({ limits: { idleMs: 20 } })
+    const route = { ...routeTo(host({ tls: 'garbage' })), isTested: true as const }
+    for (let time = 0; time < 2; time++) {
+      const outcome = await client.deliver(route, kim, LIMITS)
+      await expect.poll(() => hostOf(route.site).counts.open).toBe(0)
+      expect(inShort(outcome, route)).toEqual(['mx1 STARTTLS plaintext'])
+    }
+  })
+
   const required: SiteLimits = { ...LIMITS, isTlsRequired: true }
   test.each<[string, MxBehaviour, string[], string]>([
     ['a host with any certificate', { tls: 'self-signed' }, [], 'kim delivered 250'],

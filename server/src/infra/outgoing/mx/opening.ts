@@ -13,7 +13,7 @@ import type { MailResolver } from '../dns/mail-resolver.ts'
 import { type Failure, NO_TLS, openConnection } from '../smtp/connection.ts'
 import { connectSocket } from '../smtp/socket.ts'
 import type { SessionLimits } from '../smtp/time-limits.ts'
-import { replyOf, sentenceOf } from '../smtp/words.ts'
+import { faultOf, replyOf, sentenceOf } from '../smtp/words.ts'
 import { sourceFor, usableAddresses } from './addresses.ts'
 import type { DeliveryStep, Route, SiteLimits } from './outcome.ts'
 import { refusedHere } from './route.ts'
@@ -98,7 +98,7 @@ async function tryHost(visit: Visit): Promise<{ is: 'open'; session: MxSession }
   for (const address of found.addresses) {
     const tried = await tryAddress(visit, demand, address)
     if (tried.is !== 'unconnected') return tried
-    last = leave(visit, tried.reason)
+    last = leave(visit, sentenceOf(tried.failure, 'host'), tried.failure)
   }
   return last
 }
@@ -117,7 +117,7 @@ async function tryAddress(
   return tryAddress(visit, demand, address, true)
 }
 
-type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; reason: string } | { is: 'tls failed' }
+type Tried = { is: 'open'; session: MxSession } | Left | { is: 'unconnected'; failure: Failure } | { is: 'tls failed' }
 
 async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain: boolean): Promise<Tried> {
   const { tools, host, steps, isLast } = visit
@@ -126,9 +126,9 @@ async function tryOnce(visit: Visit, demand: TlsDemand, address: string, isPlain
   try {
     socket = await connectSocket({ host: address, port: tools.port, ...(localAddress && { localAddress }) }, tools.limits.connectMs)
   } catch (error) {
-    const reason = sentenceOf({ is: 'broken', stage: 'CONNECT', error: error as Error }, 'host')
-    steps.push({ is: 'failed', host, stage: 'CONNECT', peer: { ip: address }, reason })
-    return { is: 'unconnected', reason }
+    const failure: Failure = { is: 'broken', stage: 'CONNECT', error: error as Error }
+    steps.push({ is: 'failed', host, stage: 'CONNECT', peer: { ip: address }, reason: sentenceOf(failure, 'host') })
+    return { is: 'unconnected', failure }
   }
   const opened = await openSession(visit, demand, socket, isPlain)
   if (opened.is === 'open') return opened
@@ -148,7 +148,10 @@ const TAKES_NO_MAIL = 521
 
 /** What a refused session means for the mail: nothing for good, unless the host takes no mail at all. */
 function leave({ host }: Visit, reason: string, failure?: Failure): Left {
-  if (failure?.is !== 'refused') return { is: 'left', isAbsent: false, outcome: { is: 'temporary', reason, host, scope: 'site' } }
+  const fault = failure && faultOf(failure)
+  if (failure?.is !== 'refused') {
+    return { is: 'left', isAbsent: false, outcome: { is: 'temporary', reason, host, ...(fault && { fault }), scope: 'site' } }
+  }
   const reply = replyOf(failure.reply)
   return reply.code === TAKES_NO_MAIL
     ? { is: 'left', isAbsent: true, outcome: { is: 'permanent', reason, host, reply } }
@@ -162,8 +165,9 @@ function insecure(visit: Visit, reason: string): Left {
   return leave(visit, reason)
 }
 
-const knownAsPlain = ({ tools, host }: Visit, { tls }: TlsDemand): boolean =>
-  tls === 'if offered' && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
+/** Where a policy is tested, each connection is to show what it is worth. */
+const knownAsPlain = ({ tools, host, route }: Visit, { tls }: TlsDemand): boolean =>
+  tls === 'if offered' && !route.isTested && (tools.plainHosts.get(host) ?? 0) > tools.clock.now().getTime()
 
 /** How long a host may take to notice that a connection is closed. Until then it counts it. */
 const NOTICE_MS = 20
@@ -192,7 +196,7 @@ const openSession = ({ tools, events, host, steps }: Visit, demand: TlsDemand, s
         overlaps: 'after a success',
         rejectUnauthorized: tls === 'verified',
         ...(refusesCertificate && { refusesCertificate }),
-        ...(dane === 'records' && { isDane: true }),
+        known: { ...(dane === 'records' && { isDane: true }), ...(isPlain && { hadBrokenTls: true }) },
       },
       {
         ready() {

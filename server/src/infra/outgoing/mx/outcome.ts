@@ -1,6 +1,7 @@
 /** What is delivered to the mail hosts of a domain, over which route, and what happened to it, recipient by recipient. Types only. */
 import type { MayBeSent, RecipientReports } from '../../../lib/smtp/session.ts'
 import type { FailedStage, Peer } from '../smtp/connection.ts'
+import type { ConnectionFault } from '../smtp/words.ts'
 import type { SmtpReply } from '../smtp-relays.ts'
 
 /**
@@ -29,16 +30,22 @@ export type DeliveryStep =
       uncertain?: true
     }
 
-/** What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. */
+/**
+ * What happened to one recipient. `reply` is that of the host; without a `host` it is ours, with the code that the fact has in the RFCs. `fault` is
+ * what was wrong with the connection, if there was no reply because of that.
+ */
 export type RecipientOutcome =
   | { is: 'delivered'; host: string; peer: Peer; reply: SmtpReply }
   | { is: 'permanent'; reason: string; host?: string; reply?: SmtpReply }
   /** `site`: it says something about the host, such as that it is busy, and nothing about the recipient. */
-  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; scope: 'recipient' | 'site' }
-  | { is: 'uncertain'; reason: string; host: string }
+  | { is: 'temporary'; reason: string; host?: string; reply?: SmtpReply; fault?: ConnectionFault; scope: 'recipient' | 'site' }
+  | { is: 'uncertain'; reason: string; host: string; fault?: ConnectionFault }
 
-/** Each recipient of the mail has exactly one outcome, under the address as it was given. */
-export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number }
+/**
+ * Each recipient of the mail has exactly one outcome, under the address as it was given. With `postponedTo` there is none: nothing was sent, because
+ * the site gets no further connection before this time.
+ */
+export type AttemptOutcome = { steps: DeliveryStep[]; recipients: Map<string, RecipientOutcome>; elapsedMs: number; postponedTo?: number }
 
 /**
  * `envelopeId` is returned in reports about the mail (ENVID of RFC 3461), with as much of it as `returns` says; `reports` are those that the
@@ -68,10 +75,18 @@ export type Route = {
   isSecure?: boolean
   /** The patterns of an MTA-STS policy in the mode `enforce` (RFC 8461): other hosts get no mail, and these need a valid certificate. */
   enforcedHosts?: readonly string[]
+  /** There is an MTA-STS policy in the mode `testing`. */
+  isTested?: true
 }
 
 /** What a site takes from this process at the same time, and over one connection. */
-export type SiteLimits = { connections: number; mailsPerConnection: number; isTlsRequired?: boolean }
+export type SiteLimits = {
+  connections: number
+  mailsPerConnection: number
+  isTlsRequired?: boolean
+  /** Asked before each new connection: whether it may be opened now, and when the next one may be. */
+  admitConnection?(): { isAdmitted: boolean; nextAt: number }
+}
 
 /** Delivers mails over connections that it keeps for each site. `deliver` does not throw: what goes wrong is an outcome. */
 export type MxClient = { deliver(route: Route, mail: OutgoingMail, limits: SiteLimits): Promise<AttemptOutcome>; close(): void }

@@ -4,7 +4,7 @@ import type { Reply } from '../../../lib/smtp/replies.ts'
 import type { Replies, Stage } from '../../../lib/smtp/session.ts'
 import { isOk } from '../../../lib/smtp/state.ts'
 import type { Peer } from '../smtp/connection.ts'
-import { replyOf } from '../smtp/words.ts'
+import { type ConnectionFault, replyOf } from '../smtp/words.ts'
 import type { DeliveryStep, RecipientOutcome } from './outcome.ts'
 import { refusedHere } from './route.ts'
 
@@ -14,7 +14,9 @@ export type Outcomes = { steps: DeliveryStep[]; recipients: Map<string, Recipien
  * What happened to a mail at a host. `broken`: the connection was lost at this stage; with `hasBody` after the last byte of the mail, so that
  * the host may have it.
  */
-export type Transcript = { host: string; peer: Peer; replies: Replies; broken?: { stage: Stage; reason: string; hasBody: boolean } }
+export type Transcript = { host: string; peer: Peer; replies: Replies; broken?: Broken }
+
+type Broken = { stage: Stage; reason: string; hasBody: boolean; fault: ConnectionFault | undefined }
 
 export function outcomesOf(to: readonly string[], transcript: Transcript): Outcomes {
   const { replies } = transcript
@@ -29,14 +31,15 @@ export function outcomesOf(to: readonly string[], transcript: Transcript): Outco
 
 /** What happened to a recipient: the first refusal counts. `rcpt` is the reply about the recipient. */
 function outcomeOf({ host, peer, replies, broken }: Transcript, rcpt: Reply | undefined, hasRecipients: boolean): RecipientOutcome {
-  const lost: RecipientOutcome = { is: 'temporary', reason: broken?.reason ?? 'The host sent no reply.', host, scope: 'site' }
+  const fault = broken?.fault && { fault: broken.fault }
+  const lost: RecipientOutcome = { is: 'temporary', reason: broken?.reason ?? 'The host sent no reply.', host, ...fault, scope: 'site' }
   if (!replies.mail) return lost
   if (!isOk(replies.mail)) return refusalOf(host, replies.mail)
   if (!rcpt) return lost
   if (isTooMany(rcpt, hasRecipients)) return temporary(host, rcpt)
   if (!isOk(rcpt)) return refusalOf(host, rcpt)
   if (replies.data) return refusalOf(host, replies.data)
-  if (!replies.content) return broken?.hasBody ? { is: 'uncertain', reason: broken.reason, host } : lost
+  if (!replies.content) return broken?.hasBody ? { is: 'uncertain', reason: broken.reason, host, ...fault } : lost
   if (isIntermediate(replies.content)) return { is: 'uncertain', reason: replyOf(replies.content).response, host }
   return isOk(replies.content) ? { is: 'delivered', host, peer, reply: replyOf(replies.content) } : refusalOf(host, replies.content)
 }

@@ -15,8 +15,9 @@ export function routeOf({ domain, mx, policy, siteOf }: DomainFacts): Routing {
       const steps: DeliveryStep[] = mx.isImplicit
         ? [{ is: 'mx-lookup-failed', domain, reason: 'The domain has no MX records.', fallback: 'implicit-mx' }]
         : []
-      const enforcedHosts = policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : {}
-      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts, steps, isSecure: mx.isSecure, ...enforcedHosts }
+      const asked =
+        policy?.mode === 'enforce' ? { enforcedHosts: policy.mx } : policy?.mode === 'testing' ? { isTested: true as const } : {}
+      const route = { site: siteOf(mx.hosts), domain, hosts: mx.hosts, steps, isSecure: mx.isSecure, ...asked }
       return { is: 'route', route }
     }
     case 'null-mx':

@@ -5,7 +5,7 @@
  */
 import type { Envelope, MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/connection.ts'
-import { sentenceOf } from '../smtp/words.ts'
+import { faultOf, sentenceOf } from '../smtp/words.ts'
 import { type Opened, type OpeningTools, openAt, type SessionEvents } from './opening.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
@@ -102,6 +102,11 @@ function distribute(state: State): void {
       makeRoom(state)
       break
     }
+    const connection = state.limits.admitConnection?.()
+    if (connection?.isAdmitted === false) {
+      postponeStranded(state, connection.nextAt)
+      break
+    }
     void open(state, next)
   }
   if (state.opening === 0) failStranded(state)
@@ -185,11 +190,15 @@ function closed(state: State, session: MxSession, failure: Failure, open: OpenMa
   // The host may soon have room for another connection.
   if (session.mails > 0) for (const mail of state.waiting) mail.failed = null
   const reason = sentenceOf(failure, 'host')
+  const fault = faultOf(failure)
   for (const { mail, stage, replies, hasBody } of open.toReversed()) {
     const isUnread = stage === 'MAIL' && session.mails > 1 && mail.losses < LOSSES_MAX && !state.isClosed
     if (isUnread) retry(state, mail)
     else
-      finish(mail, outcomesOf(mail.mail.to, { host, peer: failure.peer ?? connection.peer(), replies, broken: { stage, reason, hasBody } }))
+      finish(
+        mail,
+        outcomesOf(mail.mail.to, { host, peer: failure.peer ?? connection.peer(), replies, broken: { stage, reason, hasBody, fault } }),
+      )
   }
   distribute(state)
 }
@@ -232,7 +241,7 @@ function closedAtOnce({ host, firstSteps, connection }: MxSession): Unopened {
   return {
     is: 'failed',
     steps: [...firstSteps, { is: 'failed', host, stage: 'EHLO', peer: connection.peer(), reason }],
-    outcome: { is: 'temporary', reason, host, scope: 'site' },
+    outcome: { is: 'temporary', reason, host, fault: 'failed', scope: 'site' },
   }
 }
 
@@ -270,6 +279,15 @@ const canBeCarried = ({ sessions, limits }: State, { route }: Waiting): boolean 
 const isSameRoute = (a: Route, b: Route): boolean =>
   a === b ||
   (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+
+/** Ends the mails that no session can carry, and for which none is being opened, when there is no connection for them before a time. */
+function postponeStranded(state: State, to: number): void {
+  if (state.opening > 0) return
+  for (const mail of state.waiting.filter((mail) => !mail.failed && !canBeCarried(state, mail))) {
+    drop(state, mail)
+    mail.resolve({ steps: [], recipients: new Map(), elapsedMs: performance.now() - mail.startedMs, postponedTo: to })
+  }
+}
 
 /** Ends the mails whose connection could not be opened when no session is left that could carry them. */
 function failStranded(state: State): void {

@@ -23,8 +23,8 @@ export type ConnectionOptions = SessionOptions & {
   rejectUnauthorized: boolean
   /** Decides about a certificate instead of the trusted roots. Returns why it is refused, or null. */
   refusesCertificate?(tls: TLSSocket): string | null
-  /** The certificate is decided by TLSA records (RFC 7672). */
-  isDane?: true
+  /** What is known of the host. */
+  known?: Pick<Peer, 'isDane' | 'hadBrokenTls'>
   limits: SessionLimits
 }
 
@@ -37,10 +37,11 @@ export type Failure =
   | { is: 'broken'; stage: FailedStage; error: Error & { code?: string }; peer?: Peer }
 
 /**
- * The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. `isDane`: the host has TLSA records, which
- * the connection must agree with.
+ * The host at the other end. `plainBecause`: why the connection is not encrypted although that was wanted. `isDane`: the host has TLSA records (RFC 7672),
+ * which the connection must agree with. `hadBrokenTls`: TLS failed over another connection, so that it was not asked for over this one.
  */
-export type Peer = { ip?: string; tls?: { protocol: string; cipher: string; verified: boolean }; plainBecause?: string; isDane?: true }
+export type Peer = { ip?: string; tls?: PeerTls; plainBecause?: string; isDane?: true; hadBrokenTls?: true }
+type PeerTls = { protocol: string; cipher: string; verified: boolean }
 
 /** The code of the error when TLS is required and not offered. */
 export const NO_TLS = 'ENOTLS'
@@ -133,12 +134,11 @@ export function openConnection<M>(socket: Socket, options: ConnectionOptions, ev
 
 function peerOf<M>({ ip, tls, session, options }: Link<M>): Peer {
   const plainBecause = session.plainBecause()
-  const { isDane } = options
   return {
     ...(ip !== undefined && { ip }),
     ...(tls && { tls }),
     ...(plainBecause !== null && { plainBecause }),
-    ...(isDane && { isDane }),
+    ...options.known,
   }
 }
 

@@ -5,6 +5,9 @@ import { type Failure, NO_TLS } from './connection.ts'
 /** A reply of a server: `code` such as 550. */
 export type SmtpReply = { code: number; enhancedCode?: string; response: string }
 
+/** The server refused a connection; or it could not be reached, did not respond, or closed the connection. */
+export type ConnectionFault = 'refused' | 'failed'
+
 /** A reply with its enhanced code (RFC 3463), if it has one. */
 export function replyOf(reply: Reply): SmtpReply {
   const [enhancedCode] = /^\d\.\d{1,3}\.\d{1,3}(?= |$)/.exec(reply.lines[0] ?? '') ?? []
@@ -44,6 +47,20 @@ const tlsSentence = (server: 'relay' | 'host', message: string): string =>
   server === 'relay'
     ? 'No secure connection could be established; check the encryption setting and the certificate of the relay.'
     : `TLS could not be established: ${lineOf(message)}.`
+
+const FAULTS: Record<string, ConnectionFault> = {
+  ECONNREFUSED: 'refused',
+  ECONNECTION: 'failed',
+  ECONNRESET: 'failed',
+  EPIPE: 'failed',
+  ETIMEDOUT: 'failed',
+  EHOSTUNREACH: 'failed',
+  ENETUNREACH: 'failed',
+}
+
+/** What is wrong with the connection to a server; undefined if it replied, or the fault is in TLS or here. */
+export const faultOf = (failure: Failure): ConnectionFault | undefined =>
+  failure.is === 'broken' ? FAULTS[failure.error.code ?? ''] : undefined
 
 const LINE_LENGTH_MAX = 500
 

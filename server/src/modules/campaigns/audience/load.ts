@@ -6,7 +6,7 @@
 import { type Ctx, type InTx, inTx, type ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, ListId, UserId } from '../../../lib/ids.ts'
 import { audienceAfter } from '../../lists/index.ts'
-import { BULK, planMessages, SEND_JOBS, secondCopies } from '../../messages/index.ts'
+import { BULK, planMessages, renewResent, SEND_JOBS, secondCopies, TRANSACTIONAL } from '../../messages/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { FINISH, LOAD, WINNER } from '../job-names.ts'
 import type { CampaignRow } from '../schema.ts'
@@ -49,6 +49,7 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
     if (!campaign) return 0
     const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkUsers)
     if (ids.length > 0) await plan(ctx, campaign, ids)
+    if (ids.length < chunkUsers && (await renewResent(ctx, id, campaign.started_at)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
     await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkUsers)
     return ids.length
   })

@@ -77,15 +77,15 @@ async function takeTogether(takings: Taking[]): Promise<(readonly [Taking, numbe
   })
 }
 
-/** What happened to emails at a mail site. */
-export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number }
+/** What happened to emails at a mail site. `unsent` were taken from its ceiling and are sent later. */
+export type WarmUpOutcome = WarmUpTarget & { bounced: number; deferred: number; unsent?: number }
 
-/** Counts bounces and deferrals, on which the ceilings depend. */
+/** Counts bounces and deferrals, on which the ceilings depend, and gives back what was not sent. */
 export async function countWarmUp(ctx: ProjectCtx | InTx, outcomes: readonly WarmUpOutcome[]): Promise<void> {
-  const counted = outcomes.filter(({ bounced, deferred }) => bounced + deferred > 0)
+  const counted = outcomes.filter(({ bounced, deferred, unsent = 0 }) => bounced + deferred + unsent > 0)
   const domains = distinct(counted.map(({ fromDomain }) => fromDomain))
   const plans = new Map(await Promise.all(domains.map(async (domain) => [domain, await activePlan(ctx, domain)] as const)))
-  const changes = new Map<string, queries.SiteKey & { bounced: number; deferred: number }>()
+  const changes = new Map<string, queries.SiteKey & queries.SiteChange>()
   for (const outcome of counted) {
     const active = plans.get(outcome.fromDomain)
     if (!active) continue
@@ -95,6 +95,7 @@ export async function countWarmUp(ctx: ProjectCtx | InTx, outcomes: readonly War
       ...key,
       bounced: (known?.bounced ?? 0) + outcome.bounced,
       deferred: (known?.deferred ?? 0) + outcome.deferred,
+      unsent: (known?.unsent ?? 0) + (outcome.unsent ?? 0),
     })
   }
   if (changes.size > 0) await queries.countAtSites(ctx, dayOf(ctx.clock.now()), [...changes.values()])

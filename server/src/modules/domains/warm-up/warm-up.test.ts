@@ -59,6 +59,18 @@ const take = async (ctx: ProjectCtx, fromDomain: string, wanted: number, site = 
   (await warmUpAllowance(ctx, { fromDomain, site, sourceAddress }, wanted)).allowed
 
 describe('a plan', () => {
+  test('gets back what was taken from a ceiling and not sent', async () => {
+    await using w = await world()
+    const { domain, path } = await warming(w)
+    expect(await take(w.ctx, domain, 10)).toBe(10)
+    await countWarmUp(w.ctx, [
+      { fromDomain: domain, site: 'gmail', bounced: 0, deferred: 0, unsent: 3 },
+      { fromDomain: domain, site: 'gmail', bounced: 1, deferred: 0 },
+    ])
+    expect((await w.get(path)).body.sites[0]).toMatchObject({ sent: 7, bounced: 1 })
+    expect(await take(w.ctx, domain, 10)).toBe(3)
+  })
+
   test('gives each mail site its ceiling a day, which grows while all goes well', async () => {
     await using w = await world()
     const { domain, path } = await warming(w)

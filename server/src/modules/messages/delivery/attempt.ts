@@ -6,13 +6,12 @@ import type { MtaStsPolicy } from '../../../lib/mta-sts.ts'
 import { warmUpAllowance } from '../../domains/index.ts'
 import {
   type ClaimedRecipient,
-  classify,
   type MailRow,
   type OwnLimits,
   returnPathFor,
   type Scheduler,
   type Site,
-  siteEventOf,
+  siteEventsOf,
   siteOf,
   tlsCountsOf,
 } from '../../mta/index.ts'
@@ -20,7 +19,7 @@ import type { Lease } from '../sending/lease.ts'
 import type { MailAttempt } from './events.ts'
 import { type Claimed, holdAtSite } from './gate.ts'
 import type { Mailer } from './mailer.ts'
-import { decide, type Outcome } from './results.ts'
+import { decide, NEW_CONNECTIONS, type Outcome } from './results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
 
 /** Recipients of one email at one domain. */
@@ -95,7 +94,8 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
       if ((await lease.stillLeased(recipients)).size < recipients.length) return null
       if (content === null) return attemptOf(ctx, group, { ...wait, outcome: DELETED })
       const begun = ctx.clock.now()
-      const limits = scheduler.connectionLimitsOf(site)
+      const rest = warming && { outcome: warming }
+      const limits = { ...scheduler.connectionLimitsOf(site), admitConnection: () => scheduler.admitConnection(site) }
       let isRevoked = false
       const mayBeSent = () => {
         isRevoked ||= !lease.lasts(recipients)
@@ -103,17 +103,23 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
       }
       const sent = { ...outgoing(ctx, { ...group, recipients }, content), mayBeSent }
       const usable = { ...route, hosts: usableHosts(scheduler, site, route) }
-      const { steps, recipients: outcomes, elapsedMs } = await ctx.mail.client.deliver(usable, sent, limits)
+      const { steps, recipients: outcomes, elapsedMs, postponedTo } = await ctx.mail.client.deliver(usable, sent, limits)
       // Nothing of it is saved if another process has the recipients.
       if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
+      if (postponedTo !== undefined) return attemptOf(ctx, group, { ...wait, ...unsent(recipients, postponedTo), ...rest })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
-      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...(warming && { outcome: warming }) })
+      return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...rest })
     })
   } finally {
     queues.leave(site)
   }
 }
+
+/** The site gets no new connection before a time. */
+const unsent = (recipients: ClaimedRecipient[], to: number): { outcomes: ReadonlyMap<string, Outcome> } => ({
+  outcomes: new Map(recipients.map(({ address }) => [address, { is: 'postponed', until: new Date(to), limit: NEW_CONNECTIONS }])),
+})
 
 /**
  * Email of a domain that is warmed up waits until the next day once the site has had its share (D-MTA-45). Returns the recipients that it may
@@ -174,7 +180,7 @@ type Ended = Partial<Pick<MailAttempt, 'tls' | 'exceeded'>> & {
   elapsedMs: number
   site: Site | null
   outcome?: Outcome
-  outcomes?: AttemptOutcome['recipients']
+  outcomes?: ReadonlyMap<string, Outcome>
 }
 
 /** The attempt with what follows for each recipient: its own outcome, or that of all without one. */
@@ -204,14 +210,7 @@ function usableHosts(scheduler: Scheduler, site: Site, { hosts }: Route): Route[
 /** What the attempt says of the site and its hosts. */
 function record(scheduler: Scheduler, site: Site, steps: MailAttempt['steps'], outcomes: AttemptOutcome['recipients']): void {
   for (const step of steps) if (step.is === 'failed' && step.stage === 'CONNECT') scheduler.recordHost(site, step.host, 'failed')
-  for (const outcome of outcomes.values()) {
-    if (outcome.is === 'delivered') {
-      scheduler.record(site, { is: 'delivered' })
-      scheduler.recordHost(site, outcome.host, 'connected')
-    } else {
-      const failure = { reason: outcome.reason, reply: 'reply' in outcome ? outcome.reply : undefined }
-      const event = siteEventOf(failure, classify(failure.reply ?? failure.reason, { isPermanent: outcome.is === 'permanent' }))
-      if (event) scheduler.record(site, event)
-    }
-  }
+  const delivered = [...outcomes.values()].find((outcome) => outcome.is === 'delivered')
+  if (delivered) scheduler.recordHost(site, delivered.host, 'connected')
+  for (const event of siteEventsOf(site.key, outcomes.values())) scheduler.record(site, event)
 }

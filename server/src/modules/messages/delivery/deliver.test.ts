@@ -38,6 +38,19 @@ test('email that is given up or put aside without an attempt makes room for othe
   ])
 })
 
+test('a result without an attempt that cannot be saved fails its batch, and is not an error that nothing waits for', async () => {
+  await using w = await world()
+  await queueMail(w, { expires_at: w.clock.now() })
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  process.on('unhandledRejection', note)
+  const finish = () => Promise.reject(new Error('It cannot be saved.'))
+  const { finished } = await deliverDue(w.ctx, { ...createMailer(async () => []), finish }, BULK, AbortSignal.any([]))
+  await expect(finished).rejects.toThrow('It cannot be saved.')
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
+})
+
 test('email is released when a lease or the lifetime of held email ends, whatever comes first', async () => {
   await using w = await world()
   const [leased, held] = (await queueMail(w, {}, {})) as [MessageId, MessageId]

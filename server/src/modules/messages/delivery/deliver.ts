@@ -85,6 +85,8 @@ async function deliverLeased(
     return mail ? [{ mail, recipient }] : []
   })
   const gated = await checkGate(ctx, mailer, claimed)
+  const ownLimits = await projectLimitsOf(ctx)
+  // From here on nothing is waited for before all of it: a failure that nothing waits for yet would end the process.
   const undelivered = gated.done.map(({ outcome, ...one }) => {
     const [group] = groupsOf([one]) as [Group]
     return mailer.finish(
@@ -93,7 +95,6 @@ async function deliverLeased(
       mailer.stop,
     )
   })
-  const ownLimits = await projectLimitsOf(ctx)
   const { pausedSites } = gated
   const delivering = groupsOf(gated.open).map(async (group) => {
     const attempt = await attemptDelivery(ctx, mailer, { ...group, ownLimits, pausedSites }, lease)

@@ -67,12 +67,12 @@ export function eventsOfAttempt(attempt: MailAttempt, known: Known, now: Date): 
 }
 
 function aboutMail(mail: MailRow, user: UserRow | undefined, { recipient, isAttempt }: Decided) {
-  const { attempts, no, domain } = recipient
+  const { attempt, no, domain } = recipient
   return {
     ...aboutMessage(mail, user),
     from: mail.mail_from,
     recipient_domain: domain,
-    ...(isAttempt && { attempt: attempts, attempt_id: `${mail.id}.${no === 0 ? '' : `${no}.`}${attempts}` }),
+    ...(isAttempt && { attempt, attempt_id: `${mail.id}.${no === 0 ? '' : `${no}.`}${attempt}` }),
     rfc_message_id: mail.rfc_message_id,
     ...(mail.envelope_id !== null && { envelope_id: mail.envelope_id }),
   }
@@ -148,7 +148,15 @@ function failedForGood(about: About, { outcome, recipient, classification }: Dec
         }),
       ]
     case 'expired':
-      return [of({ ...about, diagnostic: expiryOf(recipient.last_error), attempts, classification: 'expired', suppressed })]
+      return [
+        of({
+          ...about,
+          diagnostic: expiryOf(recipient.last_error),
+          attempts,
+          classification: classification?.label ?? 'expired',
+          suppressed,
+        }),
+      ]
     case 'suppressed':
       return [of({ ...about, diagnostic: 'The address is suppressed.', attempts, classification: 'suppressed', suppressed: true })]
     default:

@@ -21,7 +21,7 @@ import { lockReported, type ReportedMessage, type ReportedState, saveReported } 
 import { afterReport } from '../reports/transition.ts'
 import { messageEvent } from '../system-events.ts'
 import { eventsOfAttempt, type MailAttempt } from './events.ts'
-import type { Decided } from './results.ts'
+import { type Decided, NEW_CONNECTIONS } from './results.ts'
 import { siteResultsOf } from './site-results.ts'
 import { warmUpTarget } from './warm-up-target.ts'
 
@@ -52,12 +52,14 @@ export async function finishAttempts(ctx: ProjectCtx, attempts: MailAttempt[]): 
   })
 }
 
-/** What the sites of domains that are warmed up did with their email. */
+/** What the sites of domains that are warmed up did with their email, and what they did not get although it was taken from their ceiling. */
 const warmUpOutcomes = (ctx: InTx, done: MailAttempt[]): WarmUpOutcome[] =>
   done.flatMap(({ mail, decided }) =>
     decided.flatMap(({ result, outcome }) => {
       const [bounced, deferred] = [outcome.is === 'permanent' ? 1 : 0, outcome.is === 'temporary' ? 1 : 0]
-      return result.site !== null && bounced + deferred > 0 ? [{ ...warmUpTarget(ctx, mail, result.site), bounced, deferred }] : []
+      const unsent = outcome.is === 'postponed' && outcome.limit === NEW_CONNECTIONS ? 1 : 0
+      const counts = bounced + deferred + unsent > 0
+      return result.site !== null && counts ? [{ ...warmUpTarget(ctx, mail, result.site), bounced, deferred, unsent }] : []
     }),
   )
 

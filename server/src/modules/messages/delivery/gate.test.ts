@@ -63,6 +63,17 @@ test.each([
   expect(await gateOf(w, { to: [address] })).toEqual(expected)
 })
 
+test('a copy to a suppressed address is not sent at a first attempt either, and the user gets the message', async () => {
+  await using w = await world()
+  const [user, copy] = ['kim@example.org', 'manager@example.org']
+  await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: copy, reason: 'hard_bounce', source: {} }]))
+  const campaign = { state: 'running', is_paused: false }
+  expect(await gateOf(w, { source: 'message', campaign_id: ID, to: [user, copy] }, campaign)).toEqual([
+    'open',
+    { is: 'suppressed', reason: 'hard_bounce' },
+  ])
+})
+
 describe('an address that unsubscribed from everything since its email was queued', () => {
   test.each([
     ['gets no marketing', false, [{ is: 'suppressed', reason: 'unsubscribed_all' }]],

@@ -64,7 +64,7 @@ function outcomeBefore(
 /** A campaign is finished when its last message is in the queue. */
 const FINISHED = 'finished'
 
-/** Suppressions were checked when a message was rendered, so that a first attempt right after that needs no other check. */
+/** The suppressions of its user were checked when a message was rendered, so that a first attempt right after that needs no other check. */
 const RENDERED_MS = 5000
 
 type Campaigns = ReadonlyMap<number, SendingCampaign>
@@ -76,10 +76,8 @@ async function suppressionsOf(
   campaigns: Campaigns,
   now: Date,
 ): Promise<(one: Claimed) => string | undefined> {
-  const checked = claimed.filter(
-    ({ mail, recipient }) =>
-      recipient.attempts > 1 || mail.source === 'submission' || now.getTime() - mail.created_at.getTime() > RENDERED_MS,
-  )
+  const isRendered = (mail: MailRow) => mail.source !== 'submission' && now.getTime() - mail.created_at.getTime() <= RENDERED_MS
+  const checked = claimed.filter(({ mail, recipient }) => recipient.attempts > 1 || recipient.no > 0 || !isRendered(mail))
   const isTransactional = await transactionalAmong(ctx, checked, campaigns)
   const kinds = Map.groupBy(checked, isTransactional)
   const reasons = new Map(

@@ -13,7 +13,7 @@ const mail: MailRow = {
 }
 const recipient: ClaimedRecipient = {
   ...{ project_id: 1 as ProjectId, mail_id: mail.id, no: 0, address: 'kim@example.org', domain: 'example.org', site: null },
-  ...{ campaign_id: null, size: 900, attempts: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
+  ...{ campaign_id: null, size: 900, attempts: 2, attempt: 2, due_at: AT, last_attempt_at: null, last_error: null, notify: null },
   ...{ original_recipient: null, lease_token: 'a lease' },
 }
 const decided = (outcome: Outcome, over: Partial<MailRow> = {}, random = 0.5) =>
@@ -112,6 +112,19 @@ test('a failure without a code is temporary while the email is tried again, and 
   const { classification: waits } = decided({ is: 'temporary', reason: 'something', scope: 'site' })
   const { classification: failed } = decided({ is: 'permanent', reason: 'something' })
   expect([waits?.isPermanent, failed?.isPermanent]).toEqual([false, true])
+})
+
+test.each<[number, string, string | undefined, string, string]>([
+  [550, '5.4.4', undefined, 'routing', 'soft'],
+  [550, '5.1.2', undefined, 'invalid-recipient', 'hard'],
+  [552, '5.3.4', undefined, 'message-too-large', 'soft'],
+  [553, '5.6.7', undefined, 'protocol', 'soft'],
+  [550, '5.4.4', host, 'invalid-recipient', 'hard'],
+])('a refusal of ours means what its codes say, and that of a host what its words say: %i %s of %s is %s', (...row) => {
+  const [code, enhancedCode, host, label, bounce] = row
+  const reply = { code, enhancedCode, response: `${code} ${enhancedCode} It does not exist` }
+  const outcome: Outcome = { is: 'permanent', reason: '', reply, ...(host !== undefined && { host }) }
+  expect(decided(outcome).classification).toMatchObject({ label, bounce })
 })
 
 test.each<[string, string | null, number, boolean]>([

@@ -26,6 +26,9 @@ export type Unattempted =
   | { is: 'postponed'; until: Date; limit: string | null }
   | { is: 'held' }
 
+/** The limit of an email that waits because its site gets no new connection now. */
+export const NEW_CONNECTIONS = 'new connections'
+
 /** What happened to a recipient: the outcome of an attempt, or a decision against one. */
 export type Outcome = RecipientOutcome | Unattempted
 
@@ -74,7 +77,7 @@ export function decide(mail: MailRow, recipient: ClaimedRecipient, outcome: Outc
     case 'delivered':
       return done('delivered')
     case 'permanent':
-      return done('failed', classify(outcome.reply ?? outcome.reason))
+      return done('failed', ofRefusal(outcome))
     case 'expired':
       return done('expired', ofExpiry(mail, recipient))
     case 'unsaved':
@@ -139,6 +142,11 @@ function deferred(mail: MailRow, recipient: ClaimedRecipient, outcome: Failure, 
   return { recipient, outcome, result: { ...base, state: 'queued', due_at }, classification, isNotified, isAttempt: true }
 }
 
+/** A refusal without a host is one of ours: its codes say what it means, because its words are not those of a mail server. */
+function ofRefusal({ reply, reason, host }: Extract<Outcome, { is: 'permanent' }>): Classification {
+  return classify(reply && host === undefined ? { ...reply, response: '' } : (reply ?? reason))
+}
+
 function ofExpiry({ priority, created_at, expires_at }: MailRow, { last_error, due_at }: ClaimedRecipient): Classification {
   const usual = expiresAt(priority, created_at).getTime() - CLOCKS_MS
   const last = last_error === null ? null : classify(last_error, { isPermanent: false })
@@ -164,10 +172,10 @@ const OUTCOMES: Partial<Record<Outcome['is'], PastAttempt['outcome']>> = {
 }
 
 /** An attempt as timelines show it; null for a wait. */
-function historyOf({ attempts }: ClaimedRecipient, outcome: Outcome, at: Date): PastAttempt | null {
+function historyOf({ attempt }: ClaimedRecipient, outcome: Outcome, at: Date): PastAttempt | null {
   const what = OUTCOMES[outcome.is]
   if (!what) return null
-  const base = { attempt: attempts, at: at.toISOString(), outcome: what }
+  const base = { attempt, at: at.toISOString(), outcome: what }
   if (!('reply' in outcome) && !('host' in outcome)) return { ...base, ...('reason' in outcome && { detail: outcome.reason }) }
   const { reply, host } = outcome as Extract<Outcome, { is: 'delivered' | 'temporary' }>
   return {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { blastBeforeMerge, blastTo, listOf, messagesIn, run, schedule, write } from '../../../../test/blasts.ts'
 import { answerOrders, order, recipientsOf, sendOver } from '../../../../test/mailing.ts'
 import { openRelay } from '../../../../test/relay.ts'
+import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import type { Db } from '../../../infra/postgres/db.ts'
 import { findSendingCampaigns, recordOverBudget } from '../../campaigns/index.ts'
@@ -140,6 +141,33 @@ test('of two messages that are claimed at the same moment one is sent, and the o
   await w.drain()
   const states = [...(await messagesIn(w, email)), ...(await messagesIn(w, inApp))].map(({ state, reason }) => `${state} ${reason}`)
   expect(states.sort()).toEqual(['delivered null', 'skipped frequency_cap'])
+})
+
+test('a cap holds when messages that are claimed together are due in another order than that of their ids', async () => {
+  await using w = await world()
+  await w.put(POLICY, { caps: [{ channels: ['email', 'in_app'], max: 2, window_hours: 168 }], quiet_hours: null })
+  const campaigns = [await answerOrders(w), await answerOrders(w, 'in_app'), await answerOrders(w)]
+  await w.users('ana')
+  await order(w, 'ana')
+  await run(w, 'ingest.apply')
+  const lastDue = `update messages set due_at = due_at + interval '5 seconds' where campaign_id = $1 returning id`
+  await select(w, lastDue, [campaigns[0]?.id])
+  w.advance('5 seconds')
+  const queues = (['email', 'in_app'] as const).map((channel) => ({ project_id: w.projectId, channel, limit: 2 }))
+  const claimedAt = w.clock.now()
+  const held = await claim(w.ctx, TRANSACTIONAL, queues)
+  expect(held).toHaveLength(3)
+  const batches = [...Map.groupBy(held, ({ channel }) => channel).values()]
+  const resultsDb = resultsOfBoth(w)
+  await Promise.all(batches.map((batch) => sendQueue(w.ctx, senderOf(TRANSACTIONAL), batch, claimedAt, resultsDb)))
+  w.advance('30 seconds')
+  await w.drain()
+  const messages = (await Promise.all(campaigns.map((campaign) => messagesIn(w, campaign)))).flat()
+  expect(messages.map(({ state, reason }) => `${state} ${reason}`).sort()).toEqual([
+    'delivered null',
+    'delivered null',
+    'skipped frequency_cap',
+  ])
 })
 
 test('a message that waited for one in flight is sent if that one is not', async () => {

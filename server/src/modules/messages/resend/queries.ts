@@ -1,6 +1,6 @@
 import { sql } from '../../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
-import type { MessageId } from '../../../lib/ids.ts'
+import type { CampaignId, MessageId } from '../../../lib/ids.ts'
 import { FinishedMessage } from './schema.ts'
 
 /** A message, and whether its request had redacted values or files. */
@@ -21,4 +21,18 @@ export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
         select project_id, ${to}, fingerprint, sent_by, locale, content_id, headers, expires_after_minutes, ${ctx.clock.now()}
         from message_requests
         where project_id = ${ctx.projectId} and message_id = ${from}`,
+  )
+
+/**
+ * Queues the messages again that were sent again by hand and withdrawn because their campaign got another time, which is `startedAt`. They live as
+ * long as before. Reads the messages of the campaign only if some are of an earlier time. Returns how many.
+ */
+export const renewResent = (ctx: InTx, campaignId: CampaignId, startedAt: Date | null): Promise<number> =>
+  ctx.db.run(
+    sql`update messages
+        set state = 'queued', reason = null, detail = null, due_at = ${ctx.clock.now()}, expires_at = ${ctx.clock.now()}::timestamptz + (expires_at - created_at),
+            settled_at = null, acted_at = null, attempts = 0, is_held = false
+        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'aborted' and reason = 'rescheduled'
+          and resent_from is not null and not is_erased
+          and (select created_at from messages where project_id = ${ctx.projectId} and campaign_id = ${campaignId} order by id limit 1) < ${startedAt}`,
   )

@@ -63,6 +63,9 @@ export async function loadSendContexts(
   ])
   const hasTransactional = [...consents.values()].some(({ is_transactional }) => is_transactional)
   const ofTransactional = hasTransactional ? await suppressionsOf(ctx, channel, users, true) : suppressions
+  const consentOf = ({ user_id, campaign_id }: ClaimedMessage) =>
+    consents.get(`${users.get(user_id)?.id}:${campaigns.get(campaign_id)?.subscription_id}`)
+  const undecidedOf = undecidedIn(messages, users, (message) => consentOf(message)?.is_transactional === false)
   const requests = await loadRequests(ctx, messages)
   // The users of a batch have few locales.
   const choices = new Map<string, SendableTemplate | undefined>()
@@ -80,7 +83,7 @@ export async function loadSendContexts(
       const request = requests.get(id)
       const campaign = campaigns.get(campaign_id)
       const user = users.get(user_id)
-      const consent = consents.get(`${user?.id}:${campaign?.subscription_id}`)
+      const consent = consentOf(message)
       const chosen = variant ?? campaign?.winner_variant ?? null
       const address = user && addressOf(channel, user)
       return {
@@ -98,7 +101,7 @@ export async function loadSendContexts(
         isDuplicate: user !== undefined && user.id !== user_id && hasOwn(user.id, message.cause),
         isResent: message.resent_from !== null,
         isUndecided: chosen === null && (campaign?.waits_for_winner ?? false),
-        throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user) : null),
+        throttle: () => (user && consent && !consent.is_transactional ? throttleOf(message, user, undecidedOf) : null),
       }
     },
   }
@@ -160,7 +163,23 @@ async function devicesOf(ctx: ProjectCtx, users: Map<UserId, UserRow>): Promise<
   return Map.groupBy(await pushDevicesOf(ctx, ids), ({ user_id }) => user_id)
 }
 
-type ThrottleOf = (message: ClaimedMessage, user: UserRow) => Throttle | null
+/** The messages to a user that are decided after one of them although they have smaller ids. */
+type UndecidedOf = (message: ClaimedMessage, user: UserRow) => ClaimedMessage[]
+
+/** Messages are decided in the order in which they are due. Those that caps do not count are left out. */
+function undecidedIn(
+  messages: ClaimedMessage[],
+  users: Map<UserId, UserRow>,
+  isCounted: (message: ClaimedMessage) => boolean,
+): UndecidedOf {
+  const ofUsers = Map.groupBy(messages, ({ user_id }) => users.get(user_id)?.id)
+  return ({ id }, user) => {
+    const ofUser = ofUsers.get(user.id) ?? []
+    return ofUser.slice(ofUser.findIndex((one) => one.id === id) + 1).filter((one) => one.id < id && isCounted(one))
+  }
+}
+
+type ThrottleOf = (message: ClaimedMessage, user: UserRow, undecidedOf: UndecidedOf) => Throttle | null
 
 /**
  * Reads what the throttles of the project's sending policy depend on. A message of the batch that is not throttled counts towards the caps
@@ -176,12 +195,14 @@ async function throttlesOf(
   if (policy === NO_POLICY) return () => null
   const now = ctx.clock.now()
   const received = await receivedOf(ctx, findSendingCampaigns, policy, messages, users)
-  return (message, user) => {
+  return (message, user, undecidedOf) => {
     const { channel } = message
     const quiet = quietUntil(policy, channel, now, user.timezone ?? ctx.project.timezone)
     if (quiet) return { reason: 'quiet_hours', at: quiet }
     const ofUser = received.get(user.id) ?? []
-    const delayed = delayedUntil(policy, message, now, ofUser)
+    // Another batch of the same claim counts them as well: of all its messages, each counts those with smaller ids.
+    const undecided = undecidedOf(message, user).map((one) => ({ channel, at: now, in_flight: one.id, lease_token: one.lease_token }))
+    const delayed = delayedUntil(policy, message, now, [...ofUser, ...undecided])
     if (delayed) return { reason: 'frequency_cap', at: delayed }
     received.set(user.id, [...ofUser, { channel, at: now, in_flight: null, lease_token: null }])
     return null

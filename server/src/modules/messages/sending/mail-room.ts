@@ -44,22 +44,31 @@ async function roomFor(ctx: ProjectCtx, { priority, findSendingCampaigns }: Aski
 
 type Untried = { mails: number; bytes: number }
 
-const roomBeside = ({ mails, bytes }: Untried, most: number): number => (bytes < BYTES_MAX ? Math.max(0, most - mails) : 0)
+const roomBeside = ({ mails, bytes }: Untried, most: number, bytesMax = BYTES_MAX): number =>
+  bytes < bytesMax ? Math.max(0, most - mails) : 0
 
-/** The room in a full queue: email of paused campaigns takes none from the others, but no more of it is put there. */
+/** Email that a pause of a site holds may be so many times what waits. Campaigns that have some put no more there then. */
+const HELD_QUEUES_MAX = 4
+
+/** The room in a full queue: email that is paused takes none from other campaigns, but only so much of it is put there. */
 async function roomBesidePaused(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, most: number): Promise<Room> {
   const untried = await untriedByCampaign(ctx)
   const ids = untried.flatMap(({ campaign_id }) => campaign_id ?? [])
   const [campaigns, pauses] = [await findSendingCampaigns(ctx, ids), await findPauses(ctx)]
-  const closedTo = new Set([
+  if (pauses.some(({ scope }) => scope === 'project')) return { ...UNLIMITED, messages: 0 }
+  const paused = new Set([
     ...campaigns.flatMap(({ id, is_paused }) => (is_paused ? id : [])),
     ...pauses.flatMap(({ scope, value }) => (scope === 'campaign' ? (Number(value) as CampaignId) : [])),
   ])
-  const rest = untried.filter(({ campaign_id }) => campaign_id === null || !closedTo.has(campaign_id))
-  return { messages: roomBeside({ mails: sumOf(rest, 'mails'), bytes: sumOf(rest, 'bytes') }, most), closedTo }
+  const others = untried.filter(({ campaign_id }) => campaign_id === null || !paused.has(campaign_id))
+  const held = { mails: sumOf(others, 'held_mails'), bytes: sumOf(others, 'held_bytes') }
+  const isFullOfHeld = roomBeside(held, HELD_QUEUES_MAX * most, HELD_QUEUES_MAX * BYTES_MAX) === 0
+  const holding = isFullOfHeld ? others.flatMap(({ campaign_id, held_mails }) => (held_mails > 0 ? (campaign_id ?? []) : [])) : []
+  const rest = { mails: sumOf(others, 'mails'), bytes: sumOf(others, 'bytes') }
+  return { messages: roomBeside(rest, most), closedTo: new Set([...paused, ...holding]) }
 }
 
-const sumOf = (untried: Untried[], member: keyof Untried): number => untried.reduce((sum, one) => sum + one[member], 0)
+const sumOf = <M extends string>(rows: readonly Record<M, number>[], member: M): number => rows.reduce((sum, row) => sum + row[member], 0)
 
 /** When to look again for room. */
 export const roomAt = ({ clock }: Pick<Ctx, 'clock'>): Date => new Date(clock.now().getTime() + RECHECK_MS)

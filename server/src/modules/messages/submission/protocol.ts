@@ -8,8 +8,10 @@ import { ApiError } from '../../../lib/errors.ts'
 import type { KeyId } from '../../../lib/ids.ts'
 import { submitMail } from './submit.ts'
 
-/** A client that logged in. */
-export type Submitter = { ctx: ProjectCtx; keyId: KeyId }
+/** A client that logged in. Its key is looked up again for each email, because a connection can outlive it. */
+type Login = { submitter: Submitter; current(): Promise<Submitter | undefined> }
+
+type Submitter = { ctx: ProjectCtx; keyId: KeyId }
 
 const MAILS_PER_CONNECTION_MAX = 1000
 /** A failed login waits, so that guessing is slow. */
@@ -18,13 +20,14 @@ const KEY = /^sk_[A-Za-z0-9_-]{16,250}$/
 const ROLES: readonly string[] = ['smtpproxy', 'admin']
 
 /** The protocol for one process, with rate limits of its own. */
-export function submissionProtocol(ctx: Ctx, authenticate: Authenticator['authenticate']): SmtpProtocol<Submitter> {
+export function submissionProtocol(ctx: Ctx, authenticate: Authenticator['authenticate']): SmtpProtocol<Login> {
   const limits = createRateLimits(ctx.config)
   const now = () => ctx.clock.now().getTime()
   return {
     async logIn(_, password, { address }) {
-      const login = await submitterOf(ctx, authenticate, password)
-      if (login) return { login }
+      const current = () => submitterOf(ctx, authenticate, password)
+      const submitter = await current()
+      if (submitter) return { login: { submitter, current } }
       const isLimited = exceeds(() => limits.failedAuthentication(address, now()))
       await ctx.clock.sleep(FAILED_LOGIN_MS)
       if (isLimited) return refusal(421, '4.7.0 Too many failed logins. Try again later.')
@@ -32,19 +35,25 @@ export function submissionProtocol(ctx: Ctx, authenticate: Authenticator['authen
     },
     async checkSender(_, { login, mails }) {
       if (mails >= MAILS_PER_CONNECTION_MAX) return refusal(421, '4.7.0 Too many emails on this connection. Connect again.')
-      const isLimited = exceeds(() => limits.spend(['submission'], String(login?.keyId), now()))
+      if (login && !(await login.current())) return KEY_ENDED
+      const isLimited = exceeds(() => limits.spend(['submission'], String(login?.submitter.keyId), now()))
       return isLimited ? refusal(450, '4.7.1 Too many emails for this key. Try again in a second.') : undefined
     },
     checkRecipient: async () => undefined,
     async receive(mail, { login }) {
       if (!login) return refusal(530, '5.7.0 Log in first.')
-      const id = await submitMail(login.ctx, login.keyId, mail)
+      const submitter = await login.current()
+      if (!submitter) return KEY_ENDED
+      const id = await submitMail(submitter.ctx, submitter.keyId, mail)
       return typeof id === 'number' ? { accepted: `2.0.0 queued as ${id}` } : id
     },
   }
 }
 
 const refusal = (code: number, text: string): SmtpRefusal => ({ code, text })
+
+/** The reply closes the connection. */
+const KEY_ENDED = refusal(421, '4.7.0 The key of this connection can no longer submit email. Connect again, and log in with another key.')
 
 /** Whether a rate limit refuses. */
 function exceeds(spend: () => unknown): boolean {

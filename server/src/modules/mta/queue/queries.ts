@@ -36,7 +36,10 @@ export const insertMails = (ctx: InTx, mails: NewMail[]) =>
         where m.completed_at is not null`,
   )
 
-/** Without `no`, the recipients of an email count from 0, in order. */
+/**
+ * Without `no`, the recipients of an email count from 0, in order. Of an email that is sent again, those that were cancelled begin anew, and
+ * its user whatever happened, because something must be pending. Their history stays.
+ */
 export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
   const rows = mails.flatMap(({ to, id, priority, campaign_id, content, reports }) =>
     to.map((address, no) => {
@@ -57,8 +60,8 @@ export const insertRecipients = (ctx: InTx, mails: NewMail[]) => {
              as n(id, no, priority, campaign_id, size, address, domain, notify, original_recipient)
         on conflict (project_id, mail_id, no) do update
         set state = 'queued', address = excluded.address, domain = excluded.domain, size = excluded.size, site = null, due_at = excluded.due_at,
-            is_held = false, created_at = excluded.created_at, finished_at = null
-        where mail_recipients.state = 'cancelled'`,
+            is_held = false, attempts = 0, created_at = excluded.created_at, finished_at = null
+        where mail_recipients.state = 'cancelled' or (mail_recipients.no = 0 and mail_recipients.state in ('failed', 'expired'))`,
   )
 }
 
@@ -99,10 +102,15 @@ export const nextMailAt = (ctx: Ctx, priority: MailPriority): Promise<Date | nul
  */
 const among = (rows: Sql) => sql`r.ctid = any(array(select tid from ${rows}))`
 
-/** What a process reads of a recipient `r` that it claims. */
+/** Whether the last entry of the history of `r` is an attempt that is followed by another one. Otherwise the email is sent again after its end. */
+const isRetried = sql`r.history->-1->>'outcome' in ('deferred', 'uncertain')`
+
+/** What a process reads of a recipient `r` that it claims. Numbers of attempts go on when an email is sent again, as the history does. */
 export const claimedMail = sql`r.project_id, r.mail_id, r.no, r.address, r.domain, r.site, r.campaign_id, r.size, r.attempts, r.due_at,
-                  r.notify, r.original_recipient, r.lease_token, (r.history->-1->>'at')::timestamptz as last_attempt_at,
-                  coalesce(r.history->-1->>'response', r.history->-1->>'detail') as last_error`
+                  r.notify, r.original_recipient, r.lease_token,
+                  greatest(r.attempts, (r.history->-1->>'attempt')::integer + (${isRetried})::integer) as attempt,
+                  case when ${isRetried} then (r.history->-1->>'at')::timestamptz end as last_attempt_at,
+                  case when ${isRetried} then coalesce(r.history->-1->>'response', r.history->-1->>'detail') end as last_error`
 
 /** How many recipients to claim of a project. */
 export type MailShare = { project_id: ProjectId; limit: number }

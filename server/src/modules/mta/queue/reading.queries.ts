@@ -97,13 +97,20 @@ export const untriedBulk = (ctx: ProjectCtx | InTx, limit: number) =>
               limit ${limit}) u`,
   )
 
-const UntriedOfCampaign = Type.Object({ campaign_id: Nullable(IdOf<CampaignId>()), ...Untried.properties })
+const UntriedOfCampaign = Type.Object({
+  campaign_id: Nullable(IdOf<CampaignId>()),
+  ...Untried.properties,
+  held_mails: Count,
+  held_bytes: Count,
+})
 
-/** The same by campaign, all of it: for a queue that is full. */
+/** The same by campaign, all of it, with what a pause holds apart: for a queue that is full. */
 export const untriedByCampaign = (ctx: ProjectCtx | InTx) =>
   ctx.db.many(
     UntriedOfCampaign,
-    sql`select campaign_id, count(*) as mails, sum(size) as bytes from mail_recipients
+    sql`select campaign_id, count(*) filter (where not is_held) as mails, coalesce(sum(size) filter (where not is_held), 0) as bytes,
+               count(*) filter (where is_held) as held_mails, coalesce(sum(size) filter (where is_held), 0) as held_bytes
+        from mail_recipients
         where project_id = ${ctx.projectId} and state = 'queued' and attempts = 0 and priority = 1
         group by campaign_id`,
   )

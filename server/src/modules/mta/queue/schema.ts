@@ -62,7 +62,10 @@ export type PastAttempt = {
   detail?: string
 }
 
-/** A recipient that this process delivers to until its lease ends. `attempts` includes the one that begins. */
+/**
+ * A recipient that this process delivers to until its lease ends. `attempts` includes the one that begins, whose number is `attempt`: a message
+ * that is sent again at another time has had earlier ones.
+ */
 export const ClaimedRecipient = Type.Object({
   project_id: IdOf<ProjectId>(),
   mail_id: IdOf<MessageId>(),
@@ -73,6 +76,7 @@ export const ClaimedRecipient = Type.Object({
   campaign_id: Nullable(IdOf<CampaignId>()),
   size: Type.Integer(),
   attempts: Type.Integer(),
+  attempt: Type.Integer(),
   due_at: Instant,
   /** Of the attempt before. */
   last_attempt_at: Nullable(Instant),

@@ -1,5 +1,4 @@
 /** The sites that this process delivers to, with their states and what is under way. Holds values; `site-state.ts` decides. */
-import type { Classification } from './classifications.ts'
 import { type HostEvent, type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
 import { type SiteLimits, shareOf } from './limits.ts'
 import {
@@ -107,13 +106,4 @@ function snapshot({ site, state, inFlight }: Known, limits: SiteLimits, nowMs: n
 function dropUnused(known: Map<string, Known>, nowMs: number): void {
   for (const [key, { state, inFlight, usedAt }] of known)
     if (inFlight === 0 && state.until < nowMs && usedAt < nowMs - UNUSED_MS) known.delete(key)
-}
-
-/** What the failure of an attempt says about its site, if anything. */
-export function siteEventOf(
-  failure: { reply?: { code: number; response: string } | undefined; reason: string },
-  { label }: Classification,
-): SiteEvent | null {
-  if (failure.reply) return { is: 'replied', ...failure.reply }
-  return label === 'connection' ? { is: 'unreachable', isRefused: /refused/i.test(failure.reason) } : null
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { RecipientOutcome } from '../../../infra/outgoing/mx/outcome.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../lib/times.ts'
-import { classify } from './classify.ts'
 import { type Hosts, hostsAfter, hostsToTry } from './hosts.ts'
-import { createScheduler, siteEventOf } from './scheduler.ts'
+import { createScheduler } from './scheduler.ts'
+import { siteEventsOf } from './site-events.ts'
 import { admit, limitsNow, openSite, type SiteEvent, type SiteState, siteAfter, siteAt } from './site-state.ts'
 import { limitsOf } from './sites.ts'
 
@@ -183,14 +184,32 @@ describe('what may start', () => {
   })
 })
 
-describe('what a failure says of the site', () => {
-  test.each<[string, { reply?: { code: number; response: string }; reason: string }, SiteEvent | null]>([
-    ['a reply', { reply: { code: 421, response: '421 busy' }, reason: '421 busy' }, { is: 'replied', code: 421, response: '421 busy' }],
-    ['a refused connection', { reason: 'The relay refused the connection. Connection refused' }, { is: 'unreachable', isRefused: true }],
-    ['silence', { reason: 'The host did not respond in time.' }, { is: 'unreachable', isRefused: false }],
-    ['a domain that does not exist', { reason: 'The domain does not exist.' }, null],
-  ])('%s', (_, failure, expected) => {
-    expect(siteEventOf(failure, classify(failure.reply ?? failure.reason))).toEqual(expected)
+describe('what an attempt says of the site', () => {
+  const host = 'mx.example.org'
+  const temporary = { is: 'temporary', reason: '', host, scope: 'site' } as const
+  const busyReply = { code: 421, response: '421 busy' }
+  const slowDown = (to: string): RecipientOutcome => ({ ...temporary, reply: { code: 451, response: `451 4.3.2 Server busy: ${to}` } })
+  const accepted: RecipientOutcome = { is: 'delivered', host, peer: {}, reply: { code: 250, response: '250 OK' } }
+
+  test.each<[string, RecipientOutcome, SiteEvent | null]>([
+    ['a reply', { ...temporary, reply: busyReply }, { is: 'replied', ...busyReply }],
+    ['a reply of ours', { is: 'permanent', reason: '', reply: { code: 550, response: '550 5.4.4 No address' } }, null],
+    ['a refused connection', { ...temporary, fault: 'refused' }, refused],
+    ['silence', { ...temporary, fault: 'failed' }, silent],
+    ['silence after the content', { is: 'uncertain', reason: '', host, fault: 'failed' }, silent],
+    ['a fault of TLS or of the DNS', temporary, null],
+  ])('%s', (_, outcome, expected) => {
+    expect(siteEventsOf('mx-1', [outcome])).toEqual(expected ? [expected] : [])
+  })
+
+  test.each<[string, RecipientOutcome[], number]>([
+    ['one 421', times(4, { ...temporary, reply: busyReply }), 1],
+    ['one lost connection', times(10, { ...temporary, fault: 'failed' }), 1],
+    ['three replies of one kind', ['a', 'b', 'c'].map(slowDown), 1],
+    ['what was accepted', times(100, accepted), 1],
+    ['what was accepted and a reply about the others', [accepted, slowDown('a'), accepted], 2],
+  ])('to several recipients counts once: %s', (_, outcomes, count) => {
+    expect(siteEventsOf('mx-1', outcomes)).toHaveLength(count)
   })
 })
 

@@ -55,7 +55,7 @@ const FAILURES_TO_SUSPEND = 10
 const SUSPENDED_FIRST_MS = 5 * MINUTE_MS
 const SUSPENDED_MAX_MS = HOUR_MS
 /** The reply of a server that closes the connection because it has too many. */
-const TOO_BUSY = 421
+export const TOO_BUSY = 421
 
 /** The state at a time: slowing ends, and a suspended site is probed. */
 export function siteAt(state: SiteState, nowMs: number): SiteState {

@@ -56,7 +56,7 @@ function takenBy(outcomes: Iterable<RecipientOutcome>): Taken | undefined {
 
 /** What the connection to a host was worth. A policy in the mode `testing` did not prevent it. */
 function resultAt({ host, peer }: Taken, policy: MtaStsPolicy | null): TlsResult {
-  if (!peer.tls) return 'starttls-not-supported'
+  if (!peer.tls) return peer.hadBrokenTls ? 'validation-failure' : 'starttls-not-supported'
   if (!policy || peer.isDane) return 'success'
   if (!matchesMx(policy.mx, host)) return 'validation-failure'
   return peer.tls.verified ? 'success' : 'certificate-not-trusted'

@@ -33,6 +33,7 @@ describe('an attempt without a policy', () => {
     ['with TLS', [], [delivered({ tls: tls(false) })], ['null no-policy-found success']],
     ['without TLS', [], [delivered({})], ['example.org no-policy-found starttls-not-supported']],
     ['with TLS that failed', [failed('It broke.')], [delivered({})], ['example.org no-policy-found validation-failure']],
+    ['without TLS, which had failed before', [], [delivered({ hadBrokenTls: true })], ['example.org no-policy-found validation-failure']],
     ['without a connection', [{ ...failed('Refused.'), stage: 'CONNECT' } as DeliveryStep], [], []],
     ['that was refused', [], [{ is: 'permanent', reason: 'No.' }], []],
   ])('%s', (_, steps, outcomes, expected) => {

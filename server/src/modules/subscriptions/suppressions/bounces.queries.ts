@@ -45,3 +45,11 @@ export const purgeBounces = (ctx: InTx, before: Date, limit: number) =>
 /** Forgets the bounces of addresses. */
 export const deleteBounces = (ctx: InTx, addressHashes: string[]) =>
   ctx.db.run(sql`delete from soft_bounces where project_id = ${ctx.projectId} and address_hash = any(${addressHashes}::text[])`)
+
+/** Forgets the bounces of the address of a suppression. */
+export const deleteBouncesOf = (ctx: InTx, suppressionId: number) =>
+  ctx.db.run(
+    sql`delete from soft_bounces
+        where project_id = ${ctx.projectId}
+          and address_hash = (select address_hash from suppressions where project_id = ${ctx.projectId} and id = ${suppressionId} and channel = 'email')`,
+  )

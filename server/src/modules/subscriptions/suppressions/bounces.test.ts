@@ -3,7 +3,7 @@ import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { inTx } from '../../../infra/runtime/ctx.ts'
 import { DAY_MS } from '../../../lib/times.ts'
-import { type BouncedAddress, recordBounces, suppressedAmong } from '../index.ts'
+import { type BouncedAddress, recordBounces, suppress, suppressedAmong } from '../index.ts'
 
 const AFTER_THREE = { is: 'after', bounces: 3, withinMs: 30 * DAY_MS, onDifferentDays: false } as const
 
@@ -56,6 +56,21 @@ test('after a suppression was lifted, bounces are counted anew', async () => {
   expect(await bounce(w)).toEqual(new Set())
   expect(await reasonOf(w)).toBeUndefined()
 })
+
+test.each(['complaint', 'manual'] as const)(
+  'so are they after a suppression for another reason (%s), with those that came meanwhile',
+  async (reason) => {
+    await using w = await world()
+    for (let at = 0; at < 2; at++) await bounce(w)
+    await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel: 'email', address: 'kim@example.com', reason, source: {} }]))
+    await bounce(w, { label: 'mailbox-full' })
+    const [{ id }] = (await w.get('/api/client/suppressions')).body.results
+    await w.delete(`/api/client/suppressions/${id}`)
+    for (let at = 0; at < 2; at++) expect(await bounce(w)).toEqual(new Set())
+    for (let at = 0; at < 2; at++) expect(await bounce(w, { label: 'mailbox-full' })).toEqual(new Set())
+    expect(await reasonOf(w)).toBeUndefined()
+  },
+)
 
 test('the bounces of an erased user are forgotten', async () => {
   await using w = await world()

@@ -10,7 +10,7 @@ import type { UserId } from '../../../lib/ids.ts'
 import { distinct } from '../../../lib/shapes.ts'
 import { simulatedBy } from '../../../lib/simulator.ts'
 import { addressKind, hashOf, normalised } from './addresses.ts'
-import { deleteBounces } from './bounces.queries.ts'
+import { deleteBounces, deleteBouncesOf } from './bounces.queries.ts'
 import * as queries from './queries.ts'
 import {
   SUPPRESSION_REASONS,
@@ -262,7 +262,10 @@ const addressFaults = (ctx: ProjectCtx, inputs: SuppressionInputs): Fault[] =>
     return [{ code: 'parameter_invalid_format', param, message: `The value of \`${param}\` must be ${expected}.` }]
   })
 
-/** Lifts a suppression with any reason. Throws 404. */
-export async function deleteSuppression(ctx: ProjectCtx, id: number): Promise<void> {
-  if ((await queries.deleteSuppression(ctx, id)) === 0) throw missing('suppression')
-}
+/** Lifts a suppression with any reason. The bounces of the address are counted anew. Throws 404. */
+export const deleteSuppression = (ctx: ProjectCtx, id: number): Promise<void> =>
+  inTx(ctx, async (ctx) => {
+    // In the order in which a bounce locks them.
+    await deleteBouncesOf(ctx, id)
+    if ((await queries.deleteSuppression(ctx, id)) === 0) throw missing('suppression')
+  })
