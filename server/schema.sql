@@ -84,14 +84,20 @@ CREATE OR REPLACE FUNCTION count_unsubscribe()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if coalesce(new.previous_state,
+              (select s.default_state from subscriptions s where s.project_id = new.project_id and s.id = new.subscription_id)) = 0 then
+    return null;
+  end if;
   insert into message_counts (project_id, campaign_id, journey_id, variant, state, reason, day, channel, messages, opens, clicks, unsubscribes)
   select m.project_id, m.campaign_id, coalesce(m.journey_id, 0), m.variant, m.state, m.reason, (m.created_at at time zone 'UTC')::date, m.channel, 0, 0, 0, 1
   from messages m
   where m.project_id = new.project_id and m.id = (new.proof ->> 'message_id')::bigint
     and not exists (
       select from consent_entries e
+      join subscriptions s on s.project_id = e.project_id and s.id = e.subscription_id
       where e.project_id = new.project_id and e.user_id = new.user_id and e.id < new.id and e.state = 0
         and e.proof ->> 'message_id' = new.proof ->> 'message_id' and not e.proof ? 'same_address_as'
+        and coalesce(e.previous_state, s.default_state) <> 0
     );
   return null;
 end
@@ -1535,6 +1541,7 @@ create table messages (
   acted_at timestamp(3) with time zone,
   is_requested boolean not null default false,
   resent_from bigint,
+  copies text[],
   constraint messages_pkey PRIMARY KEY (project_id, id),
   constraint messages_project_id_user_id_cause_key UNIQUE (project_id, user_id, cause),
   constraint messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
@@ -1747,6 +1754,7 @@ create table sandbox_messages (
   constraint sandbox_messages_pkey PRIMARY KEY (project_id, id),
   constraint sandbox_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
+CREATE INDEX sandbox_messages_by_age ON sandbox_messages USING btree (project_id, created_at);
 CREATE INDEX sandbox_messages_by_user ON sandbox_messages USING btree (project_id, user_id);
 
 create table schema_migrations (

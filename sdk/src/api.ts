@@ -1064,7 +1064,7 @@ export interface paths {
         head?: never;
         /**
          * Change a subscription type
-         * @description Omitted members keep their values. A new `default_state` applies at once to all users without a stored state. A new `requires_confirmation` applies at once too: users in state 1 get no messages until they confirm, and this change sends no confirmation requests.
+         * @description Omitted members keep their values. A new `default_state` applies at once to all users without a stored state. A new `requires_confirmation` applies at once too: users in state 1 get no messages until they confirm, and this change sends no confirmation requests. A new `is_transactional` changes the deadline of messages with `content` (createMessage) that are sent from then on, unless a publisher set another one.
          */
         patch: operations["updateSubscription"];
         trace?: never;
@@ -1265,7 +1265,7 @@ export interface paths {
         post?: never;
         /**
          * Archive a list that is not in use
-         * @description The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
+         * @description The request is refused while the list is used in the rule of another list, as a list or excluded list of a campaign that is scheduled or being sent, in the `event_rule` of a trigger campaign that is running, or in a live journey. With `force=true`, live journeys do not prevent archiving; their conditions on the list are false from then on.
          */
         delete: operations["deleteList"];
         options?: never;
@@ -1574,7 +1574,7 @@ export interface paths {
         };
         /**
          * Download the refused rows
-         * @description Each row has its line in the file, an error code, a message, and its original cells. Rows are kept for 30 days, at most the first 100,000 of an import. A cell that a spreadsheet would run as a formula gets an apostrophe at the start.
+         * @description Each row has its line in the file, an error code, a message, and its original cells; those of attributes that the key may not read are empty. Rows are kept for 30 days, at most the first 100,000 of an import. A cell that a spreadsheet would run as a formula gets an apostrophe at the start.
          */
         get: operations["listListImportErrors"];
         put?: never;
@@ -2446,7 +2446,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a journey, so that its users stay at their steps
-         * @description Users who reach a step of the type `action`, `webhook` or `link` wait there, and waits do not end. Users still enter, and those who meet an exit criterion exit.
+         * @description Users who reach a step of the type `action`, `webhook` or `link` wait there, and no delay or timeout ends. Users still enter, an event that a step waits for still ends its wait, and users who meet an exit criterion exit.
          */
         post: operations["holdJourney"];
         delete?: never;
@@ -10548,7 +10548,7 @@ export interface components {
                 entrance: string;
                 /** @description The checks, in the order in which they are made. Rules, lists and earlier entrances are checked against current data. */
                 checks: {
-                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. */
                     check: string;
                     /** @description Whether the user passed the check. */
                     passed: boolean;
@@ -10560,7 +10560,7 @@ export interface components {
             now: {
                 /** @description The checks, in the order in which they are made. */
                 checks: {
-                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … */
+                    /** @description The reason that is counted if the check fails: `not_live`, `too_old`, `where`, `rule`, `excluded`, `held_out`, … Not counted are `imports`, for the event of an import at an entrance without `imports`, and `own_message`, for an open or a click of a message of this journey: both are listed only if they fail, and first. */
                     check: string;
                     /** @description Whether the user passed the check. */
                     passed: boolean;
@@ -13148,7 +13148,7 @@ export interface components {
                  */
                 content_id?: string;
             }[];
-            /** @description Further headers of an email: `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `List-Id`, `Feedback-ID`, `Importance`, and names that begin with `X-`, except those that providers read. */
+            /** @description Further headers of an email: `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `List-Id`, `Feedback-ID`, `Importance`, and names that begin with `X-`, except those that providers read. Each may be named once, in any case. */
             headers?: {
                 [key: string]: string;
             };
@@ -15382,7 +15382,7 @@ export interface components {
                 /** @description How much of the quota is used. */
                 used?: number;
                 /**
-                 * @description What the quota counts.
+                 * @description What `limit` and `used` count. `messages`: each recipient of an email is one.
                  * @enum {string}
                  */
                 unit?: "messages" | "bytes";

@@ -218,7 +218,7 @@ function createPurge(open: Open): AcceptedLog['forget'] {
   const purge = async () => {
     try {
       for (let done: typeof wanted | null = null; done !== wanted; ) {
-        const next = wanted
+        const next: typeof wanted = wanted
         await look(open)
         if (next.id === open.id) await open.manager.streams.purge(open.name, { seq: next.upTo + 1 })
         done = next

@@ -298,7 +298,7 @@ const EVENTS_LOOKED_AT = 500
 export const usedDataKeys = async (ctx: ProjectCtx, eventNames: string[], keys: string[]): Promise<string[]> => {
   const rows = await ctx.db.many(
     Known,
-    sql`with ${dataOfLatest(ctx, eventNames, Math.ceil(EVENTS_LOOKED_AT / eventNames.length))}
+    sql`with ${dataOfLatest(ctx, eventNames, Math.ceil(EVENTS_LOOKED_AT / eventNames.length), [])}
         select distinct k.name from event_data d cross join lateral jsonb_object_keys(d.data) as k(name) where k.name = any(${keys}::text[])`,
   )
   return rows.map(({ name }) => name)

@@ -139,7 +139,8 @@ describe('roles', () => {
   test('in a project that was deleted are gone at once, and others can be changed as they were read', async () => {
     await using w = await world()
     const [admin, kim] = [await member(w, 'admin'), await member(w, 'member', 'support')]
-    const { id } = (await w.post('/api/client/projects', { name: 'Shop', locale: 'en', timezone: 'UTC' }, { key: w.keys.organisation })).body
+    const { id } = (await w.post('/api/client/projects', { name: 'Shop', locale: 'en', timezone: 'UTC' }, { key: w.keys.organisation }))
+      .body
     const path = `/api/console/members/${kim.id}`
     const roles = [w.projectId, id].map((project_id) => ({ project_id, role: 'support' }))
     expect((await w.patch(path, { projects: roles }, as(admin))).body.projects).toEqual(roles)

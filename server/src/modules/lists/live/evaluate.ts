@@ -109,7 +109,7 @@ export async function evaluate(ctx: InTx, reasons: Reasons, partition: Partition
   for (const change of reasons.changes ?? []) addChange(work, change)
   for (const { user_id, except } of reasons.merged ?? [])
     for (const version of registry.versions)
-      if (!except.some((name) => version.rule.dependencies.has(name))) addUser(work, version, user_id)
+      if (!except.some((name) => (version.rule.dependencies as ReadonlySet<string>).has(name))) addUser(work, version, user_id)
   for (const { user_id, version_id } of reasons.due ?? []) {
     const version = registry.byId.get(version_id)
     if (version) addUser(work, version, user_id)

@@ -45,6 +45,14 @@ const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events'
 const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
   applyReports(w.ctx, findCampaignSubscriptions, provider, reports, false)
 
+type Told = {
+  type: string
+  data: { message_id: number; to: string; suppressed?: boolean; unsubscribed?: boolean; user?: { external_id: string } }
+}
+
+/** The webhook events that a receiver got. */
+const toldTo = ({ requests }: { requests: { json: Record<string, unknown> }[] }) => requests.map(({ json }) => json as Told)
+
 test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()
   const { campaign, provider } = await sentToAna(w)
@@ -138,7 +146,7 @@ test('a report about a copy suppresses the address of the copy, and says nothing
   await apply(w, provider, about('delivered', 'boss@example.com'), about('unsubscribed', 'boss@example.com'))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'sent', reason: null })
-  const told = receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
+  const told = toldTo(receiver).map(({ type, data }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
   expect(told.sort()).toEqual([
     ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
     ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
@@ -191,7 +199,7 @@ test('an unsubscribe or a complaint about a message of an archived campaign unsu
   await w.drain()
   const { results } = (await w.get('/api/client/users/complained/consents')).body
   expect(results[0]).toMatchObject({ state: 0, source: 'complaint' })
-  expect(Object.fromEntries(receiver.requests.map(({ json: { data } }) => [data.message_id, data.unsubscribed]))).toEqual({
+  expect(Object.fromEntries(toldTo(receiver).map(({ data }) => [data.message_id, data.unsubscribed]))).toEqual({
     [about('complained').messageId]: true,
     [about('erased').messageId]: false,
   })
@@ -242,7 +250,11 @@ test('a message in the state unknown becomes delivered when it is opened, and is
   await inTx(w.ctx, (ctx) => recordEngagement(ctx, [open]))
   await apply(w, provider, report(w, 'delivered', { messageId: id }))
   await w.drain()
-  expect(receiver.requests.map(({ json: { type, data } }) => [type, data.message_id, data.to, data.user?.external_id]).sort()).toEqual([
+  expect(
+    toldTo(receiver)
+      .map(({ type, data }) => [type, data.message_id, data.to, data.user?.external_id])
+      .sort(),
+  ).toEqual([
     ['delivery.completed', id, 'ana@example.com', 'ana'],
     ['delivery.delivered', id, 'ana@example.com', 'ana'],
   ])
