@@ -43,7 +43,7 @@ function graphOf(...lines: string[]): Graph {
   )
 }
 
-const told = (graph: Graph) =>
+const linesOf = (graph: Graph) =>
   Object.entries(graph).map(([key, { type, children }]) =>
     [type, key, ...children.map((child) => `${child.path}>${child.external_id}`)].join(' '),
   )
@@ -64,7 +64,7 @@ const commands: [string, Graph, Command, string[]][] = [
     { do: 'insert', key: 'd', type: 'delay', at: { from: 'g', path: 'no' }, path: 'default' },
     ['gate g yes>x no>d', 'exit x', 'delay d'],
   ],
-  ['a key that is taken changes nothing', LINE, { do: 'insert', key: 'd', type: 'delay' }, told(LINE)],
+  ['a key that is taken changes nothing', LINE, { do: 'insert', key: 'd', type: 'delay' }, linesOf(LINE)],
   ['a step is removed, and its ways lead on', LINE, { do: 'remove', key: 'd' }, ['entrance in default>out', 'exit out']],
   [
     'of a step with several ways the first one remains',
@@ -79,12 +79,12 @@ const commands: [string, Graph, Command, string[]][] = [
     { do: 'move', key: 'm', to: { from: 'in', path: 'default' }, path: 'default' },
     ['entrance in default>m', 'gate g yes>out no>out', 'exit out', 'action m default>g'],
   ],
-  ['an entrance is not moved', LINE, { do: 'move', key: 'in', to: { from: 'd', path: 'default' }, path: 'default' }, told(LINE)],
+  ['an entrance is not moved', LINE, { do: 'move', key: 'in', to: { from: 'd', path: 'default' }, path: 'default' }, linesOf(LINE)],
   [
     'a way is led elsewhere',
     FORK,
     { do: 'connect', at: { from: 'g', path: 'no' }, to: 'm' },
-    [...told(FORK).slice(0, 1), 'gate g yes>m no>m', ...told(FORK).slice(2)],
+    [...linesOf(FORK).slice(0, 1), 'gate g yes>m no>m', ...linesOf(FORK).slice(2)],
   ],
   [
     'a way is led nowhere',
@@ -92,20 +92,20 @@ const commands: [string, Graph, Command, string[]][] = [
     { do: 'connect', at: { from: 'd', path: 'default' }, to: null },
     ['entrance in default>d', 'delay d', 'exit out'],
   ],
-  ['a step does not lead to itself', LINE, { do: 'connect', at: { from: 'd', path: 'default' }, to: 'd' }, told(LINE)],
+  ['a step does not lead to itself', LINE, { do: 'connect', at: { from: 'd', path: 'default' }, to: 'd' }, linesOf(LINE)],
 ]
 
 describe('commands', () => {
   test.each(commands)('%s', (_, graph, command, expected) => {
-    expect(told(apply(graph, command)).toSorted()).toEqual(expected.toSorted())
+    expect(linesOf(apply(graph, command)).toSorted()).toEqual(expected.toSorted())
   })
 
   test('a path that gets another name keeps its way, and one that is gone loses it', () => {
     const graph = graphOf('experiment e a>x b>y', 'exit x', 'exit y')
     const write = (...paths: string[]): Command => ({ do: 'write', key: 'e', data: { branches: paths.map((path) => ({ path })) } })
     const named = apply(graph, write('a', 'b'))
-    expect(told(apply(named, write('a', 'c')))[0]).toBe('experiment e a>x c>y')
-    expect(told(apply(named, write('a')))[0]).toBe('experiment e a>x')
+    expect(linesOf(apply(named, write('a', 'c')))[0]).toBe('experiment e a>x c>y')
+    expect(linesOf(apply(named, write('a')))[0]).toBe('experiment e a>x')
   })
 
   describe('the name of a branch that is typed through the name of another', () => {
@@ -117,17 +117,17 @@ describe('commands', () => {
 
     test('keeps its way, and so does the other one', () => {
       const history = typed(['a', ''], ['a', 'a'], ['a', 'au'])
-      expect(told(history.now)[0]).toBe('gate g a>x au>y else>z')
+      expect(linesOf(history.now)[0]).toBe('gate g a>x au>y else>z')
       expect(redo(undo(history)).now).toEqual(history.now)
       expect(undo(history).now).toEqual(start)
-      expect(told(typed(['b', 'b'], ['bi', 'b'], ['big', 'b']).now)[0]).toBe('gate g big>x b>y else>z')
+      expect(linesOf(typed(['b', 'b'], ['bi', 'b'], ['big', 'b']).now)[0]).toBe('gate g big>x b>y else>z')
     })
 
     test('after a branch was removed or added keeps its way too', () => {
       const removed = typed(['b'], ['be'])
-      expect(told(removed.now)[0]).toBe('gate g be>y else>z')
+      expect(linesOf(removed.now)[0]).toBe('gate g be>y else>z')
       expect(redo(undo(removed)).now).toEqual(removed.now)
-      expect(told(typed(['a', 'b', 'c'], ['a', 'be', 'c']).now)[0]).toBe('gate g a>x be>y else>z')
+      expect(linesOf(typed(['a', 'b', 'c'], ['a', 'be', 'c']).now)[0]).toBe('gate g a>x be>y else>z')
     })
   })
 
@@ -221,12 +221,12 @@ describe('copied steps', () => {
   const copied = (graph: Graph, ...keys: string[]) => copyOf(graph, new Set(keys), outlineOf(graph, KINDS))
   const pasted = (graph: Graph, steps: Graph, from?: string, path = 'default') => {
     const command = pasteOf(graph, steps, KINDS, from === undefined ? undefined : { from, path })
-    return command && told(apply(graph, command))
+    return command && linesOf(apply(graph, command))
   }
 
   test('lead on where a step between them is left out', () => {
-    expect(told(copied(FORK, 'in', 'm', 'out'))).toEqual(['entrance in default>m', 'action m default>out', 'exit out'])
-    expect(told(copied(FORK, 'm'))).toEqual(['action m'])
+    expect(linesOf(copied(FORK, 'in', 'm', 'out'))).toEqual(['entrance in default>m', 'action m default>out', 'exit out'])
+    expect(linesOf(copied(FORK, 'm'))).toEqual(['action m'])
   })
 
   test('stand in a way under new keys, and what followed there follows the last one', () => {
@@ -249,7 +249,7 @@ describe('copied steps', () => {
 
   test('with an entrance stand by themselves', () => {
     const all = pasted(LINE, copied(LINE, 'in', 'd'))
-    expect(all).toEqual([...told(LINE), 'entrance entrance_1 default>delay_1', 'delay delay_1'])
+    expect(all).toEqual([...linesOf(LINE), 'entrance entrance_1 default>delay_1', 'delay delay_1'])
     expect(pasted(LINE, copied(LINE, 'in', 'd'), 'd')).toEqual(all)
   })
 
@@ -267,6 +267,6 @@ describe('copied steps', () => {
     const history = give(begin(LINE), command)
     expect(Object.keys(history.now)).toEqual(['in', 'd', 'out', 'delay_1'])
     expect(undo(history).now).toEqual(LINE)
-    expect(told(give(history, { do: 'remove-all', keys: ['d', 'delay_1'] }).now)).toEqual(['entrance in default>out', 'exit out'])
+    expect(linesOf(give(history, { do: 'remove-all', keys: ['d', 'delay_1'] }).now)).toEqual(['entrance in default>out', 'exit out'])
   })
 })

@@ -28,6 +28,8 @@ const MAY: Record<string, string> = {
   'lists.isMember': 'a page of members is full although some of them are being erased',
   'lists.membersInZones': 'a schedule reads only the users in whose time zone it comes',
   'journeys.findVersions': 'the versions of an archived journey are read while a user is inside',
+  'members.columns': 'the roles of a member in projects that are being deleted are not shown',
+  'messages.submitted': 'email that applications submitted belongs to a user only by the address',
   'subscriptions.lockByPhone': 'STOP concerns every user with the number, and they must not be merged meanwhile',
   'subscriptions.usersWithAddress': 'an opt-out concerns every user with the address that the message went to',
   'subscriptions.lockUsers': 'users whose consent changes must not be merged meanwhile',

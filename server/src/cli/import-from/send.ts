@@ -80,8 +80,8 @@ export async function sendSuppressions(suppressions: Suppression[], { call }: Pi
 async function sendStates(users: ExportedUser[], target: Target): Promise<number> {
   const sent = await mapWithConcurrency(users, REQUESTS_AT_ONCE, async (user) => {
     const path = `/api/client/users/${encodeURIComponent(user.user.external_id)}`
-    const told = statesOf(user, target)
-    const states = told.some(({ state }) => state === 1) ? await withoutDecided(told, path, target) : told
+    const given = statesOf(user, target)
+    const states = given.some(({ state }) => state === 1) ? await withoutDecided(given, path, target) : given
     if (states.length > 0) await target.call('PATCH', `${path}/subscriptions`, states)
     return states.length
   })

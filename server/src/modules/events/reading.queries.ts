@@ -9,6 +9,7 @@ import { Count, IdOf, Instant, Nullable, OneOf } from '../../lib/shapes.ts'
 import { Coverage, Samples, samplesOf } from '../users/index.ts'
 import { type DayCount, type NameCount, RECENT_KEPT } from './counts.ts'
 import { EVENT_SOURCES } from './event.ts'
+import { shownData } from './shown-data.queries.ts'
 
 const ItemRow = Type.Object({
   name: Type.String(),
@@ -33,21 +34,6 @@ export const timelineListing = listing({
 
 /** A filter of the events of a user. `since` is included, `until` is not. */
 export type Wanted = { name?: string; since?: Date; until?: Date }
-
-/**
- * The data of `events e` as the caller may see it: values that attributes had before may be hidden from it, and so may be the names of
- * changed attributes. `hidden` are the keys that it may not see.
- */
-const shownData = (hidden: string[]) =>
-  sql`case when e.source = 'system' and e.name = 'user_updated' then ${shownChange(hidden)} else e.data end`
-
-const shownChange = (hidden: string[]) =>
-  hidden.length === 0
-    ? sql`e.data - 'was'`
-    : sql`(e.data - 'was') || jsonb_build_object('changed', (
-            select coalesce(jsonb_agg(c.name order by c.no), '[]')
-            from jsonb_array_elements_text(e.data -> 'changed') with ordinality as c(name, no)
-            where c.name <> all(${hidden.map((key) => `data.${key}`)}::text[])))`
 
 /**
  * Makes `listEvents` read in the order of the index. The planner assumes that every user has few events, and would fetch and sort

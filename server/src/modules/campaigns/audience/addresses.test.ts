@@ -214,7 +214,7 @@ test('the message of a user who is merged into one with the same address is sent
 
 describe('a user whose merged user got it gets no second copy at another time', () => {
   /** A visitor in the list, to whom the blast is sent tonight, and the user `ana` whom the visitor becomes; `cy` waits. */
-  async function withVisitor(w: World, ana: object) {
+  async function withAnonymousUser(w: World, ana: object) {
     await w.post(USERS, [{ anonymous_id: 'browser', email: 'ana@example.com', timezone: 'Pacific/Auckland' }])
     await w.post(USERS, [
       { external_id: 'ana', ...ana },
@@ -238,7 +238,7 @@ describe('a user whose merged user got it gets no second copy at another time', 
     await using w = await world()
     await using relay = await openRelay()
     await sendOver(w, relay)
-    const campaign = await withVisitor(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
+    const campaign = await withAnonymousUser(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
     await run(w, 'campaigns.launch')
     await run(w, 'campaigns.load', 2)
     if (when === 'before') await w.drain()
@@ -256,7 +256,7 @@ describe('a user whose merged user got it gets no second copy at another time', 
     await using w = await world()
     await using relay = await openRelay()
     await sendOver(w, relay)
-    const campaign = await withVisitor(w, { email: 'ana@example.org' })
+    const campaign = await withAnonymousUser(w, { email: 'ana@example.org' })
     await w.drain()
     expect(recipientsOf(relay)).toEqual(['ana@example.com'])
     await atAnotherTime(w, campaign)
@@ -272,7 +272,7 @@ describe('a user whose merged user got it gets no second copy at another time', 
     await using w = await world()
     await using relay = await openRelay()
     await sendOver(w, relay)
-    const campaign = await withVisitor(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
+    const campaign = await withAnonymousUser(w, { email: 'ana@example.com', timezone: 'Pacific/Auckland' })
     await run(w, 'campaigns.launch')
     await run(w, 'campaigns.load', 2)
     await atAnotherTime(w, campaign)

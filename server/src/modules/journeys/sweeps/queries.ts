@@ -118,3 +118,14 @@ export const noteMissed = (ctx: InTx, journeyId: JourneyId) =>
     sql`insert into journey_counts (project_id, journey_id, what, reason, users, at)
         values (${ctx.projectId}, ${journeyId}, 'refused', 'missed', 1, ${ctx.clock.now()})`,
   )
+
+const Published = Type.Object({ published_at: Nullable(Instant) })
+
+/** When a version was published. */
+export const publishedAt = async (ctx: InTx, journeyId: JourneyId, version: number): Promise<Date | null> => {
+  const found = await ctx.db.first(
+    Published,
+    sql`select published_at from journey_versions where project_id = ${ctx.projectId} and journey_id = ${journeyId} and version = ${version}`,
+  )
+  return found?.published_at ?? null
+}

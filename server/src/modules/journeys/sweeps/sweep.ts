@@ -14,9 +14,8 @@ import { causes } from '../engine/ids.ts'
 import { LATE_MS } from '../engine/run.ts'
 import { findJourney } from '../queries.ts'
 import type { JourneyItem } from '../queue-items.ts'
-import { findVersion } from '../versions/queries.ts'
 import type { Cursor, ScheduleParams, SweepWork } from './kinds.ts'
-import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, type SweepRow, saveSweep } from './queries.ts'
+import { claimSweep, deleteSweep, dueSweeps, insertSweep, noteMissed, publishedAt, type SweepRow, saveSweep } from './queries.ts'
 import { type Due, dueAt, nextInstant, zonesAt } from './schedules.ts'
 
 const SWEEPS_AT_ONCE = 10
@@ -64,8 +63,7 @@ type Params<K extends SweepWork['kind']> = Extract<SweepWork, { kind: K }>['para
  */
 async function leftBehind(ctx: InTx, { journey_id }: SweepRow, { version, isAgain }: Params<'publish'>): Promise<EntranceFilter> {
   if (!isAgain) return { notOn: version, since: null }
-  const published = await findVersion(ctx, journey_id, version)
-  const at = published?.published_at ?? ctx.clock.now()
+  const at = (await publishedAt(ctx, journey_id, version)) ?? ctx.clock.now()
   return { notOn: version, since: new Date(at.getTime() - LATE_MS - MINUTE_MS) }
 }
 

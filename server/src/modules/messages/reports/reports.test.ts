@@ -45,13 +45,13 @@ const eventsOf = async (w: World) => (await w.get('/api/client/users/ana/events'
 const apply = (w: World, provider: ProviderId, ...reports: Report[]) =>
   applyReports(w.ctx, findCampaignSubscriptions, provider, reports, false)
 
-type Told = {
+type EventSent = {
   type: string
   data: { message_id: number; to: string; suppressed?: boolean; unsubscribed?: boolean; user?: { external_id: string } }
 }
 
 /** The webhook events that a receiver got. */
-const toldTo = ({ requests }: { requests: { json: Record<string, unknown> }[] }) => requests.map(({ json }) => json as Told)
+const eventsSentTo = ({ requests }: { requests: { json: Record<string, unknown> }[] }) => requests.map(({ json }) => json as EventSent)
 
 test('a bounce changes the state of the message, suppresses the address, adds an event to the user, and is counted', async () => {
   await using w = await world()
@@ -146,8 +146,8 @@ test('a report about a copy suppresses the address of the copy, and says nothing
   await apply(w, provider, about('delivered', 'boss@example.com'), about('unsubscribed', 'boss@example.com'))
   await w.drain()
   expect(await messageOf(w)).toMatchObject({ state: 'sent', reason: null })
-  const told = toldTo(receiver).map(({ type, data }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
-  expect(told.sort()).toEqual([
+  const events = eventsSentTo(receiver).map(({ type, data }) => [type, data.message_id, data.to, data.suppressed, data.unsubscribed])
+  expect(events.sort()).toEqual([
     ['delivery.dsn-perm-fail', id, 'Archive@example.com', true, undefined],
     ['incoming-report.abuse-report', id, 'boss@example.com', true, false],
   ])
@@ -199,7 +199,7 @@ test('an unsubscribe or a complaint about a message of an archived campaign unsu
   await w.drain()
   const { results } = (await w.get('/api/client/users/complained/consents')).body
   expect(results[0]).toMatchObject({ state: 0, source: 'complaint' })
-  expect(Object.fromEntries(toldTo(receiver).map(({ data }) => [data.message_id, data.unsubscribed]))).toEqual({
+  expect(Object.fromEntries(eventsSentTo(receiver).map(({ data }) => [data.message_id, data.unsubscribed]))).toEqual({
     [about('complained').messageId]: true,
     [about('erased').messageId]: false,
   })
@@ -251,7 +251,7 @@ test('a message in the state unknown becomes delivered when it is opened, and is
   await apply(w, provider, report(w, 'delivered', { messageId: id }))
   await w.drain()
   expect(
-    toldTo(receiver)
+    eventsSentTo(receiver)
       .map(({ type, data }) => [type, data.message_id, data.to, data.user?.external_id])
       .sort(),
   ).toEqual([
