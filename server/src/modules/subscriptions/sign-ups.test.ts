@@ -109,6 +109,34 @@ describe('the address of an erased user', () => {
     expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }, { reason: 'erased' }])
   })
 
+  test.each([
+    ['email', 'complaint', true],
+    ['email', 'hard_bounce', true],
+    ['email', 'unsubscribed_all', false],
+    ['text', 'unsubscribed_all', true],
+  ] as const)(
+    'on the channel %s is suppressed for %s again after a sign-up if it was before the erasure',
+    async (channel, reason, stopsTransactional) => {
+      await using relay = await openRelay()
+      await using w = await world()
+      await sendOver(w, relay)
+      const user = { ...ANA, phone: '+61400000001' }
+      await w.post('/api/client/users/batch', [user])
+      const address = { email: user.email, text: user.phone }[channel]
+      await inTx(w.ctx, (ctx) => suppress(ctx, [{ channel, address, reason, stopsTransactional, source: { message_id: 7 } }]))
+      await w.delete('/api/client/users/ana')
+      await w.drain()
+      const suppression = async () =>
+        (await w.get('/api/client/suppressions')).body.results.find((one: { channel: string }) => one.channel === channel)
+      expect(await suppression()).toMatchObject({ reason: 'erased', address: null, source: { covers: { reason } } })
+      await w.post('/api/client/users/batch', [user])
+      await w.drain()
+      expect(await suppression()).toMatchObject({ reason, address, source: {} })
+      expect((await send(w, await typeOf(w, false))).reason).toBe(channel === 'email' ? 'suppressed' : null)
+      expect(recipientsOf(relay)).toEqual(channel === 'email' ? [] : ['ana@example.com'])
+    },
+  )
+
   test('stays suppressed after an import, and for another address', async () => {
     await using w = await world()
     await eraseAna(w)

@@ -39,7 +39,7 @@ const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::
 
 /**
  * Suppresses addresses. A suppressed address keeps the reason with more weight; of reasons with equal weight, the one that stops
- * transactional messages too. Each address of a channel may occur only once.
+ * transactional messages too. An erasure keeps the reason that it covers. Each address of a channel may occur only once.
  */
 export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.run(
@@ -49,7 +49,10 @@ export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
         order by i.channel, i.address_hash
         on conflict (project_id, channel, address_hash) do update
         set address = excluded.address, reason = excluded.reason, stops_transactional = excluded.stops_transactional,
-            source = excluded.source, created_at = excluded.created_at
+            source = case when excluded.reason = 'erased'
+                          then jsonb_build_object('covers', jsonb_build_object('reason', s.reason, 'stops_transactional', s.stops_transactional))
+                          else excluded.source end,
+            created_at = excluded.created_at
         where (${weight(sql`excluded.reason`)}, excluded.stops_transactional) > (${weight(sql`s.reason`)}, s.stops_transactional)`,
   )
 
@@ -100,13 +103,30 @@ export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
 
 const LiftedRow = Type.Object({ channel: OneOf(ADDRESSED), address_hash: Type.String() })
 
-/** Deletes suppressions of users who were erased. Returns those deleted. */
-export const liftErased = (ctx: InTx, wanted: Hashed[]) =>
+/**
+ * Lifts the suppressions of users who were erased: those that cover nothing are deleted, and of the others the reason that they covered
+ * applies again. Returns them.
+ */
+export const liftErased = (ctx: InTx, wanted: (Hashed & { address: string })[]) =>
   ctx.db.many(
     LiftedRow,
-    sql`delete from suppressions
-        where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'erased'
-        returning channel, address_hash`,
+    sql`with erased as materialized (
+          select distinct on (s.id) s.id, s.source -> 'covers' as covers, w.address
+          from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(channel text, address_hash text, address text)
+          join suppressions s on s.project_id = ${ctx.projectId} and s.channel = w.channel and s.address_hash = w.address_hash
+          where s.reason = 'erased'
+        ), restored as (
+          update suppressions s
+          set reason = e.covers ->> 'reason', stops_transactional = (e.covers ->> 'stops_transactional')::boolean, address = e.address, source = '{}'
+          from erased e
+          where s.project_id = ${ctx.projectId} and s.id = e.id and e.covers is not null
+          returning s.channel, s.address_hash
+        ), deleted as (
+          delete from suppressions s using erased e
+          where s.project_id = ${ctx.projectId} and s.id = e.id and e.covers is null
+          returning s.channel, s.address_hash
+        )
+        select channel, address_hash from restored union all select channel, address_hash from deleted`,
   )
 
 /** Lets transactional messages through to addresses whose owners had unsubscribed from those too. */

@@ -27,7 +27,11 @@ const columns = {
   channel,
   address: Nullable(Type.String({ description: 'The address; null if the user was erased.' })),
   reason: OneOf(SUPPRESSION_REASONS),
-  source: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'What caused the suppression, such as a message or a key.' }),
+  source: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description:
+      'What caused the suppression, such as a message or a key. With the reason `erased`, `covers` is the suppression that the address had before: it applies again when a user signs up with the address.',
+  }),
 }
 
 /** A suppression in API replies. */

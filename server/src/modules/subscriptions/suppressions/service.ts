@@ -154,7 +154,9 @@ export const addressesOf = (contact: Contact): Address[] =>
   })
 
 const hashed = (ctx: ProjectCtx, key: KeyObject, addresses: Address[]) =>
-  addresses.map(({ channel, address }) => ({ channel, address_hash: hashOf(key, normalised(channel, address, ctx.project)) }))
+  addresses.map((one) => ({ channel: one.channel, address_hash: hashOf(key, formOf(ctx, one)) }))
+
+const formOf = ({ project }: ProjectCtx, { channel, address }: Address) => normalised(channel, address, project)
 
 /** Suppresses the addresses of erased users permanently. Only hashes of them are kept. */
 export async function suppressErased(ctx: InTx, users: Contact[]): Promise<void> {
@@ -203,15 +205,17 @@ export async function liftUnsubscribed(ctx: InTx, addresses: Address[]): Promise
 export type SignUp = { user_id: UserId } & Address
 
 /**
- * Lifts the suppressions `erased` of these addresses, whose new users then get transactional email again (D-SUB-5). Returns those that were
- * lifted. Phone numbers are excluded: the next owner of a number must not undo the STOP of the previous one.
+ * Lifts the suppressions `erased` of these addresses; a complaint, a bounce or an opt-out that one of them covered applies again. New users then
+ * get transactional email in spite of the second button (D-SUB-5). Returns those that were lifted. Phone numbers are excluded from that: the
+ * next owner of a number must not undo the STOP of the previous one.
  */
 export async function liftForSignUps(ctx: InTx, signUpsIn: () => SignUp[]): Promise<SignUp[]> {
   const key = await keyOf(ctx)
   const signUps = key ? signUpsIn() : []
   if (!key || signUps.length === 0) return []
   const wanted = hashed(ctx, key, signUps)
-  const lifted = new Set((await queries.liftErased(ctx, wanted)).map(({ channel, address_hash }) => `${channel} ${address_hash}`))
+  const addresses = wanted.map((one, at) => ({ ...one, address: formOf(ctx, signUps[at] as SignUp) }))
+  const lifted = new Set((await queries.liftErased(ctx, addresses)).map(({ channel, address_hash }) => `${channel} ${address_hash}`))
   const emails = wanted.filter(({ channel }) => channel === 'email')
   if (emails.length > 0) await queries.allowTransactional(ctx, emails)
   return signUps.filter((_, at) => lifted.has(`${wanted[at]?.channel} ${wanted[at]?.address_hash}`))

@@ -104,7 +104,7 @@ describe('suppressed addresses', () => {
     const { results } = (await w.get(PATH)).body
     expect(results.map(({ address, source }: Record<string, unknown>) => [address, source])).toEqual([
       [null, {}],
-      [null, {}],
+      [null, { covers: { reason: 'manual', stops_transactional: true } }],
     ])
     const found = (await w.get(`${PATH}?q=KIM@example.com`)).body.results
     expect(found).toMatchObject([{ channel: 'email', reason: 'erased' }])
