@@ -906,7 +906,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set which roles can read an attribute of `data`, its label, and whether it is personal data
+         * Set the label of an attribute of `data`, which roles can read the attribute, and whether it is personal data
          * @description A member that is left out gets its default: every role can read the attribute, it is not hidden, user tokens cannot read it, it has no label, and it is not personal data. The attribute need not exist yet.
          */
         put: operations["setAttribute"];
@@ -2239,7 +2239,7 @@ export interface paths {
         post?: never;
         /**
          * Archive a journey
-         * @description Users inside exit with the reason `archived`. Archiving a journey that is not a draft needs `publisher`.
+         * @description Users in the journey exit with the reason `archived`. Archiving a journey that is not a draft requires the `publisher` role.
          */
         delete: operations["deleteJourney"];
         options?: never;
@@ -5159,7 +5159,7 @@ export interface components {
                 /** @description The share of the users who get the variant, relative to the weights of the others. */
                 weight: number;
             }[];
-            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
+            /** @description An identifier to use in requests, such as `password-reset`. It is unique within the project. Unlike the id, it can be the same in several projects. By default, it is made from `name` when the campaign is created. It does not change when `name` changes. */
             slug?: string;
             /** @description True for a campaign that the server made for messages whose content comes with the request. Absent otherwise. */
             is_direct?: boolean;
@@ -5313,7 +5313,7 @@ export interface components {
         CampaignChanges: {
             /** @description The name. */
             name?: string;
-            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
+            /** @description An identifier to use in requests, such as `password-reset`. It is unique within the project. Unlike the id, it can be the same in several projects. By default, it is made from `name` when the campaign is created. It does not change when `name` changes. */
             slug?: string;
             /** @description The subscription type that users must be subscribed to. */
             subscription_id?: number;
@@ -5556,7 +5556,7 @@ export interface components {
             type: "blast" | "trigger";
             /** @description The name. */
             name: string;
-            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
+            /** @description An identifier to use in requests, such as `password-reset`. It is unique within the project. Unlike the id, it can be the same in several projects. By default, it is made from `name` when the campaign is created. It does not change when `name` changes. */
             slug?: string;
             /** @description The subscription type that users must be subscribed to. */
             subscription_id: number;
@@ -8461,7 +8461,7 @@ export interface components {
                 return_path: string;
                 /** @description The company or name server that hosts the DNS of the domain, where records are added. */
                 dns_host: string | null;
-                /** @description The policy for emails that are not signed, as the last check found it; null if it found none. */
+                /** @description The DMARC policy for emails that fail authentication, as found by the last check; null if it found none. */
                 dmarc: {
                     /**
                      * @description The policy that the domain asks receivers to apply.
@@ -8754,7 +8754,7 @@ export interface components {
         EventCondition: {
             /** @description The name of the event. */
             event: string;
-            /** @description The lowest number of events. */
+            /** @description The minimum number of events. */
             at_least?: number;
             /** @description The highest number of events. */
             at_most?: number;
@@ -11056,7 +11056,7 @@ export interface components {
                     };
                 };
             };
-            /** @description How many users went from step to step. */
+            /** @description How many users moved along each connection between two steps. */
             edges: {
                 /** @description The key of the step that users left. */
                 from: string;
@@ -13050,7 +13050,7 @@ export interface components {
          *     }
          */
         MessageInput: {
-            /** @description A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes. */
+            /** @description An identifier to use in requests, such as `password-reset`. It is unique within the project. Unlike the id, it can be the same in several projects. By default, it is made from `name` when the campaign is created. It does not change when `name` changes. */
             campaign?: string;
             /** @description The id of a running trigger campaign, instead of `campaign`. */
             campaign_id?: number;
@@ -16383,7 +16383,7 @@ export interface components {
             id: string;
             /** @description The name of the object. */
             name: string;
-            /** @description Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign. */
+            /** @description A detail that distinguishes objects with the same name: for example, the address of a user or the state of a campaign. */
             detail: string | null;
         };
         /**
@@ -17110,7 +17110,7 @@ export interface components {
              * @enum {string}
              */
             reason: "unsubscribed_all" | "manual" | "hard_bounce" | "complaint" | "erased";
-            /** @description What caused the suppression, such as a message or a key. */
+            /** @description What caused the suppression, such as a message or a key. With the reason `erased`, `covers` is the suppression that the address had before: it applies again when a user signs up with the address. */
             source: {
                 [key: string]: unknown;
             };

@@ -21,6 +21,7 @@ const NEEDS: Record<string, string> = {
     'The test of the provider connects to mail hosts. channels/delivery-check.test.ts makes it with mail hosts on loopback.',
   'Needs a database that they share.': 'infra/http/ops-listener.test.ts reads the paths of the port.',
   'Needs a place for backups.': 'The folder is one of the machine. cli/backup.test.ts makes a backup and restores it.',
+  'Needs a database that was restored to a point in time.': 'cli/backup.test.ts restores a backup, which lets the ids go on further too.',
   'Needs Prometheus.': 'Prometheus reads the configuration. promtool tests the rules, where it is installed.',
   'Needs Docker.': 'Images are built by Docker. flows/setup.test.ts runs what creates the secrets.',
   'Needs Kubernetes and Helm.': 'house/helm.test.ts renders the chart, where Helm is installed.',

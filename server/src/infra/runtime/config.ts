@@ -214,7 +214,7 @@ export const settings = {
   PARKED_RETENTION_DAYS: daysKept(400, 'Age in days at which accepted items that could not be applied are deleted. 0 keeps them forever.'),
   JOURNEY_HISTORY_DAYS: daysKept(
     90,
-    'Age in days at which records of users’ paths through journeys are deleted, counted from the end of the journey for the user. Whole calendar months are deleted at a time. Counts are kept. 0 keeps them forever.',
+    'Number of days after a user leaves a journey until the record of their path through it is deleted. Records are deleted in whole calendar months. Counts are kept. 0 keeps the records forever.',
   ),
   JOURNEY_KEY_RETENTION_DAYS: daysKept(
     400,
@@ -226,7 +226,7 @@ export const settings = {
   ),
   BACKLOG_BYTES_MAX: bytes(
     2_147_483_648,
-    'Size of the accepted requests that may wait to be processed. Further requests get 429. 0 means unlimited.',
+    'Maximum total size of the accepted requests waiting to be processed. Further requests get 429. 0 means unlimited.',
   ),
   WORKER_THREADS: count(
     0,

@@ -28,7 +28,7 @@ export const Slug = Line(SLUG_LENGTH_MAX, {
   pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$',
   problem: 'must be lower-case letters, digits and single hyphens, such as `password-reset`',
   description:
-    'A name to use in requests, such as `password-reset`. It is unique in the project and can be the same in each of your projects, where ids differ. By default, it is made from the name when the campaign is created; it does not change when the name changes.',
+    'An identifier to use in requests, such as `password-reset`. It is unique within the project. Unlike the id, it can be the same in several projects. By default, it is made from `name` when the campaign is created. It does not change when `name` changes.',
 })
 const EventName = Type.String({
   notBlank: true,

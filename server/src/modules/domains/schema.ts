@@ -92,7 +92,7 @@ const Dmarc = Exact(
     next_at: Nullable(Timestamp),
     reports_to: Type.Array(Type.String(), { description: 'The addresses that get the reports of receivers.' }),
   },
-  { description: 'The policy for emails that are not signed, as the last check found it; null if it found none.' },
+  { description: 'The DMARC policy for emails that fail authentication, as found by the last check; null if it found none.' },
 )
 
 const Sending = Exact({

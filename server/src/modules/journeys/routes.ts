@@ -85,7 +85,8 @@ export const journeyRoutes = ({ stepReferenceFaults }: { stepReferenceFaults: Fi
     method: 'DELETE',
     path: '/api/client/journeys/{journeyId}',
     summary: 'Archive a journey.',
-    description: 'Users inside exit with the reason `archived`. Archiving a journey that is not a draft needs `publisher`.',
+    description:
+      'Users in the journey exit with the reason `archived`. Archiving a journey that is not a draft requires the `publisher` role.',
     access: { secret: 'editor' },
     audit: journeyAudit('deleted'),
     versioned: versionedJourney,

@@ -105,7 +105,8 @@ export const Found = Exact(
     name: Type.String({ description: 'The name of the object.' }),
     detail: Nullable(
       Type.String({
-        description: 'Helps to tell apart objects with the same name, such as the address of a user or the state of a campaign.',
+        description:
+          'A detail that distinguishes objects with the same name: for example, the address of a user or the state of a campaign.',
       }),
     ),
   },

@@ -16,7 +16,7 @@ export const german: Translations = {
   'None of': 'Keine',
   Not: 'Nicht',
   'Users who match every rule in the group: “and”.': 'Wer jede Regel der Gruppe erfüllt: „und“.',
-  'Users who match at least one rule in the group: “or”.': 'Wer mindestens eine Regel der Gruppe erfüllt: „oder“.',
+  'Users who match at least one rule in the group (“or”).': 'Wer mindestens eine Regel der Gruppe erfüllt: „oder“.',
   'Users who match no rule in the group.': 'Wer keine Regel der Gruppe erfüllt.',
   'Users who do not match the rule in the group.': 'Wer die Regel der Gruppe nicht erfüllt.',
   'The rules in the group.': 'Die Regeln der Gruppe.',
@@ -52,7 +52,7 @@ export const german: Translations = {
   'Users for whom an event occurred a given number of times, or first or last occurred at a given time. A condition has at most one of `at_least`, `at_most`, `exactly`, `first`, `last`; without any of them, it matches users with at least one event.':
     'Nutzer, bei denen ein Ereignis so oft, oder zu dieser Zeit zum ersten oder letzten Mal eintrat. Eine Bedingung hat höchstens eines von `at_least`, `at_most`, `exactly`, `first`, `last`; ohne eines davon genügt ein einziges Ereignis.',
   'The name of the event.': 'Der Name des Ereignisses.',
-  'The lowest number of events.': 'Die kleinste Anzahl von Ereignissen.',
+  'The minimum number of events.': 'Die kleinste Anzahl von Ereignissen.',
   'The highest number of events.': 'Die größte Anzahl von Ereignissen.',
   'The number of events.': 'Die Anzahl von Ereignissen.',
   'Compares the time of the first event, for users with at least one. Cannot be combined with `within`.':

@@ -98,7 +98,7 @@ const NAMELESS = { list: () => undefined, subscription: () => undefined, campaig
 
 const GROUP_WORDS: Record<Group['is'], { label: string; description: string }> = {
   all: { label: 'All of', description: 'Users who match every rule in the group: “and”.' },
-  any: { label: 'Any of', description: 'Users who match at least one rule in the group: “or”.' },
+  any: { label: 'Any of', description: 'Users who match at least one rule in the group (“or”).' },
   none: { label: 'None of', description: 'Users who match no rule in the group.' },
   not: { label: 'Not', description: 'Users who do not match the rule in the group.' },
 }

@@ -193,7 +193,7 @@ export const userRoutes = ({ saveUsers, suppressionsOf, suppressErased, exportUs
   route({
     method: 'PUT',
     path: '/api/client/attributes/{key}',
-    summary: 'Set which roles can read an attribute of `data`, its label, and whether it is personal data.',
+    summary: 'Set the label of an attribute of `data`, which roles can read the attribute, and whether it is personal data.',
     description:
       'A member that is left out gets its default: every role can read the attribute, it is not hidden, user tokens cannot read it, it has no label, and it is not personal data. The attribute need not exist yet.',
     access: { secret: 'admin' },

@@ -17,7 +17,7 @@ export const Statistics = Exact(
     refused: Counts('How often users did not enter, by reason.'),
     reasons: Counts('How many entrances ended, by reason.'),
     steps: Type.Record(Type.String(), StepStats, { description: 'The statistics of each step by key, across all versions.' }),
-    edges: Type.Array(EdgeCount, { description: 'How many users went from step to step.' }),
+    edges: Type.Array(EdgeCount, { description: 'How many users moved along each connection between two steps.' }),
     goals: Type.Array(
       Exact({
         name: Type.String(),

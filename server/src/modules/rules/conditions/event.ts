@@ -43,7 +43,7 @@ export const event = condition<EventCondition>({
     `${[...COUNTS, ...EDGES].map((name) => `\`${name}\``).join(', ')}; without any of them, it matches users with at least one event.`,
   shape: Exact({
     event: Type.String({ notBlank: true, minLength: 1, maxLength: 255, description: 'The name of the event.' }),
-    at_least: Type.Optional(Type.Integer({ minimum: 1, maximum: COUNT_MAX, description: 'The lowest number of events.' })),
+    at_least: Type.Optional(Type.Integer({ minimum: 1, maximum: COUNT_MAX, description: 'The minimum number of events.' })),
     at_most: AtMost('The highest number of events.'),
     exactly: AtMost('The number of events.'),
     ...periodMembers,
