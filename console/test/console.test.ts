@@ -15,6 +15,7 @@ import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { keptDrafts } from './stories/kept-drafts.ts'
 import { keptEdits } from './stories/kept-edits.ts'
+import { launches } from './stories/launches.ts'
 import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
@@ -56,6 +57,7 @@ calendar(site)
 abTest(site)
 templateFields(site)
 keptEdits(site)
+launches(site)
 keptDrafts(site)
 reports(site)
 editing(site)

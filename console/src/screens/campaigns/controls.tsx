@@ -34,7 +34,7 @@ const Control = ({ children, about }: { children: ReactNode; about: string }) =>
   </div>
 )
 
-type Change = { state?: 'draft'; send_at?: string; send_in_user_timezone?: false; done: string }
+type Change = { state?: 'draft'; send_at?: string | null; send_in_user_timezone?: false; done: string }
 
 /** A scheduled blast can be a draft again, or start at once. */
 function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }: { campaign: Campaign }) {
@@ -45,6 +45,7 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
     [CAMPAIGNS],
     (_, { done }) => said(done),
   )
+  // Its time is most often that of the launch: the draft is without one again, so that the next launch can be undone for as long.
   const isSoon = left !== null && left * 1000 < UNDO_MS
   return (
     <Control about={isSoon ? t('scheduled.soon', { count: left }) : t('scheduled.about')}>
@@ -52,7 +53,7 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
       <span className="acts">
         <Button
           loading={change.isPending}
-          onClick={() => change.mutate({ state: 'draft', done: t('scheduled.isDraft') })}
+          onClick={() => change.mutate({ state: 'draft', ...(isSoon && { send_at: null }), done: t('scheduled.isDraft') })}
           variant="default"
         >
           {t(isSoon ? 'scheduled.undo' : 'scheduled.draft')}

@@ -15,10 +15,10 @@ import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
 import { TextSizes } from '../text-sizes.tsx'
 import { type Check, checksOf } from './checks.ts'
+import { launchOf, startsAtLaunch } from './launch.ts'
 import { Samples } from './samples.tsx'
 import type { StepProps } from './step.ts'
 
-const UNDO_MS = 30_000
 const TYPED_FROM = 10_000
 
 /** Shows blocking problems, warnings and the reach, and launches the campaign. */
@@ -98,9 +98,6 @@ function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
   )
 }
 
-/** An instant, also of a copy of a campaign that was sent in each user's time zone. */
-const atOnce = () => ({ send_at: new Date(Date.now() + UNDO_MS).toISOString(), send_in_user_timezone: false })
-
 type LaunchProps = StepProps & { isBlocked: boolean; reached: number | undefined }
 
 function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: LaunchProps) {
@@ -110,8 +107,7 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
   const navigate = useNavigate()
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
-  const bodyOf = () =>
-    type === 'trigger' ? { state: 'running' as const } : { state: 'scheduled' as const, ...(at === null ? atOnce() : { send_at: at }) }
+  const bodyOf = () => launchOf(type, autosave.draft, Date.now())
   const launch = useWrite(
     (api) => api.patch(CAMPAIGN, { path: { campaignId: id }, body: bodyOf() }),
     [CAMPAIGNS],
@@ -121,7 +117,11 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
   const isBlast = type === 'blast'
   const number = new Intl.NumberFormat(i18n.language).format(reached ?? 0)
   const when =
-    at === null ? t('launch.now') : isLocal ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') }) : instant(i18n.language, { at })
+    at === null || startsAtLaunch(autosave.draft, Date.now())
+      ? t('launch.now')
+      : isLocal
+        ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') })
+        : instant(i18n.language, { at })
   return (
     <div className="pad rule acts">
       <Button onClick={() => setOpen(true)} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>
