@@ -25,6 +25,7 @@ import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
 import { templateFields } from './stories/template-fields.ts'
+import { unsaved } from './stories/unsaved.ts'
 import { userList } from './stories/user-list.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
@@ -58,6 +59,7 @@ abTest(site)
 templateFields(site)
 keptEdits(site)
 launches(site)
+unsaved(site)
 keptDrafts(site)
 reports(site)
 editing(site)

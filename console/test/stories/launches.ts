@@ -5,10 +5,10 @@ import { memberPage } from './member-page.ts'
 
 const SENT_MS = 60_000
 
-const TEMPLATE = { from: 'shop@example.com', subject: 'Beans', html: '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>' }
+export const TEMPLATE = { from: 'shop@example.com', subject: 'Beans', html: '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>' }
 
 /** A draft to one user, with content. */
-async function draft(site: Site, name: string, settings: object = {}): Promise<number> {
+export async function draft(site: Site, name: string, settings: object = {}): Promise<number> {
   const { results } = await site.api('GET', 'subscriptions?q=email')
   const { id: list } = await site.api('POST', 'lists', { name, type: 'static' })
   await site.api('POST', `lists/${list}/users`, { external_ids: ['sample-1'] })
@@ -24,7 +24,7 @@ async function launch(page: Page): Promise<void> {
   await action.click()
 }
 
-/** A campaign starts when the member was told, with what the member sees. */
+/** A campaign starts when the member was told. */
 export const launches = (site: () => Site) =>
   describe('a launch', () => {
     test('that was undone leaves no time: the next one can be undone as long, also when a time has passed', async () => {

@@ -39,7 +39,7 @@ type Props = {
   /** Another member edits the campaign. */
   isLocked: boolean
   /** Gets what saves the last changes before the editor is left. */
-  flush?: RefObject<(() => Promise<void>) | null>
+  flush?: RefObject<(() => Promise<unknown>) | null>
 }
 
 /** The content of a campaign for each locale and variant, beside its preview. */
@@ -82,7 +82,7 @@ function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps
   useEffect(() => {
     if (!flush) return
     flush.current = async () => {
-      if (state === 'changed' || state === 'offline') await saveNow()
+      if (state !== 'saved') await saveNow()
     }
     return () => {
       flush.current = null

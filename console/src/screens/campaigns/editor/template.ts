@@ -25,8 +25,11 @@ export const isAt =
 
 const storedOf = (template: Stored[number]): StoredDraft<Template> => ({ value: template.data as Template, version: versionOf(template) })
 
+/** How the names of drafts of the templates of a campaign begin. */
+export const draftsOf = (projectId: number, campaignId: number): string => `${projectId}.template.${campaignId}.`
+
 /** The template of a place, saved as it changes. */
-export function useTemplate({ id, channel }: Campaign, place: Place, stored: Stored, isLocked: boolean): Autosave<Template> {
+export function useTemplate({ id, channel, state }: Campaign, place: Place, stored: Stored, isLocked: boolean): Autosave<Template> {
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
@@ -53,12 +56,12 @@ export function useTemplate({ id, channel }: Campaign, place: Place, stored: Sto
     },
     [api, id, locale, variant, client, project.id],
   )
-  const key = `${project.id}.template.${id}.${locale}.${variant}`
   return useAutosave({
-    key,
+    key: `${draftsOf(project.id, id)}${locale}.${variant}`,
     stored: (stored.find(isAt(place))?.data as Template | undefined) ?? channels[channel].start,
     save,
     reload,
     isLocked,
+    isLive: state !== 'draft',
   })
 }

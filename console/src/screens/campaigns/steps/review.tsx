@@ -8,9 +8,11 @@ import { CopyAs } from '../../../parts/copy-as.tsx'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { Loading } from '../../../parts/loading.tsx'
+import { useLocalDrafts } from '../../../parts/local-drafts.ts'
 import { Card } from '../../../parts/page.tsx'
 import { instant } from '../../../parts/time.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
+import { draftsOf } from '../editor/template.ts'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
 import { TextSizes } from '../text-sizes.tsx'
@@ -29,6 +31,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   const isBlast = type === 'blast'
   const mayWrite = useMay('editor')
   const { list_ids: lists = [] } = autosave.draft
+  const unsaved = useLocalDrafts(draftsOf(useProject().id, id))
   const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
   const isReady = isBlast && lists.length > 0 && autosave.state === 'saved'
@@ -43,6 +46,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
     templates: templates.data.results,
     lints: lint.data.results,
     preflight: finished,
+    unsaved,
   })
   return (
     <div className="stack">
