@@ -24,6 +24,7 @@ import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
+import { shown } from './stories/shown.ts'
 import { templateFields } from './stories/template-fields.ts'
 import { unsaved } from './stories/unsaved.ts'
 import { userList } from './stories/user-list.ts'
@@ -66,3 +67,4 @@ editing(site)
 journeys(site)
 mail(site)
 schema(site)
+shown(site)
