@@ -1,18 +1,12 @@
 /** Drafts that save themselves. */
 import { CarillonError, etagOf } from '@carillon/sdk'
-import { useBlocker } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lastWrite, type Write } from '../session/last-write.ts'
 import { dropLocal, keepLocal, type Local, readLocal, useLocalKey } from './local-drafts.ts'
 import { type Clash, isSame, merge, withAt } from './merge.ts'
+import { type SaveState, useSaving } from './saving.ts'
 import { said } from './toast.ts'
-
-const AFTER_MS = 800
-const AGAIN_MS = 5000
-
-/** `found`: there is a draft from before the page was opened, and the member has not said yet whether it is to be saved. */
-export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed' | 'found'
 
 /** An object as the server has it, with its version; null if there is none yet. */
 export type Stored<T> = { value: T; version: string | null }
@@ -45,6 +39,8 @@ export type Autosave<T> = {
   answer: (isWanted: boolean) => void
   /** Returns whether the server has the whole draft. */
   saveNow: () => Promise<boolean>
+  /** Takes over what the server has now, if nothing was changed here since the last save. */
+  readAgain: () => Promise<void>
   /** The request of the last save since the page was opened. */
   sent: Write | null
 }
@@ -89,6 +85,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
   const running = useRef<Promise<boolean>>(Promise.resolve(false))
+  const { begin, readAgain } = useStored({ key, known, latest, running, reload, setDraft, setState })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
@@ -160,14 +157,13 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   )
 
   const answer = (isWanted: boolean) => {
-    known.current = isWanted ? { ...known.current, isFound: false } : begunWith(stored)
-    keep(isWanted ? latest.current : stored)
-    if (!isWanted) dropLocal(key)
-    setState(isWanted ? 'changed' : 'saved')
+    if (!isWanted) return begin({ value: stored, version: undefined })
+    known.current.isFound = false
+    setState('changed')
   }
 
   useSaving(saveNow, state, draft)
-  return { draft, change, state, error, clashes, choose, answer, saveNow, sent }
+  return { draft, change, state, error, clashes, choose, answer, saveNow, readAgain, sent }
 }
 
 /** What the page begins with: the draft in this browser if there is one. */
@@ -186,6 +182,44 @@ const begunWith = <T>(base: T, isFound = false): Known<T> => ({
   isFound,
 })
 
+type Held<T> = Pick<Options<T>, 'reload'> & {
+  key: string
+  known: { current: Known<T> }
+  latest: { current: T }
+  running: { current: Promise<boolean> }
+  setDraft: (value: T) => void
+  setState: (state: SaveState) => void
+}
+
+/** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
+function useStored<T>({ key, known, latest, running, reload, setDraft, setState }: Held<T>) {
+  const begin = useCallback(
+    ({ value, version }: { value: T; version: Known<T>['version'] }) => {
+      known.current = { ...begunWith(value), version }
+      latest.current = value
+      setDraft(value)
+      dropLocal(key)
+      setState('saved')
+    },
+    [key, known, latest, setDraft, setState],
+  )
+  // What is changed here meanwhile stays: its save meets what the server has.
+  const readAgain = useCallback(async () => {
+    const read = async (): Promise<boolean> => {
+      const before = latest.current
+      const now = await reload()
+      const isSaved = readLocal(key) === null && latest.current === before
+      if (isSaved && !isSame(now.value, known.current.base)) begin(now)
+      return isSaved
+    }
+    running.current = running.current.catch(() => undefined).then(read)
+    await running.current.catch((thrown: unknown) => {
+      if (!(thrown instanceof CarillonError)) throw thrown
+    })
+  }, [key, known, latest, running, reload, begin])
+  return { begin, readAgain }
+}
+
 /**
  * Saves the draft over what is known of the server, which is read first if its version is not. Returns what was saved, or what the server has
  * instead. Throws what the requests throw.
@@ -202,62 +236,4 @@ async function saveOver<T>(known: { current: Known<T> }, latest: { current: T },
   const { value: base, version } = await save(value, known.current.version ?? null)
   known.current = { ...begunWith(base), version }
   return { saved: value }
-}
-
-/** When the draft is saved, and what is asked before the page is left without that. */
-function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
-  useSaveSoon(saveNow, state, draft)
-  useSaveOnLeave(saveNow, state)
-  useSaveKey(saveNow, state)
-  useGuard(state)
-}
-
-/** Saves a moment after the last change, and what the server did not get a while later. */
-function useSaveSoon(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the draft begins the wait anew.
-  useEffect(() => {
-    if (state !== 'changed' && state !== 'offline') return
-    const timer = setTimeout(() => void saveNow(), state === 'offline' ? AGAIN_MS : AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [state, draft, saveNow])
-}
-
-/** Saves what is left when the editor is closed, such as by opening another locale or variant. */
-function useSaveOnLeave(saveNow: () => Promise<boolean>, state: SaveState) {
-  const last = useRef({ saveNow, state })
-  useEffect(() => {
-    last.current = { saveNow, state }
-  })
-  useEffect(
-    () => () => {
-      const { saveNow, state } = last.current
-      if (state === 'changed') void saveNow()
-    },
-    [],
-  )
-}
-
-/** ⌘S saves at once. */
-function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== 's' || !(event.metaKey || event.ctrlKey)) return
-      event.preventDefault()
-      if (state !== 'saving' && state !== 'conflict' && state !== 'found') void saveNow()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [saveNow, state])
-}
-
-/** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
-function useGuard(state: SaveState) {
-  const { t } = useTranslation()
-  const isUnsaved = state !== 'saved' && state !== 'found'
-  useBlocker({
-    // Steps and tabs of the same object keep the draft.
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
-    enableBeforeUnload: () => isUnsaved,
-    disabled: !isUnsaved,
-  })
 }

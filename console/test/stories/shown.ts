@@ -23,9 +23,38 @@ async function draft(site: Site, name: string, settings: object): Promise<number
 
 const start = (site: Site, id: number) => site.api('PATCH', `campaigns/${id}`, { state: 'scheduled', send_at: new Date().toISOString() })
 
+const rollsBack = (site: () => Site) =>
+  test('of a journey are the steps of an earlier version once that is published again', async () => {
+    const { id } = await site().api('POST', 'journeys', { name: 'Rolled back' })
+    const at = { x: 0, y: 0 }
+    for (const days of [1, 9]) {
+      await site().api('PUT', `journeys/${id}/steps`, {
+        start: { ...at, type: 'entrance', data: { trigger: 'api' }, children: [{ external_id: 'wait' }] },
+        wait: { ...at, type: 'delay', data: { days } },
+      })
+      await site().api('POST', `journeys/${id}/publish`, {})
+    }
+    await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=versions`)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Publish version 1 again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish again' }).click()
+    await page.getByText('Version 3 is live.').waitFor()
+    await page.getByRole('button', { name: 'Steps', exact: true }).click()
+    await page.locator('[role=treeitem].step').nth(1).press('Enter')
+    const days = page.getByLabel('Days', { exact: true }).first()
+    await expect.poll(() => days.inputValue()).toBe('1')
+    // What is changed then is a change of these steps.
+    await days.fill('2')
+    await page.locator('output.saved').waitFor()
+    expect((await site().api('GET', `journeys/${id}/steps`)).wait.data).toEqual({ days: 2 })
+    expect(await page.getByText('Another member changed this').count()).toBe(0)
+  })
+
 /** Screens say what the server says. */
 export const shown = (site: () => Site) =>
   describe('what a screen shows', () => {
+    rollsBack(site)
+
     test('of a variant is what its recipients get, before the launch and after it', async () => {
       const variants = [
         { name: 'Short', weight: 1 },
