@@ -2,7 +2,7 @@ import type { components } from '@carillon/sdk'
 import { expect, test } from 'vitest'
 import { hardUsersOf, sampleUsersOf } from '../src/screens/campaigns/editor/hard-users.ts'
 import { sumsOf } from '../src/screens/campaigns/reason-sums.ts'
-import { sumsByVariant, variantIn, withoutContent } from '../src/screens/campaigns/variants.ts'
+import { placesIn, sumsByVariant, variantIn, variantOf, withoutContent } from '../src/screens/campaigns/variants.ts'
 
 type User = components['schemas']['User']
 
@@ -94,4 +94,28 @@ test('variants without a template are named', () => {
   const templates = [{ variant: 'A' as const }, { variant: 'C' as const }]
   expect(withoutContent([1, 2, 3, 4], templates)).toEqual(['B', 'D'])
   expect(withoutContent([], templates)).toEqual([])
+})
+
+test.each([
+  [0, ['de.A', 'en.B'], [['de', 'A']]],
+  [
+    2,
+    ['de.A', 'en.B', 'zh-Hant.C'],
+    [
+      ['de', 'A'],
+      ['en', 'B'],
+    ],
+  ],
+])('of templates with a draft, a campaign with %i variants sends %o as %o', (count, drafts, expected) =>
+  expect(placesIn(Array.from({ length: count }), drafts).map(({ locale, variant }) => [locale, variant])).toEqual(expected),
+)
+
+test.each([
+  [['B', 'A'], 'A', 'B'],
+  [[null], 'C', 'C'],
+  [[], 'B', 'B'],
+  [[], null, undefined],
+] as const)('of messages of the variants %o to a user, who would get %s now, %s is shown', (messages, now, expected) => {
+  const found = variantOf({ messages: messages.map((variant) => ({ variant })), now: { reason: null, variant: now } } as never)
+  expect(found).toBe(expected)
 })

@@ -15,6 +15,7 @@ import { imports } from './stories/imports.ts'
 import { journeys } from './stories/journeys.ts'
 import { keptDrafts } from './stories/kept-drafts.ts'
 import { keptEdits } from './stories/kept-edits.ts'
+import { launches } from './stories/launches.ts'
 import { listIndex } from './stories/list-index.ts'
 import { lists } from './stories/lists.ts'
 import { mail } from './stories/mail.ts'
@@ -23,7 +24,9 @@ import { providers } from './stories/providers.ts'
 import { reports } from './stories/reports.ts'
 import { sandbox } from './stories/sandbox.ts'
 import { schema } from './stories/schema.ts'
+import { shown } from './stories/shown.ts'
 import { templateFields } from './stories/template-fields.ts'
+import { unsaved } from './stories/unsaved.ts'
 import { userList } from './stories/user-list.ts'
 import { users } from './stories/users.ts'
 import { webhooks } from './stories/webhooks.ts'
@@ -56,9 +59,12 @@ calendar(site)
 abTest(site)
 templateFields(site)
 keptEdits(site)
+launches(site)
+unsaved(site)
 keptDrafts(site)
 reports(site)
 editing(site)
 journeys(site)
 mail(site)
 schema(site)
+shown(site)

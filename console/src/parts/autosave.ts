@@ -1,16 +1,12 @@
 /** Drafts that save themselves. */
 import { CarillonError, etagOf } from '@carillon/sdk'
-import { useBlocker } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lastWrite, type Write } from '../session/last-write.ts'
+import { dropLocal, keepLocal, type Local, readLocal, useLocalKey } from './local-drafts.ts'
 import { type Clash, isSame, merge, withAt } from './merge.ts'
+import { type SaveState, useSaving } from './saving.ts'
 import { said } from './toast.ts'
-
-const AFTER_MS = 800
-const AGAIN_MS = 5000
-
-export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed'
 
 /** An object as the server has it, with its version; null if there is none yet. */
 export type Stored<T> = { value: T; version: string | null }
@@ -26,6 +22,8 @@ type Options<T> = {
   reload: () => Promise<Stored<T>>
   /** While another member edits it, nothing is saved. */
   isLocked?: boolean
+  /** What is saved is sent: a draft that is found when the page is opened is saved only if the member says so. */
+  isLive?: boolean
 }
 
 export type Autosave<T> = {
@@ -37,7 +35,12 @@ export type Autosave<T> = {
   clashes: Clash[]
   /** Ends some clashes with one of both. */
   choose: (clashes: Clash[], side: 'mine' | 'theirs') => void
-  saveNow: () => Promise<void>
+  /** Answers a draft that was found. */
+  answer: (isWanted: boolean) => void
+  /** Returns whether the server has the whole draft. */
+  saveNow: () => Promise<boolean>
+  /** Takes over what the server has now, if nothing was changed here since the last save. */
+  readAgain: () => Promise<void>
   /** The request of the last save since the page was opened. */
   sent: Write | null
 }
@@ -48,9 +51,6 @@ export const versionOf = (reply: object): string | null => etagOf(reply) ?? null
 /** The headers of a write that must not replace another version than this one. */
 export const ifVersion = (version: string | null): Record<string, string> =>
   version === null ? { 'if-none-match': '*' } : { 'if-match': version }
-
-/** A draft in this browser, and what the server had when it began. */
-type Local<T> = { value: T; base: T }
 
 /** What is known of the server. */
 type Known<T> = {
@@ -63,37 +63,34 @@ type Known<T> = {
   /** What was sent and not answered. It may have been saved all the same. */
   sent: T | undefined
   isClashing: boolean
+  isFound: boolean
 }
 
 const isConflict = (error: CarillonError) => error.status === 412
 const isUnreachable = ({ status }: CarillonError) => status === 0 || status === 401 || status >= 500
-
-function readLocal<T>(key: string): Local<T> | null {
-  const text = localStorage.getItem(key)
-  return text === null ? null : (JSON.parse(text) as Local<T>)
-}
 
 /**
  * Keeps each change in this browser at once, saves it 0.8 s later, and again every few seconds while the server cannot be reached. What was
  * not saved when the page was closed is found again when it is opened. What another member has saved meanwhile is kept too: only where both
  * have changed the same value, the member has to choose one.
  */
-export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false }: Options<T>): Autosave<T> {
+export function useAutosave<T>({ key: name, stored, save, reload, isLocked = false, isLive = false }: Options<T>): Autosave<T> {
   const { t } = useTranslation()
-  const key = `carillon.draft.${name}`
-  const [first] = useState<Local<T>>(() => readLocal<T>(key) ?? { value: stored, base: stored })
+  const key = useLocalKey(name)
+  const [first] = useState(() => firstOf(key, stored, isLive))
   const [draft, setDraft] = useState<T>(first.value)
-  const [state, setState] = useState<SaveState>(first.value === first.base ? 'saved' : 'changed')
+  const [state, setState] = useState<SaveState>(first.state)
   const [{ error, sent }, setResult] = useState<Pick<Autosave<T>, 'error' | 'sent'>>({ error: null, sent: null })
   const [clashes, setClashes] = useState<Clash[]>([])
-  const known = useRef<Known<T>>({ base: first.base, begun: first.base, version: undefined, sent: undefined, isClashing: false })
+  const known = useRef<Known<T>>(begunWith(first.base, first.state === 'found'))
   const latest = useRef(draft)
-  const running = useRef<Promise<void>>(Promise.resolve())
+  const running = useRef<Promise<boolean>>(Promise.resolve(false))
+  const { begin, readAgain } = useStored({ key, known, latest, running, reload, setDraft, setState })
   const keep = useCallback(
     (value: T) => {
       latest.current = value
       setDraft(value)
-      localStorage.setItem(key, JSON.stringify({ value, base: known.current.begun } satisfies Local<T>))
+      keepLocal(key, { value, base: known.current.begun })
     },
     [key],
   )
@@ -102,38 +99,33 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
     ({ value, version }: Stored<T>) => {
       const met = merge(known.current.base, latest.current, value)
       const isClashing = met.clashes.length > 0
-      known.current = { base: value, begun: isClashing ? known.current.begun : value, version, sent: undefined, isClashing }
+      known.current = { ...begunWith(value), ...(isClashing && { begun: known.current.begun }), version, isClashing }
       keep(met.value)
       setClashes(met.clashes)
       if (!isClashing) said(t('autosave.merged'))
       setState(isClashing ? 'conflict' : 'changed')
+      return false
     },
     [keep, t],
   )
 
-  const saveOnce = useCallback(async () => {
-    if (known.current.isClashing || isLocked) return
+  const saveOnce = useCallback(async (): Promise<boolean> => {
+    if (known.current.isClashing || known.current.isFound || isLocked) return false
     setState('saving')
     try {
-      if (known.current.version === undefined) {
-        const now = await reload()
-        const { base, sent } = known.current
-        if (!isSame(now.value, base) && !isSame(now.value, sent)) return meet(now)
-        known.current = { ...known.current, base: now.value, begun: now.value, version: now.version }
-      }
-      const value = latest.current
-      known.current.sent = value
-      const saved = await save(value, known.current.version ?? null)
-      known.current = { base: saved.value, begun: saved.value, version: saved.version, sent: undefined, isClashing: false }
+      const { theirs, saved } = await saveOver(known, latest, { reload, save })
+      if (theirs) return meet(theirs)
       setResult({ error: null, sent: lastWrite() })
-      if (latest.current !== value) return setState('changed')
-      localStorage.removeItem(key)
-      setState('saved')
+      const isWhole = latest.current === saved
+      if (isWhole) dropLocal(key)
+      setState(isWhole ? 'saved' : 'changed')
+      return isWhole
     } catch (thrown) {
       if (!(thrown instanceof CarillonError)) throw thrown
       setResult(({ sent }) => ({ error: thrown, sent }))
       known.current.version = undefined
       setState(isConflict(thrown) ? 'changed' : isUnreachable(thrown) ? 'offline' : 'failed')
+      return false
     }
   }, [key, save, reload, meet, isLocked])
 
@@ -146,7 +138,7 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
   const change = useCallback(
     (value: T) => {
       keep(value)
-      setState((state) => (state === 'conflict' ? state : 'changed'))
+      setState((state) => (state === 'conflict' || state === 'found' ? state : 'changed'))
     },
     [keep],
   )
@@ -164,59 +156,84 @@ export function useAutosave<T>({ key: name, stored, save, reload, isLocked = fal
     [clashes, keep],
   )
 
-  useSaveSoon(saveNow, state, draft)
-  useSaveKey(saveNow, state)
-  useGuard(state)
-  return { draft, change, state, error, clashes, choose, saveNow, sent }
+  const answer = (isWanted: boolean) => {
+    if (!isWanted) return begin({ value: stored, version: undefined })
+    known.current.isFound = false
+    setState('changed')
+  }
+
+  useSaving(saveNow, state, draft)
+  return { draft, change, state, error, clashes, choose, answer, saveNow, readAgain, sent }
 }
 
-/** Saves a moment after the last change, and what the server did not get a while later. */
-function useSaveSoon(saveNow: () => Promise<void>, state: SaveState, draft: unknown) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the draft begins the wait anew.
-  useEffect(() => {
-    if (state !== 'changed' && state !== 'offline') return
-    const timer = setTimeout(() => void saveNow(), state === 'offline' ? AGAIN_MS : AFTER_MS)
-    return () => clearTimeout(timer)
-  }, [state, draft, saveNow])
-  useSaveOnLeave(saveNow, state)
+/** What the page begins with: the draft in this browser if there is one. */
+function firstOf<T>(key: string, stored: T, isLive: boolean): Local<T> & { state: SaveState } {
+  const local = readLocal<T>(key)
+  if (local === null) return { value: stored, base: stored, state: 'saved' }
+  return { ...local, state: isLive ? 'found' : 'changed' }
 }
 
-/** Saves what is left when the editor is closed, such as by opening another locale or variant. */
-function useSaveOnLeave(saveNow: () => Promise<void>, state: SaveState) {
-  const last = useRef({ saveNow, state })
-  useEffect(() => {
-    last.current = { saveNow, state }
-  })
-  useEffect(
-    () => () => {
-      const { saveNow, state } = last.current
-      if (state === 'changed') void saveNow()
+const begunWith = <T>(base: T, isFound = false): Known<T> => ({
+  base,
+  begun: base,
+  version: undefined,
+  sent: undefined,
+  isClashing: false,
+  isFound,
+})
+
+type Held<T> = Pick<Options<T>, 'reload'> & {
+  key: string
+  known: { current: Known<T> }
+  latest: { current: T }
+  running: { current: Promise<boolean> }
+  setDraft: (value: T) => void
+  setState: (state: SaveState) => void
+}
+
+/** Puts what the server has in the place of the draft: what was known of it, or what is read now. */
+function useStored<T>({ key, known, latest, running, reload, setDraft, setState }: Held<T>) {
+  const begin = useCallback(
+    ({ value, version }: { value: T; version: Known<T>['version'] }) => {
+      known.current = { ...begunWith(value), version }
+      latest.current = value
+      setDraft(value)
+      dropLocal(key)
+      setState('saved')
     },
-    [],
+    [key, known, latest, setDraft, setState],
   )
-}
-
-/** ⌘S saves at once. */
-function useSaveKey(saveNow: () => Promise<void>, state: SaveState) {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== 's' || !(event.metaKey || event.ctrlKey)) return
-      event.preventDefault()
-      if (state !== 'saving' && state !== 'conflict') void saveNow()
+  // What is changed here meanwhile stays: its save meets what the server has.
+  const readAgain = useCallback(async () => {
+    const read = async (): Promise<boolean> => {
+      const before = latest.current
+      const now = await reload()
+      const isSaved = readLocal(key) === null && latest.current === before
+      if (isSaved && !isSame(now.value, known.current.base)) begin(now)
+      return isSaved
     }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [saveNow, state])
+    running.current = running.current.catch(() => undefined).then(read)
+    await running.current.catch((thrown: unknown) => {
+      if (!(thrown instanceof CarillonError)) throw thrown
+    })
+  }, [key, known, latest, running, reload, begin])
+  return { begin, readAgain }
 }
 
-/** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
-function useGuard(state: SaveState) {
-  const { t } = useTranslation()
-  const isUnsaved = state !== 'saved'
-  useBlocker({
-    // Steps and tabs of the same object keep the draft.
-    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
-    enableBeforeUnload: () => isUnsaved,
-    disabled: !isUnsaved,
-  })
+/**
+ * Saves the draft over what is known of the server, which is read first if its version is not. Returns what was saved, or what the server has
+ * instead. Throws what the requests throw.
+ */
+async function saveOver<T>(known: { current: Known<T> }, latest: { current: T }, { reload, save }: Pick<Options<T>, 'reload' | 'save'>) {
+  if (known.current.version === undefined) {
+    const now = await reload()
+    const { base, sent } = known.current
+    if (!isSame(now.value, base) && !isSame(now.value, sent)) return { theirs: now }
+    known.current = { ...known.current, base: now.value, begun: now.value, version: now.version }
+  }
+  const value = latest.current
+  known.current.sent = value
+  const { value: base, version } = await save(value, known.current.version ?? null)
+  known.current = { ...begunWith(base), version }
+  return { saved: value }
 }

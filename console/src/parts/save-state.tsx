@@ -19,13 +19,14 @@ export function SaveState<T>({ autosave: { state, sent } }: { autosave: Autosave
 }
 
 /**
- * The notice above an editor when saving failed, or when another member has changed the same values. `wordsOf` gives the lines of a field
+ * The notice above an editor when saving failed, when another member has changed the same values, or when a draft was found. `wordsOf` gives the lines of a field
  * as its editor shows them.
  */
 export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Autosave<T>; wordsOf?: WordsOf }) {
   const { t } = useTranslation()
-  const { state, error, clashes, choose } = autosave
+  const { state, error, clashes, choose, answer } = autosave
   if (state === 'failed' && error) return <Failed error={error} kept={t('autosave.kept')} />
+  if (state === 'found') return <Found onAnswer={answer} />
   if (state !== 'conflict') return null
   return (
     <Conflict isWhole={clashes.length > 1} onChoose={(side) => choose(clashes, side)}>
@@ -33,6 +34,28 @@ export function SaveProblem<T>({ autosave, wordsOf = asTheyAre }: { autosave: Au
         <ClashOf key={clash.path.join('.')} clash={clash} wordsOf={wordsOf} onChoose={(side) => choose([clash], side)} />
       ))}
     </Conflict>
+  )
+}
+
+function Found({ onAnswer }: { onAnswer: (isWanted: boolean) => void }) {
+  const { t } = useTranslation()
+  return (
+    <div className="say warn" role="alert">
+      <div>
+        <p>
+          <b>{t('autosave.foundTitle')}</b>
+        </p>
+        <p>{t('autosave.foundAbout')}</p>
+        <div className="acts">
+          <Button variant="default" size="xs" onClick={() => onAnswer(true)}>
+            {t('autosave.foundSave')}
+          </Button>
+          <Button variant="default" size="xs" onClick={() => onAnswer(false)}>
+            {t('autosave.foundDiscard')}
+          </Button>
+        </div>
+      </div>
+    </div>
   )
 }
 

@@ -16,6 +16,7 @@ export const editing = (site: () => Site) =>
     restarts(site)
     lateCode(site)
     versions(site)
+    bodies(site)
     blocks(site)
   })
 
@@ -103,6 +104,36 @@ const versions = (site: () => Site) =>
     await card.getByText('This version is the same as the current content.').waitFor()
     await saved(page)
     expect((await site().api('GET', path)).data.subject).toBe('First')
+    const { results } = await site().api('GET', `${path}/versions`)
+    const versions: { number: number; data: { subject: string } }[] = await Promise.all(
+      results.map(({ number }: { number: number }) => site().api('GET', `${path}/versions/${number}`)),
+    )
+    expect(versions.map(({ number, data }) => [number, data.subject])).toEqual([
+      [3, 'First'],
+      [2, 'Second'],
+      [1, 'First'],
+    ])
+  })
+
+const bodies = (site: () => Site) =>
+  test('an email is shown as what it is not without being changed, and what replaces its body is undone alone', async () => {
+    const { id, path } = await draftWithTemplate(site(), 'Bodies')
+    const stored = async () => (await site().api('GET', path)).data
+    const { html } = await stored()
+    await using opened = await memberPage(site(), address(id))
+    const { page } = opened
+    await page.getByRole('button', { name: 'MJML', exact: true }).click()
+    await page.getByText('The email is written as HTML.').waitFor()
+    await page.getByLabel('Subject').fill('Second')
+    await saved(page)
+    expect(await stored()).toEqual({ subject: 'Second', html })
+    await page.getByRole('button', { name: 'Start again with MJML' }).click()
+    await page.getByLabel('MJML of the email').waitFor()
+    await page.getByLabel('Subject').fill('Third')
+    await page.getByRole('button', { name: 'Undo', exact: true }).last().click()
+    await page.getByLabel('HTML of the email').waitFor()
+    await saved(page)
+    expect(await stored()).toEqual({ subject: 'Third', html })
   })
 
 const blocks = (site: () => Site) =>

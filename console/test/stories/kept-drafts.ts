@@ -62,6 +62,25 @@ export const keptDrafts = (site: () => Site) =>
       expect(await page.getByText('The attributes have been saved.').count()).toBe(0)
     })
 
+    test('the settings of a journey are saved after users have entered it meanwhile', async () => {
+      const { id } = await site().api('POST', 'journeys', { name: 'Entered meanwhile' })
+      const start = { type: 'entrance', x: 0, y: 0, data: { trigger: 'api' }, children: [{ external_id: 'wait' }] }
+      await site().api('PUT', `journeys/${id}/steps`, { start, wait: { type: 'delay', x: 0, y: 0, data: { days: 2 } } })
+      await site().api('POST', `journeys/${id}/publish`, {})
+      await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)
+      const { page } = opened
+      const field = page.getByRole('textbox', { name: /hold/i }).first()
+      await field.waitFor()
+      await site().api('POST', `journeys/${id}/entrances`, { external_id: 'sample-2' })
+      const active = async () => (await site().api('GET', `journeys/${id}`)).stats.active
+      await expect.poll(active, { timeout: SAVED_MS }).toBe(1)
+      await lookAgain(page, `/journeys/${id}`)
+      await field.fill('20')
+      await page.getByRole('button', { name: 'Save the settings' }).click()
+      await page.getByText('The settings have been saved.').or(page.getByRole('alert')).first().waitFor()
+      expect((await site().api('GET', `journeys/${id}`)).settings).toMatchObject({ holdout_percent: 20 })
+    })
+
     test('the settings of a journey that are typed stay when another member saves theirs, and do not replace them', async () => {
       const { id } = await site().api('POST', 'journeys', { name: 'Two editors' })
       await using opened = await memberPage(site(), `/p/1/journeys/${id}?view=settings`)

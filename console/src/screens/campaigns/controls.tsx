@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Confirm } from '../../parts/confirm.tsx'
-import { useWrite } from '../../parts/data.ts'
+import { useRead, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { said } from '../../parts/toast.ts'
 import { useMay } from '../../session/project.tsx'
@@ -34,7 +34,7 @@ const Control = ({ children, about }: { children: ReactNode; about: string }) =>
   </div>
 )
 
-type Change = { state?: 'draft'; send_at?: string; send_in_user_timezone?: false; done: string }
+type Change = { state?: 'draft'; send_at?: string | null; send_in_user_timezone?: false; done: string }
 
 /** A scheduled blast can be a draft again, or start at once. */
 function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }: { campaign: Campaign }) {
@@ -45,6 +45,7 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
     [CAMPAIGNS],
     (_, { done }) => said(done),
   )
+  // Its time is most often that of the launch: the draft is without one again, so that the next launch can be undone for as long.
   const isSoon = left !== null && left * 1000 < UNDO_MS
   return (
     <Control about={isSoon ? t('scheduled.soon', { count: left }) : t('scheduled.about')}>
@@ -52,7 +53,7 @@ function Scheduled({ campaign: { id, send_at, send_in_user_timezone: isLocal } }
       <span className="acts">
         <Button
           loading={change.isPending}
-          onClick={() => change.mutate({ state: 'draft', done: t('scheduled.isDraft') })}
+          onClick={() => change.mutate({ state: 'draft', ...(isSoon && { send_at: null }), done: t('scheduled.isDraft') })}
           variant="default"
         >
           {t(isSoon ? 'scheduled.undo' : 'scheduled.draft')}
@@ -81,7 +82,13 @@ function useSecondsTo(at: string | undefined): number | null {
   return at === undefined ? null : Math.max(0, Math.ceil((new Date(at).getTime() - now) / 1000))
 }
 
-function Pause({ campaign: { id, is_paused, delivery, state } }: { campaign: Campaign }) {
+/** The messages that are not sent yet and may be: those that were skipped or failed are not among them. */
+function usePending(campaignId: number): number {
+  const { data } = useRead('/api/client/campaigns/{campaignId}/delivery', { path: { campaignId } })
+  return data?.pending ?? 0
+}
+
+function Pause({ campaign: { id, is_paused, state } }: { campaign: Campaign }) {
   const { t, i18n } = useTranslation('campaigns')
   const verb = is_paused ? 'resume' : 'pause'
   const change = useWrite(
@@ -89,7 +96,7 @@ function Pause({ campaign: { id, is_paused, delivery, state } }: { campaign: Cam
     [CAMPAIGNS],
     () => said(t(`${verb}.done`)),
   )
-  const left = new Intl.NumberFormat(i18n.language).format(Math.max(0, delivery.total - delivery.sent))
+  const left = new Intl.NumberFormat(i18n.language).format(usePending(id))
   return (
     <Control about={t(state === 'scheduled' ? `${verb}.aboutScheduled` : `${verb}.about`, { left })}>
       {change.error && <Failed error={change.error} />}
@@ -113,7 +120,7 @@ function Abort({ campaign: { id, delivery } }: { campaign: Campaign }) {
     },
   )
   const about = t('abort.about', {
-    left: number.format(Math.max(0, delivery.total - delivery.sent)),
+    left: number.format(usePending(id)),
     sent: number.format(delivery.sent),
   })
   return (

@@ -17,6 +17,7 @@ import { useProject } from '../../session/project.tsx'
 import { Drawn } from './editor/drawn.tsx'
 import { usePreview } from './editor/use-preview.ts'
 import type { Campaign } from './search.ts'
+import { type Letter, variantOf } from './variants.ts'
 
 const EXPLAIN = '/api/client/campaigns/{campaignId}/recipients/{userId}/explain'
 
@@ -55,7 +56,12 @@ export function RecipientDrawer({ campaign, userId }: { campaign: Campaign; user
       </div>
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Loading />}
-      {data && (view === 'why' ? <Why campaign={campaign} explained={data} /> : <Copy campaign={campaign} userId={userId} />)}
+      {data &&
+        (view === 'why' ? (
+          <Why campaign={campaign} explained={data} />
+        ) : (
+          <Copy campaign={campaign} userId={userId} variant={variantOf(data)} />
+        ))}
     </Drawer>
   )
 }
@@ -156,10 +162,10 @@ function useGates({ type }: Campaign, explained: Explained): Gate[] {
   ]
 }
 
-/** The message with the values of the user. */
-function Copy({ campaign, userId }: { campaign: Campaign; userId: string }) {
+/** The message with the values of the user, in their variant. */
+function Copy({ campaign, userId, variant }: { campaign: Campaign; userId: string; variant: Letter | undefined }) {
   const { t } = useTranslation('campaigns')
-  const { data, error } = usePreview(campaign.id, { user: userId })
+  const { data, error } = usePreview(campaign.id, { user: userId, ...(variant && { variant }) })
   if (error) return <Failed error={error} />
   if (!data) return <Loading />
   return (

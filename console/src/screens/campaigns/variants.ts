@@ -15,6 +15,19 @@ export const variantIn = (variants: unknown[], letter: string | undefined): stri
 export const withoutContent = (variants: unknown[], templates: { variant: Letter }[]): Letter[] =>
   variants.map((_, index) => letterOf(index)).filter((letter) => templates.every(({ variant }) => variant !== letter))
 
+type Explained = Pick<components['schemas']['CampaignRecipientExplainReply'], 'messages' | 'now'>
+
+/** The variant that a user got last, or would get now. */
+export const variantOf = ({ messages, now }: Explained): Letter | undefined => messages[0]?.variant ?? now.variant ?? undefined
+
+/** The templates that a campaign sends of those with a draft: its locales, and variants if it has some. A draft is named `locale.variant`. */
+export function placesIn(variants: unknown[], drafts: string[]): { locale: string; variant: string }[] {
+  const letters = variants.length > 0 ? variants.map((_, index): string => letterOf(index)) : ['A']
+  return drafts
+    .map((name) => name.split('.'))
+    .flatMap(([locale = '', variant = '']) => (letters.includes(variant) ? [{ locale, variant }] : []))
+}
+
 /** The states of messages that a provider has accepted. */
 const SENT: readonly string[] = ['sent', 'delivered', 'bounced', 'complained']
 

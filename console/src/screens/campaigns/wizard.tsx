@@ -42,7 +42,7 @@ function Steps({ campaign, lock }: { campaign: Campaign; lock: EditLock }) {
   const { step = 'about' } = route.useSearch()
   const navigate = useNavigate({ from: '/p/$project/campaigns/$campaignId/edit' })
   const autosave = useDraft(campaign, lock.isLocked)
-  const flush = useRef<(() => Promise<void>) | null>(null)
+  const flush = useRef<(() => Promise<unknown>) | null>(null)
   const { id, type, channel } = campaign
   const steps = STEPS.filter((name) => name !== 'schedule' || type === 'blast')
   const goTo = async (step: Step) => {
@@ -104,7 +104,7 @@ function placeIn({ variants }: Campaign, { locale, variant: wanted }: TemplateSe
   return { ...(locale !== undefined && { locale }), ...(variant !== undefined && { variant }) }
 }
 
-type OfProps = StepProps & { step: Step; isLocked: boolean; flush: RefObject<(() => Promise<void>) | null> }
+type OfProps = StepProps & { step: Step; isLocked: boolean; flush: RefObject<(() => Promise<unknown>) | null> }
 
 function StepOf({ step, campaign, autosave, isLocked, flush }: OfProps) {
   const { t } = useTranslation('campaigns')

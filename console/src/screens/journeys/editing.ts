@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { type Autosave, ifVersion, useAutosave, versionOf } from '../../parts/autosave.ts'
 import { keyOf, useRead } from '../../parts/data.ts'
+import { isSame } from '../../parts/merge.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
 import { copyOf, pasteOf } from './model/copied.ts'
 import { type Command, firstPath, type Graph, keyFor, type Place, pathsOf, type Step, targetOf } from './model/graph.ts'
@@ -52,17 +53,28 @@ function useDraft({ id }: Journey, steps: Readonly<Record<string, object>>, isLo
   const api = useApi()
   const project = useProject()
   const client = useQueryClient()
+  const own = useRef(graphOf(steps))
   const reload = useCallback(async () => storedOf(await api.get(STEPS, { path: { journeyId: id } })), [api, id])
   const save = useCallback(
     async (graph: Graph, version: string | null) => {
       const saved = await api.put(STEPS, { path: { journeyId: id }, body: graph as never, headers: ifVersion(version) })
+      own.current = graphOf(saved)
       client.setQueryData(keyOf(project.id, STEPS, { path: { journeyId: id } }), saved)
       void client.invalidateQueries({ queryKey: keyOf(project.id, VERSIONS) })
       return storedOf(saved)
     },
     [api, id, client, project.id],
   )
-  return useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload, isLocked })
+  const autosave = useAutosave({ key: `${project.id}.journey.${id}`, stored: graphOf(steps), save, reload, isLocked })
+  const { readAgain } = autosave
+  // Other steps than those that were saved here, such as of an earlier version that was published again.
+  useEffect(() => {
+    const now = graphOf(steps)
+    if (isSame(now, own.current)) return
+    own.current = now
+    void readAgain()
+  }, [steps, readAgain])
+  return autosave
 }
 
 const copiesKey = (project: number) => `carillon.copied-steps.${project}`

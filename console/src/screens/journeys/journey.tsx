@@ -32,7 +32,8 @@ const route = getRouteApi('/member/p/$project/journeys/$journeyId')
 export function JourneyPage() {
   const journeyId = Number(route.useParams().journeyId)
   const path = { path: { journeyId } }
-  const journey = useRead(JOURNEY, path, { refetchInterval: 2 * LIVE_MS })
+  // The version of a reply is lost in a copy of it.
+  const journey = useRead(JOURNEY, path, { refetchInterval: 2 * LIVE_MS, structuralSharing: false })
   const meta = useRead('/api/client/journeys/meta', undefined, { staleTime: Number.POSITIVE_INFINITY })
   const steps = useRead(STEPS, path, { staleTime: Number.POSITIVE_INFINITY })
   const { view = 'build' } = route.useSearch()

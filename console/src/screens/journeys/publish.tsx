@@ -7,6 +7,7 @@ import { keyOf, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Num } from '../../parts/number.tsx'
+import { SaveProblem } from '../../parts/save-state.tsx'
 import { Sentence } from '../../parts/sentence.tsx'
 import { said } from '../../parts/toast.ts'
 import { useApi, useMay, useProject } from '../../session/project.tsx'
@@ -26,13 +27,13 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
   const [isOpen, setOpen] = useState(false)
   const { autosave, graph, hasDraft } = editing
   if (!mayPublish || !hasDraft || Object.keys(graph).length === 0) return null
-  const open = async () => {
-    if (autosave.state === 'changed') await autosave.saveNow()
+  const open = () => {
+    if (autosave.state !== 'saved') void autosave.saveNow()
     setOpen(true)
   }
   return (
     <>
-      <Button disabled={autosave.state === 'conflict' || autosave.state === 'failed'} onClick={() => void open()}>
+      <Button disabled={autosave.state === 'conflict' || autosave.state === 'failed'} onClick={open}>
         {t('publish.open')}
       </Button>
       <Modal
@@ -42,10 +43,19 @@ export function Publish({ journey, editing }: { journey: Journey; editing: Editi
         title={t('publish.title', { name: journey.name })}
         closeButtonProps={{ 'aria-label': t('close') }}
       >
-        {isOpen && <PublishForm journeyId={journey.id} editing={editing} onDone={() => setOpen(false)} />}
+        {isOpen && autosave.state !== 'saved' && <Unsaved autosave={autosave} />}
+        {isOpen && autosave.state === 'saved' && <PublishForm journeyId={journey.id} editing={editing} onDone={() => setOpen(false)} />}
       </Modal>
     </>
   )
+}
+
+/** In the place of the form until the draft is saved: what is saved is published. */
+function Unsaved({ autosave }: Pick<Editing, 'autosave'>) {
+  const { t } = useTranslation()
+  const { state } = autosave
+  if (state === 'changed' || state === 'saving') return <Loading />
+  return state === 'offline' ? <p className="say warn">{t('autosave.offline')}</p> : <SaveProblem autosave={autosave} />
 }
 
 function PublishForm({ journeyId, editing, onDone }: { journeyId: number; editing: Editing; onDone: () => void }) {

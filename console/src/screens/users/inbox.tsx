@@ -6,6 +6,7 @@ import { Chip } from '../../parts/chip.tsx'
 import { useRead } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card } from '../../parts/page.tsx'
+import type { Paging } from '../../parts/paging.ts'
 import { Time } from '../../parts/time.tsx'
 
 type InboxMessage = components['schemas']['OwnUserMessage']
@@ -16,10 +17,10 @@ const PAGE = 10
 /** The in-app messages as the user sees them, with their states. */
 export function Inbox({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
-  const [cursor, setCursor] = useState<string>()
-  const { data, error } = useRead(PATH, { path: { userId }, query: { limit: PAGE, ...(cursor && { cursor }) } }, { keepsPrevious: true })
+  const [paging, setPaging] = useState<Paging>({})
+  const { data, error } = useRead(PATH, { path: { userId }, query: { limit: PAGE, ...paging } }, { keepsPrevious: true })
   if (error) return <Failed error={error} />
-  if (!data || (data.results.length === 0 && cursor === undefined)) return null
+  if (!data || (data.results.length === 0 && paging.cursor === undefined)) return null
   return (
     <Card title={t('inbox.heading')}>
       <ul className="lines">
@@ -45,12 +46,12 @@ export function Inbox({ userId }: { userId: string }) {
       {(data.prevCursor ?? data.nextCursor) !== null && (
         <div className="pad acts">
           {data.prevCursor !== null && (
-            <Button variant="default" size="xs" onClick={() => setCursor(data.prevCursor ?? undefined)}>
+            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: data.prevCursor, page: 'prev' })}>
               {t('inbox.newer')}
             </Button>
           )}
           {data.nextCursor !== null && (
-            <Button variant="default" size="xs" onClick={() => setCursor(data.nextCursor ?? undefined)}>
+            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: data.nextCursor })}>
               {t('inbox.older')}
             </Button>
           )}

@@ -69,6 +69,20 @@ test('a version that is restored soon after an edit keeps the version that it re
   expect((await w.get(`${path}/versions/3`)).body.data.subject).toBe('Finished')
 })
 
+test('MJML that replaces HTML is a version of its own, also soon after an edit', async () => {
+  await using w = await world()
+  const path = `${pathOf(await blastTo(w, []))}/templates/en`
+  const headers = { ...(await member(w, 'admin')).headers, 'carillon-project': String(w.projectId) }
+  const mjml = '<mjml><mj-body><mj-raw><a href="{{ unsubscribe_url }}">x</a></mj-raw></mj-body></mjml>'
+  const { html, ...rest } = content('Hello')
+  for (const body of [{ html }, { mjml }, { mjml: `${mjml} ` }, { html }]) {
+    const reply = await w.put(path, { ...rest, ...body }, { key: null, headers })
+    expect(reply.status, reply.text).toBe(200)
+  }
+  expect(await numbers(w, path)).toEqual([4, 3, 2, 1])
+  expect((await w.get(`${path}/versions/2`)).body.data.html).toBe(html)
+})
+
 test('the saves of an editor are one version, until somebody else saves or five minutes have passed', async () => {
   await using w = await world()
   const path = `${pathOf(await blastTo(w, []))}/templates/en`

@@ -19,7 +19,7 @@ export const versionRoutes = [
     path: '/api/client/campaigns/{campaignId}/templates/{locale}/versions',
     summary: 'List the versions of a template.',
     description:
-      'Newest first; the newest has the current content. The last 50 are kept. Changes that a member saves in the console within five minutes are one version.',
+      'Newest first; the newest has the current content. The last 50 are kept. Changes that a member saves in the console within five minutes are one version, unless HTML replaces MJML or the other way around.',
     access: { secret: 'support' },
     params,
     query: templateQuery,

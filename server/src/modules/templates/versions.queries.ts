@@ -13,7 +13,7 @@ const ONE_EDIT_MINUTES = 5
 
 /**
  * Keeps the content of a template that was just saved as its newest version, unless the one before is the same. What is restored continues no
- * edit: the version that it replaces is kept.
+ * edit, and neither does MJML that replaces HTML or the other way around: the version that it replaces is kept.
  */
 export const keepVersion = (ctx: InTx, templateId: number, data: Record<string, unknown>, isRestored = false) => {
   const actor = ctx.actor ?? { kind: 'system', id: null, name: null }
@@ -27,6 +27,7 @@ export const keepVersion = (ctx: InTx, templateId: number, data: Record<string, 
           from newest n
           where v.project_id = ${ctx.projectId} and v.template_id = ${templateId} and v.number = n.number and ${!isRestored}
             and n.actor_type = 'member' and n.actor_type = ${actor.kind} and n.actor_id = ${actor.id}::bigint
+            and (n.data -> 'mjml' is null) = ${data.mjml === undefined}
             and n.begun_at > ${ctx.clock.now()}::timestamptz - make_interval(mins => ${ONE_EDIT_MINUTES})
           returning v.number),
         added as (

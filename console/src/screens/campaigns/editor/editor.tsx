@@ -39,7 +39,7 @@ type Props = {
   /** Another member edits the campaign. */
   isLocked: boolean
   /** Gets what saves the last changes before the editor is left. */
-  flush?: RefObject<(() => Promise<void>) | null>
+  flush?: RefObject<(() => Promise<unknown>) | null>
 }
 
 /** The content of a campaign for each locale and variant, beside its preview. */
@@ -70,7 +70,7 @@ function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps
   const { t } = useTranslation('campaigns')
   const mayWrite = useMay(campaign.state === 'draft' ? 'editor' : 'publisher') && !isLocked
   const autosave = useTemplate(campaign, place, stored, isLocked)
-  const { draft, change, state, saveNow } = autosave
+  const { draft, change, state, saveNow, restore } = autosave
   const [user, setUser] = useState<string | null>(null)
   const [calm] = useDebouncedValue(draft, TYPED_MS)
   const preview = usePreview(campaign.id, {
@@ -82,7 +82,7 @@ function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps
   useEffect(() => {
     if (!flush) return
     flush.current = async () => {
-      if (state === 'changed' || state === 'offline') await saveNow()
+      if (state !== 'saved') await saveNow()
     }
     return () => {
       flush.current = null
@@ -129,7 +129,7 @@ function EditorOf({ campaign, stored, place, onPlace, isLocked, flush }: OfProps
             <Attachments campaignId={campaign.id} place={place} mayWrite={mayWrite} />
           )}
           {stored.some(isAt(place)) && (
-            <Versions campaignId={campaign.id} place={place} draft={draft} onRestore={mayWrite ? change : undefined} />
+            <Versions campaignId={campaign.id} place={place} draft={draft} onRestore={mayWrite ? restore : undefined} />
           )}
         </div>
       </div>

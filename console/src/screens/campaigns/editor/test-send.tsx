@@ -15,8 +15,8 @@ type Props = {
   campaign: Campaign
   place: Place
   user: string | null
-  /** Saves what was typed last: a test sends the saved template. */
-  beforeSend: () => Promise<void>
+  /** Saves what was typed last, and returns whether all of it is saved: a test sends the saved template. */
+  beforeSend: () => Promise<boolean>
   isSaved: boolean
 }
 
@@ -28,7 +28,7 @@ export function TestSend({ campaign: { id, channel }, place, user, beforeSend, i
   const [to, setTo] = useState(channel === 'email' ? [member.email] : [])
   const test = useWrite(
     async (api) => {
-      if (!isSaved) await beforeSend()
+      if (!isSaved && !(await beforeSend())) throw new Error(t('test.unsaved'))
       return api.post(TEST, { path: { campaignId: id }, body: { to, ...place, ...(user !== null && { as: user }) } })
     },
     ['/api/client/sandbox'],

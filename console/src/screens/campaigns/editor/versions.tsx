@@ -16,7 +16,7 @@ type Props = {
   place: Place
   draft: Template
   /** Absent for those who may not write. */
-  onRestore: ((template: Template) => void) | undefined
+  onRestore: ((version: number, template: Template) => void) | undefined
 }
 
 /** The earlier versions of the template: who saved each, how it differs from the content of the editor, and a button to restore it. */
@@ -76,7 +76,7 @@ function Compared({ path, variant, draft, onRestore }: ComparedProps) {
         <Difference key={name} name={name} before={textOf(version[name])} after={textOf(draft[name])} />
       ))}
       {onRestore && (
-        <Button size="xs" variant="default" onClick={() => onRestore(version)}>
+        <Button size="xs" variant="default" onClick={() => onRestore(path.version, version)}>
           {t('versions.restore', { number: path.version })}
         </Button>
       )}

@@ -3,7 +3,7 @@ import type { components } from '@carillon/sdk'
 import type { Draft } from '../draft.ts'
 import { type Preflight, reachedBy } from '../funnel.tsx'
 import type { Campaign } from '../search.ts'
-import { withoutContent } from '../variants.ts'
+import { placesIn, withoutContent } from '../variants.ts'
 
 type Schemas = components['schemas']
 
@@ -21,9 +21,11 @@ type Given = {
   templates: Schemas['CampaignTemplate'][]
   lints: Schemas['CampaignLint'][]
   preflight: Preflight | undefined
+  /** The templates with a draft that the server does not have yet: `locale.variant`. */
+  unsaved: string[]
 }
 
-export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight }: Given): Check[] {
+export function checksOf({ campaign: { type, channel }, draft, templates, lints, preflight, unsaved }: Given): Check[] {
   const findings = lints.flatMap(({ locale, findings }) => findings.map((finding) => ({ ...finding, locale })))
   const { list_ids: lists = [], send_at: at, send_in_user_timezone: isLocal } = draft
   const isPast = typeof at === 'string' && !isLocal && new Date(at).getTime() < Date.now()
@@ -31,6 +33,7 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
   return [
     ...(type === 'blast' ? [lists.length > 0 ? passed('lists') : blocking('noList')] : []),
     ...(type === 'trigger' ? [draft.event_name ? passed('event') : warning('noEvent')] : []),
+    ...unsavedChecks(draft.variants ?? [], unsaved),
     ...contentChecks(draft.variants ?? [], templates),
     ...findings.map(({ severity, message, locale, param }): Check => {
       const about = `${locale} · ${param}`
@@ -46,6 +49,13 @@ export function checksOf({ campaign: { type, channel }, draft, templates, lints,
     ...(isPast ? [warning('past')] : []),
   ]
 }
+
+/** What would be launched is not what the member has written. */
+const unsavedChecks = (variants: unknown[], unsaved: string[]): Check[] =>
+  placesIn(variants, unsaved).map(({ locale, variant }) => {
+    const about = variants.length > 0 ? `${locale} · ${variant}` : locale
+    return { id: 'unsaved', is: 'blocking', about }
+  })
 
 function contentChecks(variants: unknown[], templates: Given['templates']): Check[] {
   if (templates.length === 0) return [blocking('noContent')]

@@ -8,17 +8,19 @@ import { CopyAs } from '../../../parts/copy-as.tsx'
 import { useRead, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { Loading } from '../../../parts/loading.tsx'
+import { useLocalDrafts } from '../../../parts/local-drafts.ts'
 import { Card } from '../../../parts/page.tsx'
 import { instant } from '../../../parts/time.tsx'
 import { useMay, useProject } from '../../../session/project.tsx'
+import { draftsOf } from '../editor/template.ts'
 import { FunnelOf, reachedBy, usePreflight } from '../funnel.tsx'
 import { CAMPAIGN, CAMPAIGNS } from '../search.ts'
 import { TextSizes } from '../text-sizes.tsx'
 import { type Check, checksOf } from './checks.ts'
+import { launchOf, startsAtLaunch } from './launch.ts'
 import { Samples } from './samples.tsx'
 import type { StepProps } from './step.ts'
 
-const UNDO_MS = 30_000
 const TYPED_FROM = 10_000
 
 /** Shows blocking problems, warnings and the reach, and launches the campaign. */
@@ -29,6 +31,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
   const isBlast = type === 'blast'
   const mayWrite = useMay('editor')
   const { list_ids: lists = [] } = autosave.draft
+  const unsaved = useLocalDrafts(draftsOf(useProject().id, id))
   const templates = useRead('/api/client/campaigns/{campaignId}/templates', { path: { campaignId: id } }, { staleTime: 0 })
   const lint = useRead('/api/client/campaigns/{campaignId}/lint', { path: { campaignId: id } }, { staleTime: 0 })
   const isReady = isBlast && lists.length > 0 && autosave.state === 'saved'
@@ -43,6 +46,7 @@ export function ReviewStep({ campaign, autosave }: StepProps) {
     templates: templates.data.results,
     lints: lint.data.results,
     preflight: finished,
+    unsaved,
   })
   return (
     <div className="stack">
@@ -98,9 +102,6 @@ function CheckLine({ check: { id, is, about, params } }: { check: Check }) {
   )
 }
 
-/** An instant, also of a copy of a campaign that was sent in each user's time zone. */
-const atOnce = () => ({ send_at: new Date(Date.now() + UNDO_MS).toISOString(), send_in_user_timezone: false })
-
 type LaunchProps = StepProps & { isBlocked: boolean; reached: number | undefined }
 
 function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: LaunchProps) {
@@ -110,8 +111,7 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
   const navigate = useNavigate()
   const mayPublish = useMay('publisher')
   const { send_at: at = null, send_in_user_timezone: isLocal } = autosave.draft
-  const bodyOf = () =>
-    type === 'trigger' ? { state: 'running' as const } : { state: 'scheduled' as const, ...(at === null ? atOnce() : { send_at: at }) }
+  const bodyOf = () => launchOf(type, autosave.draft, Date.now())
   const launch = useWrite(
     (api) => api.patch(CAMPAIGN, { path: { campaignId: id }, body: bodyOf() }),
     [CAMPAIGNS],
@@ -121,7 +121,11 @@ function Launch({ campaign: { id, type }, autosave, isBlocked, reached }: Launch
   const isBlast = type === 'blast'
   const number = new Intl.NumberFormat(i18n.language).format(reached ?? 0)
   const when =
-    at === null ? t('launch.now') : isLocal ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') }) : instant(i18n.language, { at })
+    at === null || startsAtLaunch(autosave.draft, Date.now())
+      ? t('launch.now')
+      : isLocal
+        ? t('launch.local', { at: at.slice(0, 16).replace('T', ' ') })
+        : instant(i18n.language, { at })
   return (
     <div className="pad rule acts">
       <Button onClick={() => setOpen(true)} disabled={isBlocked || (isBlast && reached === undefined) || autosave.state !== 'saved'}>

@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Code } from '../../../../parts/code.tsx'
 import { PreviewFrame } from '../../../../parts/preview-frame.tsx'
@@ -23,6 +24,8 @@ const MJML_START = mjmlOf([
   { id: 3, is: 'footer', values: { text: 'You get this because you subscribed.', label: 'Unsubscribe' } },
 ])
 
+const STARTS = { html: HTML_START, mjml: MJML_START }
+
 const SOURCES = ['blocks', 'mjml', 'html', 'text'] as const
 type Source = (typeof SOURCES)[number]
 
@@ -31,18 +34,19 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
   const words = useWords(campaign)
   const source = typeof template.mjml === 'string' ? 'mjml' : 'html'
   const mjml = typeof template.mjml === 'string' ? template.mjml : undefined
-  const [tab, setTab] = useState<Source>(() => (mjml !== undefined && blocksOf(mjml) ? 'blocks' : source))
-  const current = tab === 'text' || tab === 'blocks' ? tab : source
+  const [current, setTab] = useTab(source, mjml)
   const value = typeof template[current] === 'string' ? template[current] : ''
-  const replaceBy = (wanted: 'html' | 'mjml', start: string) => {
-    // A template has HTML or MJML. What was written before can be had back.
-    onChange({ ...without(template, source), [wanted]: start })
-    undoable(t('editor.replaced', { source: source.toUpperCase() }), () => onChange(template))
-  }
-  const choose = (wanted: string) => {
-    setTab(wanted as Source)
-    if (wanted === 'html' && source === 'mjml') replaceBy('html', HTML_START)
-    if (wanted === 'mjml' && source === 'html') replaceBy('mjml', MJML_START)
+  const latest = useRef(template)
+  useEffect(() => {
+    latest.current = template
+  })
+  const startAgain = (wanted: Body) => {
+    // A template has HTML or MJML. What was written before can be had back, with what is typed into other fields meanwhile.
+    const { [source]: before } = template
+    onChange({ ...without(template, source), [wanted]: STARTS[wanted] })
+    undoable(t('editor.replaced', { source: source.toUpperCase() }), () =>
+      onChange({ ...without(latest.current, wanted), ...(before !== undefined && { [source]: before }) }),
+    )
   }
   return (
     <div className="form pad">
@@ -58,12 +62,16 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
           label={t('editor.source')}
           tabs={SOURCES.map((id) => ({ id, label: t(`editor.${id}`) }))}
           current={current}
-          onChange={choose}
+          onChange={(id) => setTab(id as Source)}
         />
         <p className="xs quiet">{t(`editor.${current}About`)}</p>
-        {current === 'blocks' ? (
-          <BlockEditor mjml={mjml} onChange={(mjml) => onChange({ ...template, mjml })} onStart={() => replaceBy('mjml', MJML_START)} />
-        ) : (
+        {current === 'blocks' && (
+          <BlockEditor mjml={mjml} onChange={(mjml) => onChange({ ...template, mjml })} onStart={() => startAgain('mjml')} />
+        )}
+        {(current === 'html' || current === 'mjml') && current !== source && (
+          <OtherBody source={source} wanted={current} onStart={() => startAgain(current)} />
+        )}
+        {(current === source || current === 'text') && (
           <CodeField
             key={current}
             label={t(`editor.${current}Label`)}
@@ -75,6 +83,35 @@ function Fields({ campaign, template, onChange, findings, isReadOnly }: FieldsPr
             isReadOnly={isReadOnly}
           />
         )}
+      </div>
+    </div>
+  )
+}
+
+/** What the body is written in. */
+type Body = 'html' | 'mjml'
+
+/** The tab that is open. Where the body is replaced by one of the other kind, such as by an earlier version, it follows. */
+function useTab(source: Body, mjml: string | undefined) {
+  const [tab, setTab] = useState<Source>(() => (mjml !== undefined && blocksOf(mjml) ? 'blocks' : source))
+  const [before, setBefore] = useState(source)
+  if (source !== before) {
+    setBefore(source)
+    if (tab === before) setTab(source)
+  }
+  return [tab, setTab] as const
+}
+
+/** In the place of code that the email does not have. */
+function OtherBody({ source, wanted, onStart }: { source: Body; wanted: Body; onStart: () => void }) {
+  const { t } = useTranslation('campaigns')
+  return (
+    <div className="stack">
+      <p className="sm">{t('editor.otherBody', { source: source.toUpperCase() })}</p>
+      <div>
+        <Button variant="default" size="xs" onClick={onStart}>
+          {t('editor.startAgain', { wanted: wanted.toUpperCase() })}
+        </Button>
       </div>
     </div>
   )

@@ -1,0 +1,68 @@
+/** When a draft is saved: a moment after a change, by a key, and before it is left. */
+import { useBlocker } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+
+const AFTER_MS = 800
+const AGAIN_MS = 5000
+
+/** `found`: there is a draft from before the page was opened, and the member has not said yet whether it is to be saved. */
+export type SaveState = 'saved' | 'changed' | 'saving' | 'offline' | 'conflict' | 'failed' | 'found'
+
+/** When the draft is saved, and what is asked before the page is left without that. */
+export function useSaving(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
+  useSaveSoon(saveNow, state, draft)
+  useSaveOnLeave(saveNow, state)
+  useSaveKey(saveNow, state)
+  useGuard(state)
+}
+
+/** Saves a moment after the last change, and what the server did not get a while later. */
+function useSaveSoon(saveNow: () => Promise<boolean>, state: SaveState, draft: unknown) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the draft begins the wait anew.
+  useEffect(() => {
+    if (state !== 'changed' && state !== 'offline') return
+    const timer = setTimeout(() => void saveNow(), state === 'offline' ? AGAIN_MS : AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [state, draft, saveNow])
+}
+
+/** Saves what is left when the editor is closed, such as by opening another locale or variant. */
+function useSaveOnLeave(saveNow: () => Promise<boolean>, state: SaveState) {
+  const last = useRef({ saveNow, state })
+  useEffect(() => {
+    last.current = { saveNow, state }
+  })
+  useEffect(
+    () => () => {
+      const { saveNow, state } = last.current
+      if (state === 'changed') void saveNow()
+    },
+    [],
+  )
+}
+
+/** ⌘S saves at once. */
+function useSaveKey(saveNow: () => Promise<boolean>, state: SaveState) {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 's' || !(event.metaKey || event.ctrlKey)) return
+      event.preventDefault()
+      if (state !== 'saving' && state !== 'conflict' && state !== 'found') void saveNow()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [saveNow, state])
+}
+
+/** Asks before the page is left while the server does not have everything. The draft is in this browser in any case. */
+function useGuard(state: SaveState) {
+  const { t } = useTranslation()
+  const isUnsaved = state !== 'saved' && state !== 'found'
+  useBlocker({
+    // Steps and tabs of the same object keep the draft.
+    shouldBlockFn: ({ current, next }) => isUnsaved && current.pathname !== next.pathname && !window.confirm(t('autosave.leave')),
+    enableBeforeUnload: () => isUnsaved,
+    disabled: !isUnsaved,
+  })
+}

@@ -1,0 +1,47 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Site } from '../site.ts'
+import { memberPage } from './member-page.ts'
+
+const SENT_MS = 60_000
+
+export const TEMPLATE = { from: 'shop@example.com', subject: 'Beans', html: '<p>Beans</p><a href="{{ unsubscribe_url }}">Unsubscribe</a>' }
+
+/** A draft to one user, with content. */
+export async function draft(site: Site, name: string, settings: object = {}): Promise<number> {
+  const { results } = await site.api('GET', 'subscriptions?q=email')
+  const { id: list } = await site.api('POST', 'lists', { name, type: 'static' })
+  await site.api('POST', `lists/${list}/users`, { external_ids: ['sample-1'] })
+  const subscription_id = results[0].id
+  const { id } = await site.api('POST', 'campaigns', { type: 'blast', name, subscription_id, list_ids: [list], ...settings })
+  await site.api('PUT', `campaigns/${id}/templates/en`, TEMPLATE)
+  return id
+}
+
+async function launch(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Launch…' }).click({ timeout: SENT_MS })
+  const action = page.getByRole('dialog').getByRole('button', { name: /Send to \d+ user/ })
+  await action.click()
+}
+
+/** A campaign starts when the member was told. */
+export const launches = (site: () => Site) =>
+  describe('a launch', () => {
+    test('that was undone leaves no time: the next one can be undone as long, also when a time has passed', async () => {
+      const id = await draft(site(), 'Undone')
+      const saved = () => site().api('GET', `campaigns/${id}`)
+      await using opened = await memberPage(site(), `/p/1/campaigns/${id}/edit?step=review`)
+      const { page } = opened
+      await launch(page)
+      await page.getByRole('button', { name: 'Undo the launch' }).click()
+      await page.getByText('The campaign is a draft again.').waitFor()
+      expect((await saved()).send_at ?? null).toBeNull()
+      const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
+      await site().api('PATCH', `campaigns/${id}`, { send_at: hourAgo })
+      await page.goto(`/p/1/campaigns/${id}/edit?step=review`)
+      await page.getByText('The scheduled time has passed.').waitFor()
+      await launch(page)
+      await page.getByRole('button', { name: 'Undo the launch' }).click()
+      await expect.poll(async () => (await saved()).state, { timeout: SENT_MS }).toBe('draft')
+    })
+  })
