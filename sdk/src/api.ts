@@ -1916,7 +1916,7 @@ export interface paths {
         };
         /**
          * List the versions of a template
-         * @description Newest first; the newest has the current content. The last 50 are kept. Changes that a member saves in the console within five minutes are one version.
+         * @description Newest first; the newest has the current content. The last 50 are kept. Changes that a member saves in the console within five minutes are one version, unless HTML replaces MJML or the other way around.
          */
         get: operations["listCampaignTemplateVersions"];
         put?: never;

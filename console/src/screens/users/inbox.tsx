@@ -21,6 +21,7 @@ export function Inbox({ userId }: { userId: string }) {
   const { data, error } = useRead(PATH, { path: { userId }, query: { limit: PAGE, ...paging } }, { keepsPrevious: true })
   if (error) return <Failed error={error} />
   if (!data || (data.results.length === 0 && paging.cursor === undefined)) return null
+  const { prevCursor, nextCursor } = data
   return (
     <Card title={t('inbox.heading')}>
       <ul className="lines">
@@ -43,15 +44,15 @@ export function Inbox({ userId }: { userId: string }) {
           </li>
         ))}
       </ul>
-      {(data.prevCursor ?? data.nextCursor) !== null && (
+      {(prevCursor ?? nextCursor) !== null && (
         <div className="pad acts">
-          {data.prevCursor !== null && (
-            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: data.prevCursor, page: 'prev' })}>
+          {prevCursor !== null && (
+            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: prevCursor, page: 'prev' })}>
               {t('inbox.newer')}
             </Button>
           )}
-          {data.nextCursor !== null && (
-            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: data.nextCursor })}>
+          {nextCursor !== null && (
+            <Button variant="default" size="xs" onClick={() => setPaging({ cursor: nextCursor })}>
               {t('inbox.older')}
             </Button>
           )}

@@ -1,11 +1,10 @@
 /** When a blast starts, and what launches a campaign. Pure. */
-import type { Draft } from '../draft.ts'
 import type { Campaign } from '../search.ts'
 
 /** How long a launch can be undone at least. */
 const UNDO_MS = 30_000
 
-type Time = Pick<Draft, 'send_at' | 'send_in_user_timezone'>
+type Time = { send_at?: string | null | undefined; send_in_user_timezone?: boolean | undefined }
 
 /** No time was chosen, or less of it is left than a launch can be undone: it has passed, or is that of a launch that was undone. */
 export const startsAtLaunch = ({ send_at: at = null, send_in_user_timezone: isLocal = false }: Time, now: number): boolean =>
