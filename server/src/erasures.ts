@@ -11,9 +11,16 @@ import { eraseJourneys } from './modules/journeys/index.ts'
 import { eraseMemberships, lockLists } from './modules/lists/index.ts'
 import { eraseMessages, eraseSubmissions } from './modules/messages/index.ts'
 import { inEachProject } from './modules/projects/index.ts'
-import { eraseSubscriptions } from './modules/subscriptions/index.ts'
+import { eraseSubscriptions, suppressErased } from './modules/subscriptions/index.ts'
 import { eraseClicks } from './modules/tracking/index.ts'
-import { eraseUsers as eraseUserRows, findErasable, finishErasure, forgetErasedIds, idsWithMerged } from './modules/users/index.ts'
+import {
+  contactsWithoutOwner,
+  eraseUsers as eraseUserRows,
+  findErasable,
+  finishErasure,
+  forgetErasedIds,
+  idsWithMerged,
+} from './modules/users/index.ts'
 import { countUserData } from './user-data.ts'
 
 /** Erases the users whose erasure was requested, from every module. */
@@ -27,6 +34,8 @@ async function erase(ctx: InTx, { id, erase_requested_at }: { id: UserId; erase_
   // Not when users are deleted for another reason: their rows are still to be corrected, and their applications still send to them.
   await eraseRows(ctx, erased)
   await eraseParked(ctx, erased)
+  // The request did that, unless an older version accepted it. Whoever signed up with an address since keeps it.
+  await suppressErased(ctx, await contactsWithoutOwner(ctx, erased))
   // Later email is to whoever signed up with the address since.
   await eraseSubmissions(ctx, erased, erase_requested_at)
   await finishErasure(ctx, id, removed)
@@ -42,10 +51,11 @@ export async function eraseOtherData(ctx: InTx, erased: Awaited<ReturnType<typeo
   if (ids.length === 0) return
   await eraseMemberships(ctx, ids, TIMERS)
   await eraseMessages(ctx, ids)
-  await eraseClicks(ctx, ids)
   await eraseSubscriptions(ctx, ids)
   await deleteChangesOf(ctx, ids)
   await eraseJourneys(ctx, ids)
   await eraseActivity(ctx, ids)
   await eraseEvents(ctx, ids)
+  // Last, because it locks links, which senders need.
+  await eraseClicks(ctx, ids)
 }

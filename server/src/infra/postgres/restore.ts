@@ -39,6 +39,9 @@ const LEAVE_OUT_IDS = `
   cross join lateral (select q.sequence as id, coalesce(pg_sequence_last_value(q.sequence), 0) as last) s
   where c.table_schema = 'public' and c.column_name = 'id' and c.is_identity = 'YES'`
 
+/** Readers of the activity have positions that were given after the backup. */
+const LEAVE_OUT_POSITIONS = `update activity_feeds set last_position = last_position + ${IDS_LEFT_OUT_MIN}`
+
 /** Throws `StartError` if a file of the backup is missing or was changed. Reads all of them, and changes nothing. */
 export async function checkBackup({ tables }: DatabaseBackup, folder: string): Promise<void> {
   for (const { name, sha256 } of tables) {
@@ -110,6 +113,7 @@ async function loadAll(client: Client, { tables, partitions, unlogged, sequences
   for (const table of tables) await load(client, table, folder)
   for (const { name, last_value } of sequences) await client.query('select setval($1::regclass, $2)', [quoted(name), last_value])
   await client.query(LEAVE_OUT_IDS)
+  await client.query(LEAVE_OUT_POSITIONS)
   for (const { name } of triggered) await client.query(`alter table ${name} enable trigger user`)
   for (const { table, name, definition } of keys) await client.query(`alter table ${table} add constraint ${name} ${definition}`)
 }

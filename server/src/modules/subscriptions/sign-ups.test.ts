@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { recipientsOf, sendOver } from '../../../test/mailing.ts'
 import { openRelay } from '../../../test/relay.ts'
+import { select } from '../../../test/select.ts'
 import { type World, world } from '../../../test/world.ts'
 import { inTx } from '../../infra/runtime/ctx.ts'
 import { suppress } from './suppressions/service.ts'
@@ -136,6 +137,45 @@ describe('the address of an erased user', () => {
       expect(recipientsOf(relay)).toEqual(channel === 'email' ? [] : ['ana@example.com'])
     },
   )
+
+  test('is suppressed for a complaint or a STOP that came after the erasure, also once somebody signs up with it', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const user = { ...ANA, phone: '+61400000001' }
+    await w.post('/api/client/users/batch', [user])
+    await w.delete('/api/client/users/ana')
+    await w.drain()
+    const late = (channel: 'email' | 'text', address: string, reason: 'complaint' | 'hard_bounce' | 'unsubscribed_all') =>
+      inTx(w.ctx, (ctx) => suppress(ctx, [{ channel, address, reason, source: { message_id: 7 } }]))
+    await late('email', user.email, 'complaint')
+    await late('email', user.email, 'hard_bounce')
+    await late('text', user.phone, 'unsubscribed_all')
+    const suppressions = async () =>
+      (await w.get('/api/client/suppressions')).body.results.map((one: any) => [one.channel, one.address, one.reason]).toSorted()
+    expect(await suppressions()).toEqual([
+      ['email', null, 'erased'],
+      ['text', null, 'erased'],
+    ])
+    await w.post('/api/client/users/batch', [user])
+    await w.drain()
+    expect(await suppressions()).toEqual([
+      ['email', user.email, 'complaint'],
+      ['text', user.phone, 'unsubscribed_all'],
+    ])
+    expect((await send(w, await typeOf(w, false))).reason).toBe('suppressed')
+    expect(recipientsOf(relay)).toEqual([])
+  })
+
+  test('is suppressed by the job if the request for the erasure came from an older version', async () => {
+    await using w = await world()
+    await w.users('ana')
+    // An older version suppresses nothing with the request.
+    await w.delete('/api/client/users/ana')
+    await select(w, 'delete from suppressions where project_id = $1', [w.projectId])
+    await w.drain()
+    expect((await w.get('/api/client/suppressions')).body.results).toMatchObject([{ reason: 'erased' }])
+  })
 
   test('stays suppressed after an import, and for another address', async () => {
     await using w = await world()

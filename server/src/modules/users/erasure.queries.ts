@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ErasureId, ProjectId, UserId } from '../../lib/ids.ts'
@@ -69,6 +69,18 @@ export const contactsWithMerged = (ctx: ProjectCtx, id: UserId) =>
   ctx.db.many(
     ContactRow,
     sql`select email, phone from users where project_id = ${ctx.projectId} and (id = ${id} or merged_into = ${id}) order by id`,
+  )
+
+type Contact = Static<typeof ContactRow>
+
+/** Addresses without those that live users have. */
+export const contactsWithoutOwner = (ctx: ProjectCtx, contacts: Contact[]): Promise<Contact[]> =>
+  ctx.db.many(
+    ContactRow,
+    sql`select case when not exists (select from users u where u.project_id = ${ctx.projectId} and lower(u.email collate "C") = lower(c.email collate "C")
+                                     and ${isLiveRow}) then c.email end as email,
+               case when not exists (select from users u where u.project_id = ${ctx.projectId} and u.phone = c.phone and ${isLiveRow}) then c.phone end as phone
+        from unnest(${contacts.map(({ email }) => email)}::text[], ${contacts.map(({ phone }) => phone)}::text[]) as c(email, phone)`,
   )
 
 const Erasable = Type.Object({ id: IdOf<UserId>(), project_id: IdOf<ProjectId>(), erase_requested_at: Instant })

@@ -37,9 +37,18 @@ export type Entry = {
 
 const weight = (reason: Sql) => sql`array_position(${[...SUPPRESSION_REASONS]}::text[], ${reason})`
 
+/** That the new suppression has more weight than one. */
+const isStronger = (reason: Sql, stopsTransactional: Sql) =>
+  sql`(${weight(sql`excluded.reason`)}, excluded.stops_transactional) > (${weight(reason)}, ${stopsTransactional})`
+
+/** What a suppression `erased` keeps of another one. */
+const covering = (reason: Sql, stopsTransactional: Sql) =>
+  sql`jsonb_build_object('covers', jsonb_build_object('reason', ${reason}, 'stops_transactional', ${stopsTransactional}))`
+
 /**
  * Suppresses addresses. A suppressed address keeps the reason with more weight; of reasons with equal weight, the one that stops
- * transactional messages too. An erasure keeps the reason that it covers. Each address of a channel may occur only once.
+ * transactional messages too. An erasure keeps the strongest reason that it covers, from before or since. Each address of a channel may occur
+ * only once.
  */
 export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
   ctx.db.run(
@@ -48,12 +57,16 @@ export const upsertSuppressions = (ctx: InTx, entries: Entry[]) =>
         from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as i(channel text, address_hash text, address text, reason text, stops_transactional boolean, source jsonb)
         order by i.channel, i.address_hash
         on conflict (project_id, channel, address_hash) do update
-        set address = excluded.address, reason = excluded.reason, stops_transactional = excluded.stops_transactional,
-            source = case when excluded.reason = 'erased'
-                          then jsonb_build_object('covers', jsonb_build_object('reason', s.reason, 'stops_transactional', s.stops_transactional))
+        set address = case when s.reason <> 'erased' then excluded.address end,
+            reason = case when s.reason = 'erased' then s.reason else excluded.reason end,
+            stops_transactional = s.reason = 'erased' or excluded.stops_transactional,
+            source = case when excluded.reason = 'erased' then ${covering(sql`s.reason`, sql`s.stops_transactional`)}
+                          when s.reason = 'erased' then ${covering(sql`excluded.reason`, sql`excluded.stops_transactional`)}
                           else excluded.source end,
-            created_at = excluded.created_at
-        where (${weight(sql`excluded.reason`)}, excluded.stops_transactional) > (${weight(sql`s.reason`)}, s.stops_transactional)`,
+            created_at = case when s.reason = 'erased' then s.created_at else excluded.created_at end
+        where ${isStronger(sql`s.reason`, sql`s.stops_transactional`)}
+           or (s.reason = 'erased' and excluded.reason <> 'erased'
+               and (s.source -> 'covers' is null or ${isStronger(sql`s.source -> 'covers' ->> 'reason'`, sql`(s.source -> 'covers' ->> 'stops_transactional')::boolean`)}))`,
   )
 
 const HashedRow = Type.Object({ ...SuppressionRow.properties, address_hash: Type.String() })
@@ -94,10 +107,15 @@ export const findSuppressions = (ctx: ProjectCtx, wanted: Hashed[]) =>
     sql`select s.id, s.channel, s.address, s.reason, s.stops_transactional, s.source, s.created_at, s.address_hash from ${found(ctx, wanted)}`,
   )
 
-/** Deletes suppressions that users caused themselves by unsubscribing. */
+/** Deletes suppressions that users caused themselves by unsubscribing, also those that an erasure covers. Returns the number of the former. */
 export const liftUnsubscribed = (ctx: InTx, wanted: Hashed[]) =>
   ctx.db.run(
-    sql`delete from suppressions
+    sql`with uncovered as (
+          update suppressions set source = '{}'
+          where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'erased'
+            and source -> 'covers' ->> 'reason' = 'unsubscribed_all'
+        )
+        delete from suppressions
         where project_id = ${ctx.projectId} and id = any(array(select s.id from ${found(ctx, wanted)})) and reason = 'unsubscribed_all'`,
   )
 
