@@ -28,3 +28,9 @@ export function useDraft<T>(stored: T): [T, Dispatch<SetStateAction<T>>] {
   }
   return [draft, setDraft]
 }
+
+/** The draft after a save: what was typed since `sent` stays, and the rest is what is stored now. */
+export const afterSave =
+  <T>(sent: T, saved: T) =>
+  (draft: T): T =>
+    merge(sent, draft, saved).value

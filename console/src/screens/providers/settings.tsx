@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
-import { useDraft } from '../../parts/edited.ts'
+import { afterSave, useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { changedMembers } from '../../parts/merge.ts'
 import { Card } from '../../parts/page.tsx'
@@ -32,18 +32,19 @@ export function Settings({ provider, kind }: { provider: Provider; kind: Kind })
   const set = (changes: Partial<typeof draft>) => setDraft((draft) => ({ ...draft, ...changes }))
   const isText = provider.channel === 'text'
   const save = useWrite(
-    (api, body: Changes) => api.patch(PROVIDER, { path: { providerId: provider.id }, body }),
+    (api, { body }: { body: Changes; sent: typeof draft }) => api.patch(PROVIDER, { path: { providerId: provider.id }, body }),
     [PROVIDERS],
-    (saved) => {
+    (saved, { sent }) => {
       // What was typed as a secret is not shown again.
-      setDraft(editableOf(saved))
+      setDraft(afterSave(sent, editableOf(saved)))
       said(t('save.done', { name: saved.name }))
     },
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const { settings: _, ...changes } = changedMembers(editableOf(provider), draft)
-    save.mutate({ ...(changes as Changes), settings: changesOf(provider.settings, settings) as Changes['settings'] })
+    const body = { ...(changes as Changes), settings: changesOf(provider.settings, settings) as Changes['settings'] }
+    save.mutate({ body, sent: draft })
   }
   return (
     <Card title={t('settings')}>

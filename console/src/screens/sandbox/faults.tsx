@@ -2,6 +2,7 @@ import { Button, NumberInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRead } from '../../parts/data.ts'
+import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { useUndoableWrite } from '../../parts/undoable-write.ts'
@@ -30,13 +31,13 @@ export function Faults() {
 function Opened() {
   const { data, error, refetch } = useRead(PATH, undefined)
   if (error && !data) return <Failed error={error} onRetry={() => void refetch()} />
-  return data ? <Form key={JSON.stringify(data)} stored={data} /> : <Loading />
+  return data ? <Form stored={data} /> : <Loading />
 }
 
 function Form({ stored }: { stored: Stored }) {
   const { t } = useTranslation('sandbox')
   const isFixed = !useMay('admin')
-  const [draft, setDraft] = useState(stored)
+  const [draft, setDraft] = useDraft(stored)
   const save = useUndoableWrite(
     async (api, faults: Stored) => {
       await api.put(PATH, { body: faults })

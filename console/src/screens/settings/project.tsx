@@ -1,7 +1,7 @@
 import { Button, Switch, Textarea, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useDraft, useEdited } from '../../parts/edited.ts'
+import { afterSave, useDraft, useEdited } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { useOrganisationRead, useOrganisationWrite } from '../../parts/organisation-data.ts'
@@ -38,17 +38,17 @@ function Form({ stored }: { stored: Project }) {
   const [draft, setDraft] = useDraft(stored)
   const set = (changes: Partial<Project>) => setDraft((draft) => ({ ...draft, ...changes }))
   const save = useOrganisationWrite(
-    (api, { changes }: { changes: ProjectChanges; before?: ProjectChanges }) =>
+    (api, { changes }: { changes: ProjectChanges; before?: ProjectChanges; sent?: Project }) =>
       api.patch(PROJECT, { path: { projectId: stored.id }, body: changes }),
-    (saved, { before }) => {
-      setDraft(saved)
+    (saved, { before, sent }) => {
+      if (sent) setDraft(afterSave(sent, saved))
       if (before) undoable(t('saved'), () => save.mutate({ changes: before }))
     },
   )
   const changes = changesBetween(stored, draft)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate({ changes, before: changesBetween(draft, stored) })
+    save.mutate({ changes, before: changesBetween(draft, stored), sent: draft })
   }
   const fields = { draft, set, isFixed }
   return (

@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CHANNELS } from '../../parts/channels.ts'
 import { useRead } from '../../parts/data.ts'
-import { useDraft } from '../../parts/edited.ts'
+import { afterSave, useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -27,7 +27,12 @@ function Form({ stored }: { stored: Policy }) {
   const { t } = useTranslation('settings')
   const isFixed = !useMay('admin')
   const [draft, setDraft] = useDraft(stored)
-  const save = useUndoableWrite((api, policy: Policy) => api.put(POLICY, { body: policy }), [POLICY], t('saved'), setDraft)
+  const save = useUndoableWrite(
+    (api, policy: Policy) => api.put(POLICY, { body: policy }),
+    [POLICY],
+    t('saved'),
+    (sent, saved) => setDraft(afterSave(sent, saved)),
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate({ value: draft, before: stored })

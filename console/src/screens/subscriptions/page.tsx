@@ -1,11 +1,11 @@
 import type { Reply } from '@carillon/sdk'
 import { Button, ColorInput, Select, Textarea, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useDeferredValue, useState } from 'react'
+import { type Dispatch, type FormEvent, type SetStateAction, useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { keyOf, useRead } from '../../parts/data.ts'
-import { useDraft } from '../../parts/edited.ts'
+import { afterSave, useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
@@ -51,14 +51,19 @@ function Editor({ stored }: { stored: Theme }) {
 
 const orNull = (text: string) => (text === '' ? null : text)
 
-type FormProps = { stored: Theme; draft: Theme; onChange: (theme: Theme) => void }
+type FormProps = { stored: Theme; draft: Theme; onChange: Dispatch<SetStateAction<Theme>> }
 
 function ThemeForm({ stored, draft, onChange }: FormProps) {
   const { t } = useTranslation('subscriptions')
   const isFixed = !useMay('admin')
   const { name } = useProject()
   const set = (changes: Partial<Theme>) => onChange({ ...draft, ...changes })
-  const save = useUndoableWrite((api, theme: Theme) => api.put(THEME, { body: theme }), [THEME], t('page.saved'), onChange)
+  const save = useUndoableWrite(
+    (api, theme: Theme) => api.put(THEME, { body: theme }),
+    [THEME],
+    t('page.saved'),
+    (sent, saved) => onChange(afterSave(sent, saved)),
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate({ value: draft, before: stored })
