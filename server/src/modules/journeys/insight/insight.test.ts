@@ -317,6 +317,29 @@ describe('statistics', () => {
     expect((await journey.get('stats')).goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 2, rate: 1 }])
   })
 
+  test('have held-out users whose goals were counted by the arm holdout, unless a path has that name', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 20 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await createJourney(w, {}, READY)
+    await w.patch(journey.path, { settings: { holdout_percent: 50, goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const { held_out, entered } = await journey.get('stats')
+    const count = (what: string, users: number) =>
+      select(
+        w,
+        `insert into journey_counts (project_id, journey_id, what, path, arm, users, at)
+         select project_id, id, $2, case $2 when 'goal' then 'bought' end, 'holdout', $3, '2020-01-01' from journeys where id = $1`,
+        [journey.id, what, users],
+      )
+    await count('goal', held_out)
+    expect((await journey.get('stats')).goals).toEqual([{ name: 'bought', arm: null, users: 0, rate: 0, holdout_rate: 1 }])
+    await count('arm', entered)
+    expect((await journey.get('stats')).goals).toMatchObject([{ arm: 'holdout', users: held_out, holdout_rate: 0 }])
+  })
+
   test('count a goal that an event of the journey reaches as soon as a user is in an arm', async () => {
     await using w = await world()
     await w.users('ana')

@@ -15,6 +15,9 @@ import { stepStats } from './stats.ts'
 
 const RATE_DIGITS = 10_000
 
+/** Goals of users who were held out were counted with this arm, which a path may have too. Processes of the version before still do. */
+const EARLIER_HOLDOUT_ARM = 'holdout'
+
 /** Throws 404. */
 export async function getStatistics(ctx: ProjectCtx, id: JourneyId): Promise<Statistics> {
   if (!(await findJourney(ctx, id))) throw missing('journey')
@@ -78,9 +81,11 @@ function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered
   const heldOut = sumOf(counts, 'held_out')
   const withArm = new Map<string, number>()
   for (const { what, arm, users } of counts) if (what === 'arm' && arm !== null) withArm.set(arm, (withArm.get(arm) ?? 0) + users)
+  const isHeldOut = (arm: string | null) => arm === HOLDOUT_ARM || (arm === EARLIER_HOLDOUT_ARM && !withArm.has(arm))
   return goals.flatMap(({ name }) => {
     const reached = (arm: string | null) => sumOf(counts, 'goal', (row) => row.path === name && row.arm === arm)
-    const holdoutRate = heldOut > 0 ? { holdout_rate: rateOf(reached(HOLDOUT_ARM), heldOut) } : {}
+    const reachedHeldOut = sumOf(counts, 'goal', (row) => row.path === name && isHeldOut(row.arm))
+    const holdoutRate = heldOut > 0 ? { holdout_rate: rateOf(reachedHeldOut, heldOut) } : {}
     const without = reached(null)
     const arms: [string | null, number][] = [...withArm]
     if (withArm.size === 0 || without > 0) arms.push([null, entered])
