@@ -106,6 +106,7 @@ const MAY: Record<string, string> = {
   'lists.tryLockAll': 'a lock, no table',
   'lists.waitForParts': 'a lock, no table',
   'lists.lockRules': 'a lock, no table',
+  'lists.tryLockRules': 'a lock, no table',
   'lists.searchNear': 'names it in the search condition of each row',
   'lists.openMatches': 'a table of one scan, which is of one project',
   'lists.partitions': 'reads the catalogue of PostgreSQL',

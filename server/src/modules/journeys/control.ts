@@ -9,7 +9,7 @@ import { lockJourney } from './lock.ts'
 import { presentJourney } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyRow } from './schema.ts'
-import { deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
+import { deleteExisting, deleteExits, deleteSweeps, insertSweep } from './sweeps/queries.ts'
 
 const shown = async (ctx: InTx, id: JourneyId): Promise<Journey> => presentJourney(ctx, (await queries.findJourney(ctx, id)) as JourneyRow)
 
@@ -22,6 +22,7 @@ export const drainJourney = (ctx: ProjectCtx, id: JourneyId, { within }: { withi
     const until = within === undefined ? null : new Date(ctx.clock.now().getTime() + durationMs(within))
     await queries.switchOff(ctx, id, until)
     await deleteExits(ctx, id)
+    await deleteExisting(ctx, id)
     if (until) await startExit(ctx, id, 'drained', until)
     return shown(ctx, id)
   })
@@ -32,6 +33,7 @@ export const stopJourney = (ctx: ProjectCtx, id: JourneyId): Promise<Journey> =>
     await lockStarted(ctx, id)
     await queries.switchOff(ctx, id, null)
     await deleteSweeps(ctx, id, ['publish', 'exit'])
+    await deleteExisting(ctx, id)
     await startExit(ctx, id, 'stopped', ctx.clock.now())
     return shown(ctx, id)
   })

@@ -12,7 +12,7 @@ import { presentJourney, presentJourneys } from './present.ts'
 import * as queries from './queries.ts'
 import type { Journey, JourneyChanges, JourneyFields, JourneyInput, JourneyRow } from './schema.ts'
 import { startSchedules } from './sweeps/entrances.ts'
-import { deleteExits, deleteSweeps, insertSweep, limitExits, startExisting } from './sweeps/queries.ts'
+import { deleteExisting, deleteExits, deleteSweeps, insertSweep, limitExits, startExisting } from './sweeps/queries.ts'
 import { replaceSettings } from './versions/drafts.ts'
 import { publishDraft } from './versions/publish.ts'
 import { findByStatus } from './versions/queries.ts'
@@ -77,7 +77,8 @@ export function archiveJourney(ctx: ProjectCtx, id: JourneyId): Promise<void> {
   return inTx(ctx, async (ctx) => {
     await lockEditable(ctx, id)
     await queries.archiveJourney(ctx, id)
-    await deleteSweeps(ctx, id, ['publish', 'exit', 'resume', 'existing', 'schedule'])
+    await deleteSweeps(ctx, id, ['publish', 'exit', 'resume', 'schedule'])
+    await deleteExisting(ctx, id)
     const before = ctx.clock.now()
     await insertSweep(ctx, id, { kind: 'exit', params: { reason: 'archived', before: before.toISOString() } }, before)
     ctx.wake(SWEEP)

@@ -10,7 +10,7 @@ import { inTx } from '../../infra/runtime/ctx.ts'
 import type { ListId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { previewRule } from './preview/preview.ts'
-import { listNames } from './queries.ts'
+import { listNames, lockRules } from './queries.ts'
 import { archiveUnused } from './service.ts'
 
 const LISTS = '/api/client/lists'
@@ -247,6 +247,28 @@ describe('change', () => {
     const list = await writtenDuringRebuild(w, (list) => w.delete(pathOf(list)))
     const { body } = await w.get('/api/client/users/kim/lists')
     expect(body.results.map(({ id }: any) => id)).not.toContain(list.id)
+  })
+
+  test('a build that is done does not wait for a request that changes a rule, and is ready after it', async () => {
+    await using w = await world()
+    await users(w, { ana: 'pro', kim: 'free' })
+    const list = await dynamic(w)
+    const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const changing = inTx(w.ctx, async (ctx) => {
+      await lockRules(ctx)
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    const building = w.drain('lists.build').then(() => 'rests')
+    const first = await Promise.race([building, statementWaits(w).then(() => 'waits')])
+    const { state } = (await w.get(pathOf(list))).body
+    await users(w, { kim: 'pro' })
+    release.resolve()
+    await Promise.all([changing, building])
+    expect([first, state]).toEqual(['rests', 'building'])
+    await w.drain()
+    expect((await w.get(pathOf(list))).body).toMatchObject({ state: 'ready', users_count: 2 })
   })
 
   test('a static list refuses a rule, and every list refuses a new type', async () => {

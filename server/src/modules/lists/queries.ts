@@ -3,7 +3,7 @@ import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http
 import { sql } from '../../infra/postgres/db.ts'
 import type { InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId } from '../../lib/ids.ts'
-import { Count, IdOf } from '../../lib/shapes.ts'
+import { Count, Flag, IdOf } from '../../lib/shapes.ts'
 import type { Rule } from '../rules/index.ts'
 import { type ListInput, ListRow } from './schema.ts'
 
@@ -98,6 +98,10 @@ export const lockUnarchived = (ctx: InTx, ids: number[]) =>
  * is being replaced.
  */
 export const lockRules = (ctx: InTx) => ctx.db.run(sql`select pg_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId}))`)
+
+/** Takes the same lock, unless another transaction holds it now. Returns whether it has. */
+export const tryLockRules = (ctx: InTx): Promise<boolean> =>
+  ctx.db.value(Flag, sql`select pg_try_advisory_xact_lock(hashtextextended('rules of lists', ${ctx.projectId})) as locked`)
 
 export const countDynamic = (ctx: ProjectCtx): Promise<number> =>
   ctx.db.value(

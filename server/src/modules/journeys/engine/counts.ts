@@ -17,12 +17,11 @@ export type Counts = Map<string, Count & { users: number }>
 
 type Counted = Pick<Count, 'journey_id' | 'what'> & Partial<Count>
 
-/** Adds users to a count; fewer than 0 take back what was counted before. */
-export function add(counts: Counts, counted: Counted, users = 1): void {
+export function add(counts: Counts, counted: Counted): void {
   const count: Count = { version: null, step_id: null, path: null, reason: null, arm: null, ...counted }
   const { journey_id, what, version, step_id, path, reason, arm } = count
   const key = JSON.stringify([journey_id, what, version, step_id, path, reason, arm])
   const known = counts.get(key)
-  if (known) known.users += users
-  else counts.set(key, { ...count, users })
+  if (known) known.users++
+  else counts.set(key, { ...count, users: 1 })
 }

@@ -108,10 +108,7 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
       onArm: (entrance, arm) => {
         const { userId, journeyId } = entrance
         deltaOf(run, userId, journeyId).arm = arm
-        const before = armBefore(entrance)
-        if (before === arm) return
-        add(counts, { journey_id: journeyId, what: 'arm', arm })
-        if (before !== null) add(counts, { journey_id: journeyId, what: 'arm', arm: before }, -1)
+        if (!hasTaken(entrance, arm)) add(counts, { journey_id: journeyId, what: 'arm', arm })
       },
     },
     entrances: Map.groupBy(entrances, ({ userId }) => userId),
@@ -124,9 +121,9 @@ export function openRun({ world, graphs, now, onFailure }: RunOptions, entrances
   return run
 }
 
-/** The path that the user took at the experiment before this visit, in the same entrance; null if there was none. */
-const armBefore = ({ trail, visit }: Entrance): string | null =>
-  trail.findLast((before) => before.visit < visit && before.reason === BY_SHARE)?.path ?? null
+/** Has the user taken this path of an experiment before, in the same entrance? */
+const hasTaken = ({ trail, visit }: Entrance, arm: string): boolean =>
+  trail.some((before) => before.visit < visit && before.reason === BY_SHARE && before.path === arm)
 
 /** The entrances of a user that have not ended. */
 export const activeOf = ({ entrances }: Run, userId: UserId): Entrance[] =>

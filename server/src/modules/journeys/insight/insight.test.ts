@@ -208,9 +208,9 @@ describe('statistics', () => {
     expect(goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 1, rate: 1 }])
   })
 
-  test('have a user with two experiments on the way in the arm of the last one only', async () => {
+  test('have the share of those who took the path, each once, of users who come to a second experiment', async () => {
     await using w = await world()
-    const names = Array.from({ length: 12 }, (_, at) => `user-${at}`)
+    const names = Array.from({ length: 24 }, (_, at) => `user-${at}`)
     await w.users(...names)
     const toSecond = { ...w1, data: { format: 'duration', minutes: 5 }, children: [{ external_id: 'x2' }] }
     const branches = ['b', 'c'].map((path) => ({ path, weight: 1 }))
@@ -218,25 +218,30 @@ describe('statistics', () => {
     const journey = await withExperiment(w, { a1: toSecond, b1: toSecond, x2: second, last: w1, out })
     for (const external_id of names) await journey.post('entrances', { external_id })
     await w.drain()
-    const buy = async (external_id: string) => {
-      await w.post('/api/client/events', [{ external_id, name: 'purchase' }])
+    const buy = async (buyers: string[]) => {
+      const events = buyers.map((external_id) => ({ external_id, name: 'purchase' }))
+      await w.post('/api/client/events', events)
       await w.drain()
     }
-    const firstA = await Promise.all(names.map(async (name) => (await journey.get(`users/${name}`)).arm === 'a'))
-    // One reaches the goal between the experiments, and it stays with the arm of that time.
-    await buy(names[firstA.indexOf(true)] as string)
+    const arms = (): Promise<string[]> => Promise.all(names.map(async (name) => (await journey.get(`users/${name}`)).arm))
+    const first = await arms()
+    const took = (path: string) => names.filter((_, at) => first[at] === path)
+    // All but one of arm a reach the goal between the experiments, and it stays with the arm of that time.
+    const [late, ...early] = took('a')
+    expect(early.length).toBeGreaterThan(1)
+    await buy(early)
     w.advance('5 minutes')
     await w.drain()
-    const others = names.filter((_, at) => at !== firstA.indexOf(true))
-    for (const name of others) await buy(name)
-    const { steps, goals } = await journey.get('stats')
-    const { paths } = steps.x2
-    expect(paths.b + paths.c).toBe(12)
-    const ofArm = (name: string) => goals.find(({ arm }: any) => arm === name)
-    expect(ofArm('a')).toMatchObject({ users: 1, rate: 0 })
-    expect(goals.reduce((sum: number, { users }: any) => sum + users, 0)).toBe(12)
-    const rate = ({ users }: any, all: number) => Math.round((users / all) * 10_000) / 10_000
-    for (const arm of ['b', 'c']) expect(ofArm(arm).rate).toBe(rate(ofArm(arm), paths[arm]))
+    await buy([late as string, ...took('b')])
+    const last = await arms()
+    const { goals } = await journey.get('stats')
+    const ofArm = (arm: string) => {
+      const users = names.filter((name, at) => (early.includes(name) ? first[at] : last[at]) === arm).length
+      const all = names.filter((_, at) => first[at] === arm || last[at] === arm).length
+      return { name: 'bought', arm, users, rate: Math.round((users / all) * 10_000) / 10_000 }
+    }
+    expect(goals).toEqual(['a', 'b', 'c'].map(ofArm))
+    expect(goals[0]).toMatchObject({ users: early.length, rate: expect.closeTo(early.length / took('a').length, 3) })
   })
 
   test('have the goals that users reach after the journey was switched off, within their days', async () => {
@@ -283,6 +288,56 @@ describe('statistics', () => {
     const { held_out, steps, goals } = await journey.get('stats')
     expect(held_out).toBeGreaterThan(3)
     expect(goals).toEqual(['holdout', 'mail'].map((arm) => ({ name: 'bought', arm, users: steps.x1.paths[arm], rate: 1, holdout_rate: 1 })))
+  })
+
+  test('have no rate above 1 when a user who enters again reaches a goal before the experiment', async () => {
+    await using w = await world()
+    await w.users('ana')
+    const first = { ...w1, data: { format: 'duration', minutes: 5 }, children: [{ external_id: 'x1' }] }
+    const experiment = { ...EXPERIMENT, children: ['a', 'b'].map((path) => ({ path, external_id: 'out' })) }
+    const api = { ...READY.api, data: { trigger: 'api', multiple: true } }
+    const journey = await createJourney(w, {}, { api, w1: first, x1: experiment, out })
+    await w.patch(journey.path, { settings: { goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    expect((await journey.post('publish')).status).toBe(200)
+    const enter = async () => {
+      await journey.post('entrances', { external_id: 'ana' })
+      await w.drain()
+    }
+    const buy = async () => {
+      await w.post('/api/client/events', [{ external_id: 'ana', name: 'purchase' }])
+      await w.drain()
+    }
+    await enter()
+    w.advance('5 minutes')
+    await w.drain()
+    await buy()
+    w.advance('5 minutes')
+    await enter()
+    await buy()
+    expect((await journey.get('stats')).goals).toEqual([{ name: 'bought', arm: expect.stringMatching(/^[ab]$/), users: 2, rate: 1 }])
+  })
+
+  test('have held-out users whose goals were counted by the arm holdout, unless a path has that name', async () => {
+    await using w = await world()
+    const names = Array.from({ length: 20 }, (_, at) => `user-${at}`)
+    await w.users(...names)
+    const journey = await createJourney(w, {}, READY)
+    await w.patch(journey.path, { settings: { holdout_percent: 50, goals: [{ name: 'bought', event_name: 'purchase', within_days: 2 }] } })
+    await journey.post('publish')
+    for (const external_id of names) await journey.post('entrances', { external_id })
+    await w.drain()
+    const { held_out, entered } = await journey.get('stats')
+    const count = (what: string, users: number) =>
+      select(
+        w,
+        `insert into journey_counts (project_id, journey_id, what, path, arm, users, at)
+         select project_id, id, $2, case $2 when 'goal' then 'bought' end, 'holdout', $3, '2020-01-01' from journeys where id = $1`,
+        [journey.id, what, users],
+      )
+    await count('goal', held_out)
+    expect((await journey.get('stats')).goals).toEqual([{ name: 'bought', arm: null, users: 0, rate: 0, holdout_rate: 1 }])
+    await count('arm', entered)
+    expect((await journey.get('stats')).goals).toMatchObject([{ arm: 'holdout', users: held_out, holdout_rate: 0 }])
   })
 
   test('count a goal that an event of the journey reaches as soon as a user is in an arm', async () => {

@@ -22,10 +22,16 @@ export const Statistics = Exact(
       Exact({
         name: Type.String(),
         arm: Nullable(
-          Type.String({ description: 'The path that the users took at their last experiment; null for users who took part in none.' }),
+          Type.String({
+            description:
+              'The path that the users took at the last experiment before they reached the goal; null for users who came to none.',
+          }),
         ),
         users: Type.Integer({ description: 'How many users reached the goal.' }),
-        rate: Type.Number({ description: '`users` as a share of the users with this `arm`.' }),
+        rate: Type.Number({
+          description:
+            '`users` as a share of all users who took this path, also of those who came to a later experiment; without an `arm`, of all who entered.',
+        }),
         holdout_rate: Type.Optional(Type.Number({ description: 'The share of held-out users who reached the goal.' })),
       }),
       { description: 'The goals of the live version, by arm.' },

@@ -15,6 +15,9 @@ import { stepStats } from './stats.ts'
 
 const RATE_DIGITS = 10_000
 
+/** Goals of users who were held out were counted with this arm, which a path may have too. Processes of the version before still do. */
+const EARLIER_HOLDOUT_ARM = 'holdout'
+
 /** Throws 404. */
 export async function getStatistics(ctx: ProjectCtx, id: JourneyId): Promise<Statistics> {
   if (!(await findJourney(ctx, id))) throw missing('journey')
@@ -78,17 +81,17 @@ function goalsByArm(goals: readonly Goal[], counts: readonly CountRow[], entered
   const heldOut = sumOf(counts, 'held_out')
   const withArm = new Map<string, number>()
   for (const { what, arm, users } of counts) if (what === 'arm' && arm !== null) withArm.set(arm, (withArm.get(arm) ?? 0) + users)
+  const isHeldOut = (arm: string | null) => arm === HOLDOUT_ARM || (arm === EARLIER_HOLDOUT_ARM && !withArm.has(arm))
   return goals.flatMap(({ name }) => {
     const reached = (arm: string | null) => sumOf(counts, 'goal', (row) => row.path === name && row.arm === arm)
-    const holdoutRate = heldOut > 0 ? { holdout_rate: rateOf(reached(HOLDOUT_ARM), heldOut) } : {}
+    const reachedHeldOut = sumOf(counts, 'goal', (row) => row.path === name && isHeldOut(row.arm))
+    const holdoutRate = heldOut > 0 ? { holdout_rate: rateOf(reachedHeldOut, heldOut) } : {}
     const without = reached(null)
-    // A goal stays with the arm of its time, which all its users may have left for one of a later experiment.
-    const left = counts.filter(({ what, path, arm }) => what === 'goal' && path === name && arm !== null && arm !== HOLDOUT_ARM)
-    const formerArms = [...new Set(left.map(({ arm }) => arm as string))].filter((arm) => !withArm.has(arm))
-    const arms: [string | null, number][] = [...withArm, ...formerArms.map((arm): [string, number] => [arm, 0])]
+    const arms: [string | null, number][] = [...withArm]
     if (withArm.size === 0 || without > 0) arms.push([null, entered])
     return arms.map(([arm, all]) => ({ name, arm, users: reached(arm), rate: rateOf(reached(arm), all), ...holdoutRate }))
   })
 }
 
-const rateOf = (users: number, all: number): number => (all === 0 ? 0 : Math.round((users / all) * RATE_DIGITS) / RATE_DIGITS)
+/** At most 1: a user who enters again may reach the goal once more before the experiment, in the arm of the entrance before. */
+const rateOf = (users: number, all: number): number => (all === 0 ? 0 : Math.min(1, Math.round((users / all) * RATE_DIGITS) / RATE_DIGITS))

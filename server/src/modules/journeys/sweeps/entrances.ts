@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { JourneyId, ListId } from '../../../lib/ids.ts'
+import { findJourney } from '../queries.ts'
 import type { Step } from '../schema.ts'
 import type { ScheduleParams } from './kinds.ts'
 import { deleteSweepsById, insertSweeps, type SweepRow, startExisting, sweepsOf } from './queries.ts'
@@ -52,8 +53,8 @@ function scheduleOf(ctx: ProjectCtx, step: string, { list_id, schedule, zone = '
 }
 
 /**
- * Members enter when `existing` is new: not again with each version. Sweeps of earlier versions that still wait or run go on if the version
- * has their entrance.
+ * Members enter when `existing` is new: not again with each version, and not before the journey is live. Sweeps of earlier versions that
+ * still wait or run go on if the version has their entrance.
  */
 async function beginExisting(ctx: InTx, id: JourneyId, { version, steps, former }: Published): Promise<void> {
   const has = (entrances: ReturnType<typeof entrancesWith>, step: string, list_id: ListId) =>
@@ -70,8 +71,8 @@ async function beginExisting(ctx: InTx, id: JourneyId, { version, steps, former 
     )
   const begun = after.flatMap(({ step, settings: { list_id, existing } }) => {
     if (list_id === undefined || existing !== true || has(before, step, list_id)) return []
-    return [{ kind: 'existing' as const, params: { step, list_id, version }, next_at: ctx.clock.now() }]
+    return [{ kind: 'existing' as const, params: { step, list_id, version, waits: true as const }, next_at: ctx.clock.now() }]
   })
   if (begun.length > 0) await insertSweeps(ctx, id, begun)
-  await startExisting(ctx, id)
+  if ((await findJourney(ctx, id))?.status === 'live') await startExisting(ctx, id)
 }

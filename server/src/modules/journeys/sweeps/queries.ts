@@ -55,11 +55,21 @@ export const deleteExits = (ctx: InTx, journeyId: JourneyId) =>
         where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'exit' and params ->> 'reason' <> 'archived'`,
   )
 
-/** Starts the sweeps over members that wait until a journey is live. */
+/** Deletes the sweeps over members, except those that wait until a journey is live. */
+export const deleteExisting = (ctx: InTx, journeyId: JourneyId) =>
+  ctx.db.run(
+    sql`delete from journey_sweeps
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and params ->> 'waits' is null`,
+  )
+
+/**
+ * Starts the sweeps over members that wait until a journey is live. When they are due does not matter: a process that has read that the
+ * journey is off may be putting them off.
+ */
 export const startExisting = (ctx: InTx, journeyId: JourneyId) =>
   ctx.db.run(
-    sql`update journey_sweeps set next_at = ${ctx.clock.now()}
-        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and next_at > ${ctx.clock.now()}`,
+    sql`update journey_sweeps set next_at = ${ctx.clock.now()}, params = params - 'waits'
+        where project_id = ${ctx.projectId} and journey_id = ${journeyId} and kind = 'existing' and params ->> 'waits' is not null`,
   )
 
 /** Limits the exits of a journey that was archived to the users who entered up to now, because it is restored. */

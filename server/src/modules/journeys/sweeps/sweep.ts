@@ -104,10 +104,10 @@ const isLive = async (ctx: InTx, { journey_id }: SweepRow): Promise<boolean> => 
 
 type Existing = Extract<SweepWork, { kind: 'existing' }>['params']
 
-/** In a journey that is off nobody enters: a sweep that has not begun waits until it is live, and one that has ends. */
-async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version }: Existing): Promise<number> {
+/** In a journey that is off nobody enters: the sweep of a version that was published while it was off waits, and every other one ends. */
+async function overMembers(ctx: InTx, sweep: SweepRow, { step, list_id, version, waits }: Existing): Promise<number> {
   const live = await isLive(ctx, sweep)
-  if (!live && sweep.cursor === null) {
+  if (!live && waits) {
     await saveSweep(ctx, sweep.id, null, new Date(ctx.clock.now().getTime() + DAY_MS))
     return 0
   }

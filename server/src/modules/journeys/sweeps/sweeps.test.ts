@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { createJourney, dropQueue, putInside, queuedItems, READY, readyWith } from '../../../../test/journeys.ts'
 import { select } from '../../../../test/select.ts'
 import { type World, world } from '../../../../test/world.ts'
+import { inTx } from '../../../infra/runtime/ctx.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { publishedGraphs } from '../live/graphs.ts'
+import { claimSweep, saveSweep } from './queries.ts'
 
 async function listOf(w: World, ...names: string[]): Promise<number> {
   const { id } = (await w.post('/api/client/lists', { name: 'All', type: 'static' })).body
@@ -213,6 +216,75 @@ test('the members that a list already has enter a journey that is published whil
   }
   expect((await journey.get('stats')).entered).toBe(1)
 })
+
+/** A journey and a version of it in which the members of a list enter, with one member. */
+async function withMembers(w: World) {
+  await w.users('ana')
+  const list_id = await listOf(w, 'ana')
+  const journey = await createJourney(w, { status: 'live' }, READY)
+  await journey.put({ ...READY, start: { ...READY.start, data: { trigger: 'list', list_id, existing: true, multiple: true } } })
+  const publish = async () => expect((await journey.post('publish')).status).toBe(200)
+  const goLive = async () => expect((await w.patch(journey.path, { status: 'live' })).status).toBe(200)
+  const entered = async () => (await journey.get('stats')).entered
+  return { journey, publish, goLive, entered }
+}
+
+test.each(['stop', 'drain'])('the members that have not entered a live journey by a %s do not when it is live again', async (how) => {
+  await using w = await world()
+  const { journey, publish, goLive, entered } = await withMembers(w)
+  await publish()
+  expect((await journey.post(how)).status).toBe(202)
+  await w.drain()
+  w.advance('20 days')
+  await w.drain()
+  await goLive()
+  await w.drain()
+  expect(await entered()).toBe(0)
+})
+
+test('the members that wait for a journey enter when it is live after it was archived and restored', async () => {
+  await using w = await world()
+  const { journey, publish, goLive, entered } = await withMembers(w)
+  await w.patch(journey.path, { status: 'off' })
+  await publish()
+  expect((await w.delete(journey.path)).status).toBe(204)
+  await w.drain()
+  w.advance('3 days')
+  await w.drain()
+  expect((await w.post(`${journey.path}/unarchive`)).status).toBe(200)
+  await w.drain()
+  await goLive()
+  await w.drain()
+  expect(await entered()).toBe(1)
+})
+
+test('the members that wait for a journey enter at once, also if a process has just seen that it is off', async () => {
+  await using w = await world()
+  const { journey, publish, goLive, entered } = await withMembers(w)
+  await w.patch(journey.path, { status: 'off' })
+  await publish()
+  const [{ id }] = (await select(w, 'select id::int from journey_sweeps where journey_id = $1', [journey.id])) as [{ id: number }]
+  const [seen, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const sweeping = inTx(w.ctx, async (ctx) => {
+    expect(await claimSweep(ctx, id)).toBeDefined()
+    await saveSweep(ctx, id, null, new Date(w.clock.now().getTime() + DAY_MS))
+    seen.resolve()
+    await release.promise
+  })
+  await seen.promise
+  const going = goLive()
+  await Promise.race([going, statementWaits(w)])
+  release.resolve()
+  await Promise.all([sweeping, going])
+  await w.drain()
+  expect(await entered()).toBe(1)
+})
+
+/** Resolves when a statement waits for a lock. */
+async function statementWaits(w: World): Promise<void> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await select(w, waiting)).length === 0);
+}
 
 test('many users are swept 1,000 at a time, and none twice after a crash', async () => {
   await using w = await world()

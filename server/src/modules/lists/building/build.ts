@@ -27,7 +27,7 @@ import {
   nextPages,
   scanPages,
 } from './scan.ts'
-import { makeLive } from './versions.ts'
+import { tryMakeLive } from './versions.ts'
 
 export type BuildOptions = {
   /** From this many users on, past events are scanned in order. */
@@ -132,23 +132,27 @@ async function timedStep(outside: ProjectCtx, id: ListVersionId, step: Step): Pr
   // Reading pages needs no lock on lists; building a chunk does.
   const read = await inTx(outside, (ctx) => timed(() => readPages({ ctx, outside, id }, step)))
   if (read > 0) sizes.pages = resized(sizes.pages, PAGES_FIRST, PAGES_MAX)
-  const users = read > 0 ? 0 : await inTx(outside, (ctx) => lockLists(ctx).then(() => timed(() => buildChunks({ ctx, outside, id }, step))))
-  if (read === 0 && !isFixed) sizes.size = resized(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
-  // Plus one, because an empty last chunk is work too: it made the version live.
-  return { done: read + users + 1, tookMs }
+  if (read > 0) return { done: read, tookMs }
+  const done = await inTx(outside, (ctx) => lockLists(ctx).then(() => timed(() => buildChunks({ ctx, outside, id }, step))))
+  if (!isFixed) sizes.size = resized(sizes.size, CHUNK_USERS_MIN, CHUNK_USERS_MAX)
+  return { done, tookMs }
 }
 
-/** Builds a chunk, and while a version goes live with it and time is left, the first chunk of the next version. */
+/**
+ * Builds a chunk, and while a version goes live with it and time is left, the first chunk of the next version. Returns the number of users,
+ * and one for each version, because an empty last chunk is work too: it makes the version live. One that waits for that is none, so that the
+ * job rests until it tries again.
+ */
 async function buildChunks(of: Of, step: Step): Promise<number> {
   const now = () => of.ctx.clock.now().getTime()
   const until = now() + step.targetMs
-  let users = 0
+  let done = 0
   for (let id: ListVersionId | undefined = of.id; id !== undefined; ) {
-    const { count, isLive } = await buildChunk({ ...of, id }, step)
-    users += count
-    id = isLive && !step.isFixed && now() < until ? await queries.unfinishedAfter(of.ctx, id) : undefined
+    const { count, is } = await buildChunk({ ...of, id }, step)
+    done += is === 'waiting' ? count : count + 1
+    id = is === 'live' && !step.isFixed && now() < until ? await queries.unfinishedAfter(of.ctx, id) : undefined
   }
-  return users
+  return done
 }
 
 /** A version in the transaction of a step. `outside` is the context without it. */
@@ -179,9 +183,10 @@ async function readPages({ ctx, outside, id }: Of, { sizes, halved }: Step): Pro
 const trackersOf = ({ rule, tracker_ids }: Pick<queries.Building, 'rule' | 'tracker_ids'>) =>
   compileRule(rule).trackers.map((tracker, index) => ({ id: tracker_ids[index] as TrackerId, tracker }))
 
-type Chunk = { count: number; isLive: boolean }
+/** The number of users of a chunk. After the last one, the version is live, or is waiting for that. */
+type Chunk = { count: number; is: 'begun' | 'waiting' | 'live' }
 
-const NOTHING: Chunk = { count: 0, isLive: false }
+const NOTHING: Chunk = { count: 0, is: 'begun' }
 
 async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromUsers, halved }: Step): Promise<Chunk> {
   const version = await queries.lockBuilding(ctx, id)
@@ -211,11 +216,10 @@ async function buildChunk({ ctx, outside, id }: Of, { sizes: { size }, scanFromU
     await addToCounts(ctx, BUILDING, new Map([[id, members]]))
     await queries.advance(ctx, id, last)
   }
-  if (isLast) {
-    await makeLive(ctx, id, version.list_id)
-    if (version.scan) await dropMatches(ctx, id)
-  }
-  return { count, isLive: isLast }
+  if (!isLast) return { count, is: 'begun' }
+  if (!(await tryMakeLive(ctx, id, version.list_id))) return { count, is: 'waiting' }
+  if (version.scan) await dropMatches(ctx, id)
+  return { count, is: 'live' }
 }
 
 /** Undoes parts of a step that was lost: their users have not been maintained since. Returns whether there were any. */

@@ -8,7 +8,7 @@ import { compileRule, type Rule } from '../../rules/index.ts'
 import { BUILD } from '../job-names.ts'
 import * as time from '../live/queries.ts'
 import { CLOCK_GRACE_MS, loadRegistry, type Registry, type Version } from '../live/registry.ts'
-import { lockRules } from '../queries.ts'
+import { lockRules, tryLockRules } from '../queries.ts'
 import * as queries from './versions.queries.ts'
 
 /**
@@ -39,12 +39,15 @@ export async function restoreVersions(ctx: InTx, listId: ListId, rule: Rule | nu
   await startVersion(ctx, listId, rule)
 }
 
-/** Makes a complete version live, and rebuilds the lists that depend on the list. */
-export async function makeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<void> {
-  // Before the row of the list, as those do that change its rule.
-  await lockRules(ctx)
+/**
+ * Makes a complete version live, and rebuilds the lists that depend on the list. Returns false, without an effect, while another transaction
+ * changes rules: it may wait for this version, which the caller has locked.
+ */
+export async function tryMakeLive(ctx: InTx, versionId: ListVersionId, listId: ListId): Promise<boolean> {
+  if (!(await tryLockRules(ctx))) return false
   await queries.makeLive(ctx, versionId, listId)
   await rebuildListsDependingOn(ctx, `list:${listId}`)
+  return true
 }
 
 /** Rebuilds the lists that depend on something that changed for all users at once. */
