@@ -1552,6 +1552,7 @@ CREATE INDEX messages_by_provider_id ON messages USING btree (project_id, provid
 CREATE INDEX messages_due ON messages USING btree (priority, project_id, channel, due_at, id) WHERE ((state = ANY (ARRAY['queued'::text, 'deferred'::text])) AND (NOT is_held));
 CREATE INDEX messages_leased ON messages USING btree (lease_until) WHERE (state = 'claimed'::text);
 CREATE INDEX messages_rate_limited ON messages USING btree (project_id, ((- campaign_id)), priority, due_at, id) WHERE ((state = 'deferred'::text) AND (reason = 'rate_limited'::text) AND (NOT is_held));
+CREATE INDEX messages_to_renew ON messages USING btree (project_id, ((- campaign_id))) WHERE ((state = 'aborted'::text) AND (reason = 'rescheduled'::text) AND (resent_from IS NOT NULL) AND (NOT is_erased));
 
 create table mta_sts_policies (
   domain text not null,

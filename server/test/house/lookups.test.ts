@@ -12,6 +12,7 @@ import { runningTriggers } from '../../src/modules/campaigns/triggers.queries.ts
 import { verifiedDomains } from '../../src/modules/domains/queries.ts'
 import { deleteChangesOf, markCounted, takeLastChanges } from '../../src/modules/imports/undo.queries.ts'
 import { findHolders, holdAddresses } from '../../src/modules/messages/addresses.queries.ts'
+import { renewResent } from '../../src/modules/messages/resend/queries.ts'
 import { renewLeases, saveResults } from '../../src/modules/messages/sending/queries.ts'
 import { usersWithConsent } from '../../src/modules/subscriptions/index.ts'
 import { subscriptionStates, usersWithAddress } from '../../src/modules/subscriptions/queries.ts'
@@ -79,6 +80,10 @@ const addresses = () =>
 const skipped = () =>
   sql`insert into messages (project_id, id, user_id, campaign_id, channel, cause, state, due_at, created_at) overriding system value
       select p, i, i, 1, 'email', 'c', 'skipped', ${now}, ${now} from ${rows}`
+const resent = () =>
+  sql`insert into messages (project_id, id, user_id, campaign_id, channel, cause, state, reason, resent_from, due_at, expires_at, created_at) overriding system value
+      select p, i, i, 1, 'email', 'c', case when i <= 100 or i % 3 = 0 then 'aborted' else 'sent' end, case when i <= 100 or i % 3 = 0 then 'rescheduled' end,
+             case when i <= 100 or i % 3 = 1 then i end, ${now}, ${now}, ${now} from ${rows}`
 const held = () =>
   sql`insert into message_addresses (project_id, campaign_id, address_hash, user_id) select p, 1, lpad(i::text, 32, '0')::uuid, i from ${rows}`
 const domains = () =>
@@ -218,6 +223,10 @@ const lookups: Record<string, Lookup> = {
       await holdAddresses(ctx, 1 as CampaignId, 'c', wanted)
       await findHolders(ctx, 1 as CampaignId, ids.map(hashOf))
     },
+  },
+  'messages of a campaign that were sent again and withdrawn': {
+    tables: { messages: resent },
+    call: (ctx) => renewResent(ctx, { id: 1 as CampaignId, expires_after_hours: 72 }),
   },
   'changes of an import': {
     tables: { import_changes: changes },

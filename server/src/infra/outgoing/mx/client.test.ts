@@ -5,9 +5,9 @@ import { openChunkHost } from '../../../../test/chunk-host.ts'
 import { type DrippingStage, openDrippingHost } from '../../../../test/dripping-host.ts'
 import type { TlsVariant } from '../../../../test/internet/certificates.ts'
 import { type Internet, openInternet, REFUSING_ADDRESS } from '../../../../test/internet/internet.ts'
-import type { MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
+import type { At, MxBehaviour, Reaction } from '../../../../test/internet/mx-host.ts'
 import { openStoppedHost } from '../../../../test/stopped-host.ts'
-import { createTestClock } from '../../../../test/test-clock.ts'
+import { createTestClock, type TestClock } from '../../../../test/test-clock.ts'
 import { egressPolicy } from '../../../lib/egress.ts'
 import { DAY_MS } from '../../../lib/times.ts'
 import type { AddressAnswer, TlsaAnswer } from '../dns/mail-resolver.ts'
@@ -547,6 +547,48 @@ describe('connections', () => {
     const all = await many(client, route, 6, { connections: 3, mailsPerConnection: 100 })
     expect(all.flatMap(outcomes)).toEqual(Array(6).fill('kim delivered 250'))
     expect(all.flatMap((outcome) => inShort(outcome, route))).toEqual(['mx1 GREETING 421', 'mx1 GREETING 421'])
+  })
+
+  /** Limits of a site that gets two connections at first, and another one when the time has passed. */
+  const rarely = (clock: TestClock, mailsPerConnection: number): SiteLimits => {
+    const nextAt = clock.now().getTime() + 2400
+    let left = 2
+    return {
+      connections: 2,
+      mailsPerConnection,
+      admitConnection: () => ({ isAdmitted: left-- > 0 || clock.now().getTime() >= nextAt, nextAt }),
+    }
+  }
+  const silent = (connections: number) => ({
+    script: { BODY: ({ connection }: At) => (connection <= connections ? ends('silence') : undefined) },
+  })
+
+  test('the mails that wait for a slow one go over a new one, as soon as the site gets it', async () => {
+    const clock = createTestClock()
+    using client = open({ clock })
+    const name = host(silent(1))
+    const limits = rarely(clock, 2)
+    const first = many(client, routeTo(name), 3, limits)
+    await expect.poll(() => hostOf(name).counts.accepted).toBe(2)
+    await expect.poll(() => hostOf(name).counts.open).toBe(1)
+    const rest = many(client, routeTo(name), 2, limits)
+    clock.advance(2400)
+    expect((await rest).flatMap(outcomes)).toEqual(['kim delivered 250', 'kim delivered 250'])
+    client.close()
+    await first
+  })
+
+  test('the mails that wait for one that takes no further mail are postponed', async () => {
+    const clock = createTestClock()
+    using client = open({ clock })
+    const name = host(silent(1))
+    const limits = rarely(clock, 1)
+    const first = many(client, routeTo(name), 2, limits)
+    await expect.poll(() => hostOf(name).counts.accepted).toBe(1)
+    await expect.poll(() => hostOf(name).counts.open).toBe(1)
+    expect(await client.deliver(routeTo(name), kim, limits)).toMatchObject({ steps: [], postponedTo: clock.now().getTime() + 2400 })
+    client.close()
+    await first
   })
 
   test('idle ones are closed', async () => {

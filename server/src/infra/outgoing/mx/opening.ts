@@ -47,7 +47,8 @@ export type SessionEvents = {
   released(session: MxSession): void
 }
 
-export type Opened = { is: 'open'; session: MxSession } | { is: 'failed'; steps: DeliveryStep[]; outcome: UnopenedOutcome }
+export type Unopened = { is: 'failed'; steps: DeliveryStep[]; outcome: UnopenedOutcome }
+export type Opened = { is: 'open'; session: MxSession } | Unopened
 
 /** One host that is tried. `steps` grow with what happens. */
 type Visit = {
@@ -76,6 +77,16 @@ export async function openAt(tools: OpeningTools, route: Route, limits: SiteLimi
     reasons.push(tried)
   }
   return { is: 'failed', steps, outcome: outcomeOf(reasons) }
+}
+
+/** Of a session that the host has ended before it got a mail. */
+export function closedAtOnce({ host, firstSteps, connection }: MxSession): Unopened {
+  const reason = 'The host closed the connection.'
+  return {
+    is: 'failed',
+    steps: [...firstSteps, { is: 'failed', host, stage: 'EHLO', peer: connection.peer(), reason }],
+    outcome: { is: 'temporary', reason, host, fault: 'failed', scope: 'site' },
+  }
 }
 
 /** Permanent if no host of the domain takes mail; a host that does may do so later. */

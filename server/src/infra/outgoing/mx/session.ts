@@ -1,5 +1,6 @@
 /** A session at a mail host, over which the mails of a site are sent, and which mails it may carry. */
 import { matchesMx } from '../../../lib/mta-sts.ts'
+import type { Envelope } from '../../../lib/smtp/session.ts'
 import type { Connection } from '../smtp/connection.ts'
 import type { DeliveryStep, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 
@@ -42,3 +43,15 @@ export function mayCarry({ connection, host, dane }: MxSession, route: Route, li
   if (limits.isTlsRequired && !tls) return false
   return !route.enforcedHosts || dane === 'records' || (tls?.verified === true && matchesMx(route.enforcedHosts, host))
 }
+
+export const isSameRoute = (a: Route, b: Route): boolean =>
+  a === b ||
+  (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+
+export const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId, returns, reports }: OutgoingMail): Envelope => ({
+  from,
+  to,
+  ...(needs8Bit && { needs8Bit }),
+  ...(needsSmtpUtf8 && { needsSmtpUtf8 }),
+  ...(envelopeId !== undefined && { reports: { envelopeId, ...(returns && { returns }), ...(reports && { recipients: reports }) } }),
+})

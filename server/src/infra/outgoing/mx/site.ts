@@ -3,13 +3,13 @@
  * success, while it waits for the reply to one (RFC 2920). There are never more sessions than the limit, those that are ending included
  * (D-MTA-13).
  */
-import type { Envelope, MailResult, OpenMail } from '../../../lib/smtp/session.ts'
+import type { MailResult, OpenMail } from '../../../lib/smtp/session.ts'
 import type { Failure } from '../smtp/connection.ts'
 import { faultOf, sentenceOf } from '../smtp/words.ts'
-import { type Opened, type OpeningTools, openAt, type SessionEvents } from './opening.ts'
+import { closedAtOnce, type Opened, type OpeningTools, openAt, type SessionEvents, type Unopened } from './opening.ts'
 import type { AttemptOutcome, OutgoingMail, RecipientOutcome, Route, SiteLimits } from './outcome.ts'
 import { lackingOutcomes, type Outcomes, outcomesOf, sameFor } from './recipients.ts'
-import { type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
+import { envelopeOf, isSameRoute, type MxSession, mayCarry, type Waiting as WaitingMail } from './session.ts'
 
 /** A mail with what is to be done with its outcome. */
 type Waiting = WaitingMail & { resolve(outcome: AttemptOutcome): void; reject(error: unknown): void; startedMs: number }
@@ -30,6 +30,8 @@ type State = {
   opening: number
   /** How many connections the site seems to take, and until when that counts, by `performance.now`. */
   taken: { connections: number; untilMs: number }
+  /** Ends the wait for the time at which the site may get another connection. */
+  wait: AbortController | null
   isClosed: boolean
 }
 
@@ -63,6 +65,7 @@ export function createSite(tools: OpeningTools, onEmpty: () => void): MxSite {
     limits,
     opening: 0,
     taken: { connections: 0, untilMs: 0 },
+    wait: null,
     isClosed: false,
   }
   return {
@@ -77,6 +80,7 @@ export function createSite(tools: OpeningTools, onEmpty: () => void): MxSite {
     isEmpty: () => isEmpty(state),
     close() {
       state.isClosed = true
+      state.wait?.abort()
       for (const mail of state.waiting.splice(0)) finish(mail, { steps: [], recipients: sameFor(mail.mail.to, STOPPING) })
       for (const { connection } of [...state.sessions]) connection.destroy('ECLOSED', 'This server is stopping')
     },
@@ -93,7 +97,10 @@ function finish({ steps, startedMs, resolve }: Waiting, { steps: last, recipient
 function distribute(state: State): void {
   const { sessions, waiting } = state
   endRevoked(state)
-  if (waiting.length === 0) return
+  if (waiting.length === 0) {
+    state.wait?.abort()
+    return
+  }
   for (const session of sessions) if (session.connection.isIdle()) giveNext(state, session)
   for (;;) {
     const next = waiting.find(({ isOpening, failed }) => !isOpening && !failed)
@@ -105,11 +112,22 @@ function distribute(state: State): void {
     const connection = state.limits.admitConnection?.()
     if (connection?.isAdmitted === false) {
       postponeStranded(state, connection.nextAt)
+      if (waiting.length > 0 && !state.wait) void distributeAt(state, connection.nextAt)
       break
     }
     void open(state, next)
   }
   if (state.opening === 0) failStranded(state)
+}
+
+/** The sessions that could carry the waiting mails may be slow, so these get the next connection that the site takes. */
+async function distributeAt(state: State, to: number): Promise<void> {
+  const { clock } = state.tools
+  const wait = new AbortController()
+  state.wait = wait
+  await clock.sleep(Math.max(1, to - clock.now().getTime()), wait.signal)
+  state.wait = null
+  distribute(state)
 }
 
 const REVOKED: RecipientOutcome = { is: 'temporary', reason: 'This server no longer holds the email.', scope: 'recipient' }
@@ -169,14 +187,6 @@ function give(session: MxSession, waiting: Waiting): boolean {
   return true
 }
 
-const envelopeOf = ({ from, to, needs8Bit, needsSmtpUtf8, envelopeId, returns, reports }: OutgoingMail): Envelope => ({
-  from,
-  to,
-  ...(needs8Bit && { needs8Bit }),
-  ...(needsSmtpUtf8 && { needsSmtpUtf8 }),
-  ...(envelopeId !== undefined && { reports: { envelopeId, ...(returns && { returns }), ...(reports && { recipients: reports }) } }),
-})
-
 function finished(state: State, session: MxSession, waiting: Waiting, { replies }: MailResult): void {
   const { connection, host } = session
   finish(waiting, outcomesOf(waiting.mail.to, { host, peer: connection.peer(), replies }))
@@ -210,8 +220,6 @@ function retry({ waiting }: State, mail: Waiting): void {
   waiting.unshift(mail)
 }
 
-type Unopened = Extract<Opened, { is: 'failed' }>
-
 async function open(state: State, mail: Waiting): Promise<void> {
   state.opening++
   mail.isOpening = true
@@ -234,15 +242,6 @@ async function open(state: State, mail: Waiting): Promise<void> {
     if (drop(state, mail)) give(opened.session, mail)
   } else failed(state, mail, closedAtOnce(opened.session))
   distribute(state)
-}
-
-function closedAtOnce({ host, firstSteps, connection }: MxSession): Unopened {
-  const reason = 'The host closed the connection.'
-  return {
-    is: 'failed',
-    steps: [...firstSteps, { is: 'failed', host, stage: 'EHLO', peer: connection.peer(), reason }],
-    outcome: { is: 'temporary', reason, host, fault: 'failed', scope: 'site' },
-  }
 }
 
 function drop({ waiting }: State, mail: Waiting): boolean {
@@ -273,17 +272,13 @@ function failed(state: State, mail: Waiting, { steps, outcome }: Unopened): void
   }
 }
 
-const canBeCarried = ({ sessions, limits }: State, { route }: Waiting): boolean =>
-  [...sessions].some((session) => !session.isLeaving && mayCarry(session, route, limits))
-
-const isSameRoute = (a: Route, b: Route): boolean =>
-  a === b ||
-  (a.hosts.map(({ host }) => host).join() === b.hosts.map(({ host }) => host).join() && String(a.enforcedHosts) === String(b.enforcedHosts))
+const canBeCarried = ({ sessions, limits }: State, { route }: Waiting, mailsMax = Number.POSITIVE_INFINITY): boolean =>
+  [...sessions].some((session) => !session.isLeaving && session.mails < mailsMax && mayCarry(session, route, limits))
 
 /** Ends the mails that no session can carry, and for which none is being opened, when there is no connection for them before a time. */
 function postponeStranded(state: State, to: number): void {
   if (state.opening > 0) return
-  for (const mail of state.waiting.filter((mail) => !mail.failed && !canBeCarried(state, mail))) {
+  for (const mail of state.waiting.filter((mail) => !mail.failed && !canBeCarried(state, mail, state.limits.mailsPerConnection))) {
     drop(state, mail)
     mail.resolve({ steps: [], recipients: new Map(), elapsedMs: performance.now() - mail.startedMs, postponedTo: to })
   }

@@ -49,7 +49,7 @@ export const loadChunk = (ctx: ProjectCtx, id: CampaignId, chunkUsers: number): 
     if (!campaign) return 0
     const ids = await audienceAfter(ctx, campaign.list_ids as ListId[], audience.loaded_to, chunkUsers)
     if (ids.length > 0) await plan(ctx, campaign, ids)
-    if (ids.length < chunkUsers && (await renewResent(ctx, id, campaign.started_at)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
+    if (ids.length < chunkUsers && (await renewResent(ctx, campaign)) > 0) ctx.wake(SEND_JOBS[TRANSACTIONAL])
     await queries.advance(ctx, id, ids.at(-1) ?? audience.loaded_to, ids.length < chunkUsers)
     return ids.length
   })

@@ -106,7 +106,8 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
       const { steps, recipients: outcomes, elapsedMs, postponedTo } = await ctx.mail.client.deliver(usable, sent, limits)
       // Nothing of it is saved if another process has the recipients.
       if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
-      if (postponedTo !== undefined) return attemptOf(ctx, group, { ...wait, ...unsent(recipients, postponedTo), ...rest })
+      if (postponedTo !== undefined)
+        return attemptOf(ctx, group, { ...wait, ...unsent(recipients, queues.tryAgainAt(site, postponedTo)), ...rest })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
       return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...rest })
@@ -116,9 +117,9 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
   }
 }
 
-/** The site gets no new connection before a time. */
-const unsent = (recipients: ClaimedRecipient[], to: number): { outcomes: ReadonlyMap<string, Outcome> } => ({
-  outcomes: new Map(recipients.map(({ address }) => [address, { is: 'postponed', until: new Date(to), limit: NEW_CONNECTIONS }])),
+/** The site gets no new connection now. */
+const unsent = (recipients: ClaimedRecipient[], until: Date): { outcomes: ReadonlyMap<string, Outcome> } => ({
+  outcomes: new Map(recipients.map(({ address }) => [address, { is: 'postponed', until, limit: NEW_CONNECTIONS }])),
 })
 
 /**

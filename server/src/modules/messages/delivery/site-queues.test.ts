@@ -63,3 +63,11 @@ test('email beyond the rate of a site is postponed to when the site takes more, 
     { is: 'postponed', limit: 'rate', until: until(20) },
   ])
 })
+
+test('email for which the site gets no connection now is tried again as fast as it gets them', async () => {
+  const { queues, clock } = await busySite()
+  const nextAt = clock.now().getTime() + 2400
+  const inMs = Array.from({ length: 3 }, () => queues.tryAgainAt(SITE, nextAt).getTime() - nextAt)
+  // 100 connections a minute carry 100 emails each.
+  expect(inMs).toEqual([0, 6, 12])
+})

@@ -9,9 +9,13 @@ import type { MailPriority, Scheduler, Site } from '../../mta/index.ts'
 /** A place at a site, which `leave` gives back; or the time to try again, and the limit that was reached. */
 export type Entry = { is: 'admitted' } | { is: 'postponed'; until: Date; limit: 'connections' | 'rate' | 'suspended' }
 
+type Limit = Extract<Entry, { is: 'postponed' }>['limit'] | 'new connections'
+
 export type SiteQueues = {
   enter(site: Site, priority: MailPriority): Promise<Entry>
   leave(site: Site): void
+  /** Returns when to try an email again that had a place, at a site that gets no new connection before `nextAt`. */
+  tryAgainAt(site: Site, nextAt: number): Date
 }
 
 const WAITING_MAX = 50
@@ -44,13 +48,17 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
   const nowMs = () => clock.now().getTime()
 
   /** Each is postponed a little longer than the one before, as fast as the site takes them. */
-  const postpone = (site: Site, queue: SiteQueue, limit: 'connections' | 'rate' | 'suspended', nextAt: number | null): Entry => {
-    const { connections, mails_per_second } = scheduler.limitsOf(site)
-    const intervalMs = Math.max(SECOND_MS / mails_per_second, limit === 'connections' ? queue.deliveryMs / connections : 0)
+  const postponedTo = (site: Site, queue: SiteQueue, limit: Limit, nextAt: number | null): Date => {
+    const intervalMs = intervalAt(scheduler.limitsOf(site), queue, limit)
     const from = Math.max(nowMs() + POSTPONED_MIN_MS, nextAt ?? 0, queue.postponedTo)
     queue.postponedTo = Math.min(from + intervalMs, Math.max(nextAt ?? 0, nowMs()) + POSTPONED_MAX_MS)
-    return { is: 'postponed', until: new Date(Math.ceil(from)), limit }
+    return new Date(Math.ceil(from))
   }
+  const postpone = (site: Site, queue: SiteQueue, limit: Exclude<Limit, 'new connections'>, nextAt: number | null): Entry => ({
+    is: 'postponed',
+    until: postponedTo(site, queue, limit, nextAt),
+    limit,
+  })
 
   return {
     async enter(site, priority) {
@@ -83,7 +91,18 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
       }
       if (queue.waiting.length === 0 && queue.startedAt.length === 0 && queue.postponedTo < nowMs()) queues.delete(site.key)
     },
+    tryAgainAt: (site, nextAt) => postponedTo(site, find(site), 'new connections', nextAt),
   }
+}
+
+/** How often the site takes an email, as far as a limit allows. */
+function intervalAt(limits: ReturnType<Scheduler['limitsOf']>, { deliveryMs }: SiteQueue, limit: Limit): number {
+  const { connections, mails_per_connection, connections_per_minute, mails_per_second } = limits
+  const byLimit: Partial<Record<Limit, number>> = {
+    connections: deliveryMs / connections,
+    'new connections': MINUTE_MS / connections_per_minute / mails_per_connection,
+  }
+  return Math.max(SECOND_MS / mails_per_second, byLimit[limit] ?? 0)
 }
 
 /** So much of an average is the past. */

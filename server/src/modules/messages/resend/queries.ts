@@ -23,16 +23,19 @@ export const copyRequest = (ctx: InTx, from: MessageId, to: MessageId) =>
         where project_id = ${ctx.projectId} and message_id = ${from}`,
   )
 
+type Renewed = { id: CampaignId; expires_after_hours: number }
+
 /**
- * Queues the messages again that were sent again by hand and withdrawn because their campaign got another time, which is `startedAt`. They live as
- * long as before. Reads the messages of the campaign only if some are of an earlier time. Returns how many.
+ * Queues the messages again that were sent again by hand and withdrawn because their campaign got another time, which has come. They live as long as
+ * before, or as the campaign says if that is shorter: the wait for a time before is not counted. Returns how many.
  */
-export const renewResent = (ctx: InTx, campaignId: CampaignId, startedAt: Date | null): Promise<number> =>
+export const renewResent = (ctx: InTx, { id, expires_after_hours }: Renewed): Promise<number> =>
   ctx.db.run(
     sql`update messages
-        set state = 'queued', reason = null, detail = null, due_at = ${ctx.clock.now()}, expires_at = ${ctx.clock.now()}::timestamptz + (expires_at - created_at),
+        set state = 'queued', reason = null, detail = null, due_at = ${ctx.clock.now()},
+            expires_at = case when expires_at is not null
+              then ${ctx.clock.now()}::timestamptz + least(expires_at - created_at, make_interval(hours => ${expires_after_hours}::int)) end,
             settled_at = null, acted_at = null, attempts = 0, is_held = false
-        where project_id = ${ctx.projectId} and campaign_id = ${campaignId} and state = 'aborted' and reason = 'rescheduled'
-          and resent_from is not null and not is_erased
-          and (select created_at from messages where project_id = ${ctx.projectId} and campaign_id = ${campaignId} order by id limit 1) < ${startedAt}`,
+        where project_id = ${ctx.projectId} and -campaign_id = ${-id} and state = 'aborted' and reason = 'rescheduled'
+          and resent_from is not null and not is_erased`,
   )

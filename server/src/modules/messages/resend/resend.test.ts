@@ -159,6 +159,28 @@ describe('POST /messages/{id}/resend', () => {
     expect((await w.get(`${MESSAGES}/${again.body.id}`)).body).toMatchObject({ state: 'skipped', reason: 'deadline_passed' })
   })
 
+  test('lives as long after each new time of its blast', async () => {
+    await using relay = await openRelay()
+    await using w = await world()
+    await sendOver(w, relay)
+    const blast = await blastTo(w, [await listOf(w, 'ana', 'bo')], { rate: { limit: 1, interval_seconds: 3600 } })
+    await schedule(w, blast)
+    await w.drain()
+    const sent = (await messagesOf(w)).find(({ state }: { state: string }) => state === 'sent')
+    const again = await resend(w, sent)
+    for (let time = 0; time < 2; time++) {
+      await write(w, blast, { send_at: new Date(w.clock.now().getTime() + 10 * 86_400_000).toISOString() })
+      await w.drain()
+      w.advance('10 days')
+      await w.drain('campaigns.launch', 'campaigns.load')
+    }
+    expect((await w.get(`${MESSAGES}/${again.body.id}`)).body.state).toBe('queued')
+    w.advance('73 hours')
+    await w.drain()
+    expect(relay.mails).toHaveLength(1)
+    expect((await w.get(`${MESSAGES}/${again.body.id}`)).body).toMatchObject({ state: 'skipped', reason: 'deadline_passed' })
+  })
+
   test('is refused where nothing can be sent again', async () => {
     await using relay = await openRelay()
     await using w = await world()

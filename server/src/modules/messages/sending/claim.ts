@@ -4,6 +4,7 @@ import type { CampaignId } from '../../../lib/ids.ts'
 import type { ClaimedMessage, Priority } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { leaseMs } from './lease.ts'
+import type { FullQueues } from './mail-room.ts'
 import * as queries from './queries.ts'
 import { claimRateQueues, type RateBatch } from './rate-queues.ts'
 
@@ -23,6 +24,7 @@ const BATCHES_IN_FLIGHT_MAX = 2
 export type Claiming = {
   priority: Priority
   findSendingCampaigns: FindSendingCampaigns
+  fullQueues: FullQueues
   inFlight: Map<string, { batches: number; messages: number }>
   waiting: Set<string>
 }

@@ -3,9 +3,11 @@
  * of a million must not be copied into it at once.
  */
 
+import { LRUCache } from 'lru-cache'
 import type { Ctx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { SharedRate } from '../../../infra/runtime/shared-rate.ts'
-import type { CampaignId } from '../../../lib/ids.ts'
+import { atMost } from '../../../lib/cache-limit.ts'
+import type { CampaignId, ProjectId } from '../../../lib/ids.ts'
 import { SECOND_MS } from '../../../lib/times.ts'
 import type { ProviderConnection } from '../../channels/index.ts'
 import { findPauses, untriedBulk, untriedByCampaign } from '../../mta/index.ts'
@@ -21,8 +23,20 @@ const UNATTENDED: SharedRate = { limit: 100, intervalMs: SECOND_MS }
 
 type Over = Pick<ProviderConnection, 'provider'>
 
-/** Who asks: the priority of the messages, and how campaigns are read. */
-type Asking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns }
+type UntriedOfCampaign = Awaited<ReturnType<typeof untriedByCampaign>>[number]
+
+/** What waited in a full queue when it was read, and how many messages of each campaign got room since then. */
+type FullQueue = { readAtMs: number; untried: UntriedOfCampaign[]; granted: Map<CampaignId, number> }
+
+/** The full queues of projects. To read one is slow, because it may hold much that is paused, so that batches share what is read. */
+export type FullQueues = LRUCache<ProjectId, FullQueue>
+
+const FULL_QUEUES_MAX = 1000
+
+export const createFullQueues = (): FullQueues => new LRUCache<ProjectId, FullQueue>(atMost(FULL_QUEUES_MAX))
+
+/** Who asks: the priority of the messages, how campaigns are read, and what this process knows of full queues. */
+type Asking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
 
 /** How many more messages the mail queue of a project takes, and of which campaigns none. */
 type Room = { messages: number; closedTo: ReadonlySet<CampaignId> }
@@ -35,11 +49,11 @@ export async function mailRoom(ctx: ProjectCtx, asking: Asking, over: Over, camp
   return closedTo.has(campaignId) ? 0 : messages
 }
 
-async function roomFor(ctx: ProjectCtx, { priority, findSendingCampaigns }: Asking, { provider }: Over): Promise<Room> {
-  if (provider !== 'mta' || priority !== BULK) return UNLIMITED
+async function roomFor(ctx: ProjectCtx, asking: Asking, { provider }: Over): Promise<Room> {
+  if (provider !== 'mta' || asking.priority !== BULK) return UNLIMITED
   const most = ctx.config.MTA_QUEUE_MAX
   const messages = roomBeside(await untriedBulk(ctx, most), most)
-  return messages > 0 ? { ...UNLIMITED, messages } : roomBesidePaused(ctx, findSendingCampaigns, most)
+  return messages > 0 ? { ...UNLIMITED, messages } : roomBesidePaused(ctx, asking, most)
 }
 
 type Untried = { mails: number; bytes: number }
@@ -51,8 +65,8 @@ const roomBeside = ({ mails, bytes }: Untried, most: number, bytesMax = BYTES_MA
 const HELD_QUEUES_MAX = 4
 
 /** The room in a full queue: email that is paused takes none from other campaigns, but only so much of it is put there. */
-async function roomBesidePaused(ctx: ProjectCtx, findSendingCampaigns: FindSendingCampaigns, most: number): Promise<Room> {
-  const untried = await untriedByCampaign(ctx)
+async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQueues }: Asking, most: number): Promise<Room> {
+  const { untried, granted } = await readFullQueue(ctx, fullQueues)
   const ids = untried.flatMap(({ campaign_id }) => campaign_id ?? [])
   const [campaigns, pauses] = [await findSendingCampaigns(ctx, ids), await findPauses(ctx)]
   if (pauses.some(({ scope }) => scope === 'project')) return { ...UNLIMITED, messages: 0 }
@@ -64,8 +78,20 @@ async function roomBesidePaused(ctx: ProjectCtx, findSendingCampaigns: FindSendi
   const held = { mails: sumOf(others, 'held_mails'), bytes: sumOf(others, 'held_bytes') }
   const isFullOfHeld = roomBeside(held, HELD_QUEUES_MAX * most, HELD_QUEUES_MAX * BYTES_MAX) === 0
   const holding = isFullOfHeld ? others.flatMap(({ campaign_id, held_mails }) => (held_mails > 0 ? (campaign_id ?? []) : [])) : []
-  const rest = { mails: sumOf(others, 'mails'), bytes: sumOf(others, 'bytes') }
+  const since = [...granted].reduce((sum, [id, messages]) => (paused.has(id) ? sum : sum + messages), 0)
+  const rest = { mails: sumOf(others, 'mails') + since, bytes: sumOf(others, 'bytes') }
   return { messages: roomBeside(rest, most), closedTo: new Set([...paused, ...holding]) }
+}
+
+/** Returns what waits in a full queue, as it was at most `RECHECK_MS` ago. */
+async function readFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): Promise<FullQueue> {
+  const now = ctx.clock.now().getTime()
+  const known = fullQueues.get(ctx.projectId)
+  // A clock that moves back must not keep what was read.
+  if (known && Math.abs(now - known.readAtMs) < RECHECK_MS) return known
+  const read = { readAtMs: now, untried: await untriedByCampaign(ctx), granted: new Map() }
+  fullQueues.set(ctx.projectId, read)
+  return read
 }
 
 const sumOf = <M extends string>(rows: readonly Record<M, number>[], member: M): number => rows.reduce((sum, row) => sum + row[member], 0)
@@ -84,6 +110,8 @@ export async function applyMailRoom<T extends { connection: Over; message: { cam
   if (!first) return { granted: [...items], refused: [] }
   const room = await roomFor(ctx, asking, first.connection)
   const taken = new Set(queued.filter(({ message }) => !room.closedTo.has(message.campaign_id)).slice(0, room.messages))
+  const granted = asking.fullQueues.get(ctx.projectId)?.granted
+  for (const { message } of taken) granted?.set(message.campaign_id, (granted.get(message.campaign_id) ?? 0) + 1)
   const over = new Set(queued.filter((item) => !taken.has(item)))
   const at = roomAt(ctx)
   return { granted: items.filter((item) => !over.has(item)), refused: [...over].map((item) => ({ item, at, rate: UNATTENDED })) }

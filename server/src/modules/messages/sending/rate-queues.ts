@@ -11,7 +11,7 @@ import { isSending } from '../eligibility.ts'
 import { type ClaimedMessage, type Priority, SEND_JOBS } from '../schema.ts'
 import type { FindSendingCampaigns } from './find-sending-campaigns.ts'
 import { leaseMs } from './lease.ts'
-import { mailRoom, roomAt } from './mail-room.ts'
+import { type FullQueues, mailRoom, roomAt } from './mail-room.ts'
 import * as queries from './rates.queries.ts'
 import { campaignRate, providerRate } from './rates.ts'
 
@@ -22,7 +22,7 @@ const RECHECK_MS = 10_000
 const CHECKS_AT_ONCE = 10
 
 /** What a rate queue is claimed with. */
-type RateSender = { priority: Priority; findSendingCampaigns: FindSendingCampaigns }
+type RateSender = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
 
 /** Messages of a rate queue, at most `limit`. */
 export type RateBatch = { queue: queries.RateQueue; messages: ClaimedMessage[]; limit: number }
@@ -65,15 +65,16 @@ export async function openQueues(
 /** Claims messages of those rate queues whose rates have room, at most `room` of all. */
 export async function claimRateQueues(
   ctx: Ctx,
-  { priority, findSendingCampaigns }: RateSender,
+  sender: RateSender,
   due: Pick<queries.RateQueue, 'project_id' | 'campaign_id'>[],
   room: number,
 ): Promise<RateBatch[]> {
   if (due.length === 0) return []
+  const { priority } = sender
   const taken = await queries.takeRateQueues(quickly(ctx), priority, due, recheckAt(ctx))
   const shares: (queries.RateQueue & { limit: number })[] = []
   await mapWithConcurrency(taken, CHECKS_AT_ONCE, async (queue) => {
-    const { uses, at } = await roomOf(ctx, { priority, findSendingCampaigns }, queue)
+    const { uses, at } = await roomOf(ctx, sender, queue)
     if (uses > 0) shares.push({ ...queue, limit: Math.min(uses, Math.ceil(room / taken.length)) })
     else if (at) await queries.delayRateQueue(ctx, priority, queue, at)
     else await queries.closeRateQueue(ctx, priority, queue)
@@ -88,13 +89,10 @@ export async function claimRateQueues(
  * Call it after the messages of a batch have been sent. Sets when the rate queue is due next, or closes the queue if it has no more
  * messages.
  */
-export async function finishRateBatch(
-  ctx: Ctx,
-  { priority, findSendingCampaigns }: RateSender,
-  { queue, messages, limit }: RateBatch,
-): Promise<void> {
+export async function finishRateBatch(ctx: Ctx, sender: RateSender, { queue, messages, limit }: RateBatch): Promise<void> {
+  const { priority } = sender
   if (messages.length < limit && (await queries.closeRateQueue(ctx, priority, queue)) > 0) return
-  const { at } = await roomOf(ctx, { priority, findSendingCampaigns }, queue)
+  const { at } = await roomOf(ctx, sender, queue)
   await queries.delayRateQueue(ctx, priority, queue, at ?? recheckAt(ctx))
   ctx.wake(SEND_JOBS[priority])
 }
@@ -104,12 +102,12 @@ const recheckAt = ({ clock }: Ctx) => new Date(clock.now().getTime() + RECHECK_M
 /** How many messages of a queue the rates have room for, or when to check again; never, once its campaign was stopped. */
 async function roomOf(
   outer: Ctx,
-  { priority, findSendingCampaigns }: RateSender,
+  sender: RateSender,
   { project_id, campaign_id, channel }: queries.RateQueue,
 ): Promise<{ uses: number; at: Date | null }> {
   const latest = recheckAt(outer)
   const ctx = asSystem(outer, project_id, await findProject(outer, project_id))
-  const [campaign] = await findSendingCampaigns(ctx, [campaign_id])
+  const [campaign] = await sender.findSendingCampaigns(ctx, [campaign_id])
   // Those of a campaign that was archived are claimed to be aborted.
   if (!campaign) return { uses: Number.MAX_SAFE_INTEGER, at: outer.clock.now() }
   // Of one that has finished, only what is sent again is sent.
@@ -117,6 +115,6 @@ async function roomOf(
   const connection = await connectProvider(ctx, channel, campaign.provider_id)
   const rates = [campaignRate(campaign), providerRate(connection)].filter((rate) => rate !== null)
   const { uses, atMs } = await readRoom(ctx, rates)
-  const inQueue = uses > 0 ? await mailRoom(ctx, { priority, findSendingCampaigns }, connection, campaign_id) : Number.MAX_SAFE_INTEGER
+  const inQueue = uses > 0 ? await mailRoom(ctx, sender, connection, campaign_id) : Number.MAX_SAFE_INTEGER
   return { uses: Math.min(uses, inQueue), at: inQueue === 0 ? roomAt(ctx) : new Date(Math.min(atMs, latest.getTime())) }
 }

@@ -27,7 +27,7 @@ import { type About, loadSendContexts, readAbout, type SendContexts } from './co
 import type { FindSendingCampaigns, RecordOverBudget } from './find-sending-campaigns.ts'
 import { type Lease, withLease } from './lease.ts'
 import { withRequested } from './mail-headers.ts'
-import { applyMailRoom } from './mail-room.ts'
+import { applyMailRoom, createFullQueues } from './mail-room.ts'
 import { findSecondCopies } from './moved-addresses.ts'
 import { createTemplateCache, type TemplateCache } from './prepare.ts'
 import * as queries from './queries.ts'
@@ -65,6 +65,7 @@ export const createSender = (parts: SenderParts & Reporting, priority: Priority)
   prepare: createTemplateCache(),
   attachments: createAttachments(),
   sliceSizes: createSliceSizes(),
+  fullQueues: createFullQueues(),
   inFlight: new Map(),
   waiting: new Set(),
 })
