@@ -11071,11 +11071,11 @@ export interface components {
             goals: {
                 /** @description The name. */
                 name: string;
-                /** @description The path that the users took at their last experiment; null for users who took part in none. */
+                /** @description The path that the users took at the last experiment before they reached the goal; null for users who came to none. */
                 arm: string | null;
                 /** @description How many users reached the goal. */
                 users: number;
-                /** @description `users` as a share of the users with this `arm`. */
+                /** @description `users` as a share of all users who took this path, also of those who came to a later experiment; without an `arm`, of all who entered. */
                 rate: number;
                 /** @description The share of held-out users who reached the goal. */
                 holdout_rate?: number;
