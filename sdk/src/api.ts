@@ -12379,7 +12379,7 @@ export interface components {
         ListUserReply: {
             /** @description The number of users that were added. */
             added: number;
-            /** @description Number of users for whom nothing changed. */
+            /** @description Number of users without any change. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];
@@ -12396,7 +12396,7 @@ export interface components {
         ListUserReply2: {
             /** @description The number of users that were removed. */
             removed: number;
-            /** @description Number of users for whom nothing changed. */
+            /** @description Number of users without any change. */
             unchanged: number;
             /** @description The given ids for which no user was found. */
             missing: (number | string)[];

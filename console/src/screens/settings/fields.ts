@@ -1,3 +1,4 @@
+import { changedMembers } from '../../parts/merge.ts'
 import type { Policy, Project, ProjectChanges } from './search.ts'
 
 /** The time zones that the browser knows. */
@@ -26,8 +27,9 @@ const CHANGEABLE = [
 ] as const satisfies (keyof ProjectChanges & keyof Project)[]
 
 /** The members that differ between two states of a project, so that a save leaves alone what another member has changed meanwhile. */
-export const changesBetween = (from: Project, to: Project): ProjectChanges =>
-  Object.fromEntries(CHANGEABLE.filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name])).map((name) => [name, to[name]]))
+export const changesBetween = (from: Project, to: Project): ProjectChanges => changedMembers(changeable(from), changeable(to))
+
+const changeable = (project: Project): ProjectChanges => Object.fromEntries(CHANGEABLE.map((name) => [name, project[name]]))
 
 export type Cap = Policy['caps'][number]
 export type QuietHours = NonNullable<Policy['quiet_hours']>

@@ -76,7 +76,7 @@ export const Selection = Exact({
 })
 export type Selection = Static<typeof Selection>
 
-const unchanged = Type.Integer({ description: 'Number of users for whom nothing changed.' })
+const unchanged = Type.Integer({ description: 'Number of users without any change.' })
 const absent = Type.Array(Type.Union([Type.Integer(), Type.String()]), { description: 'The given ids for which no user was found.' })
 
 export const Added = Exact({ added: Type.Integer(), unchanged, missing: absent })
