@@ -116,6 +116,25 @@ export const mergeClicks = (ctx: InTx, pairs: { from_id: UserId; into_id: UserId
             clicked_on = greatest(c.clicked_on, excluded.clicked_on)`,
   )
 
+/** Adds clicks that are `deleted` to the sums of their links, which are locked in the order of their ids. */
+const addedToSums = (ctx: InTx) =>
+  sql`summed as materialized (
+        select link_id, sum(clicks) as clicks, count(*) filter (where clicks > 0) as people, sum(machine_clicks) as machine_clicks
+        from deleted
+        group by link_id
+      ), locked as materialized (
+        select id from links
+        where project_id = ${ctx.projectId} and id = any(array(select link_id from summed))
+        order by id
+        for no key update
+      ), kept as (
+        update links l
+        set former_clicks = l.former_clicks + s.clicks, former_users = l.former_users + s.people,
+            former_bot_clicks = l.former_bot_clicks + s.machine_clicks
+        from summed s, locked k
+        where l.project_id = ${ctx.projectId} and l.id = s.link_id and k.id = l.id
+      )`
+
 /** Deletes some of the clicks from before this day, and adds them to the sums of their links. Returns how many. */
 export const foldOldClicks = (ctx: InTx, before: Date, limit: number): Promise<number> =>
   ctx.db.value(
@@ -131,41 +150,17 @@ export const foldOldClicks = (ctx: InTx, before: Date, limit: number): Promise<n
           using old o
           where c.project_id = ${ctx.projectId} and c.link_id = o.link_id and c.user_id = o.user_id
           returning c.link_id, c.clicks, c.machine_clicks
-        ), summed as (
-          select link_id, sum(clicks) as clicks, count(*) filter (where clicks > 0) as people, sum(machine_clicks) as machine_clicks
-          from deleted
-          group by link_id
-        ), kept as (
-          update links l
-          set former_clicks = l.former_clicks + s.clicks, former_users = l.former_users + s.people,
-              former_bot_clicks = l.former_bot_clicks + s.machine_clicks
-          from summed s
-          where l.project_id = ${ctx.projectId} and l.id = s.link_id
-        )
+        ), ${addedToSums(ctx)}
         select count(*) as count from deleted`,
   )
 
-/** Deletes the clicks of these users, and adds them to the sums of their links, which are locked in the order of their ids. */
+/** Deletes the clicks of these users, and adds them to the sums of their links. */
 export const eraseClicks = (ctx: InTx, userIds: UserId[]) =>
   ctx.db.run(
     sql`with deleted as (
           delete from link_clicks
           where project_id = ${ctx.projectId} and user_id = any(${userIds}::bigint[])
           returning link_id, clicks, machine_clicks
-        ), summed as materialized (
-          select link_id, sum(clicks) as clicks, count(*) filter (where clicks > 0) as people, sum(machine_clicks) as machine_clicks
-          from deleted
-          group by link_id
-        ), locked as materialized (
-          select id from links
-          where project_id = ${ctx.projectId} and id = any(array(select link_id from summed))
-          order by id
-          for no key update
-        )
-        update links l
-        set former_clicks = l.former_clicks + s.clicks, former_users = l.former_users + s.people,
-            former_bot_clicks = l.former_bot_clicks + s.machine_clicks
-        from summed s
-        join locked k on k.id = s.link_id
-        where l.project_id = ${ctx.projectId} and l.id = s.link_id`,
+        ), ${addedToSums(ctx)}
+        select`,
   )
