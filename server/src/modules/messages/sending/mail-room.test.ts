@@ -4,16 +4,18 @@ import { queueMail } from '../../../../test/queued-mail.ts'
 import { type World, world } from '../../../../test/world.ts'
 import { sql } from '../../../infra/postgres/db.ts'
 import type { CampaignId } from '../../../lib/ids.ts'
+import { DAY_MS } from '../../../lib/times.ts'
 import { BULK } from '../schema.ts'
 import { applyMailRoom, createFullQueues } from './mail-room.ts'
 
 const MOST = 10
+const OWN = 7 as CampaignId
 
 /** Takes room for some messages, and returns how many got some. */
 function roomOf(w: World) {
   const asking = { priority: BULK, findSendingCampaigns: async () => [], fullQueues: createFullQueues() }
   return async (messages: number): Promise<number> => {
-    const item = { connection: { provider: 'mta' as const }, message: { campaign_id: 7 as CampaignId } }
+    const item = { connection: { provider: 'mta' as const }, message: { campaign_id: OWN } }
     const { granted } = await applyMailRoom(
       w.ctx,
       asking,
@@ -22,6 +24,21 @@ function roomOf(w: World) {
     return granted.length
   }
 }
+
+test('email that a warm-up has put off to the next day takes no room from other email, until there is four times as much of it', async () => {
+  await using w = await world({ env: { MTA_QUEUE_MAX: String(MOST) } })
+  const tomorrow = new Date(w.clock.now().getTime() + DAY_MS)
+  const putOff = async (campaign_id: CampaignId, emails: number) => {
+    await queueMail(w, ...Array.from({ length: emails }, () => ({ campaign_id })))
+    await w.db.run(sql`update mail_recipients set due_at = ${tomorrow} where project_id = ${w.projectId} and campaign_id = ${campaign_id}`)
+    w.advance(500)
+  }
+  const room = roomOf(w)
+  await putOff(OWN, MOST)
+  expect(await room(4)).toBe(4)
+  await putOff(OWN, 3 * MOST)
+  expect(await room(4)).toBe(0)
+})
 
 test('a queue that is full of held email is read twice a second, and what got room since then takes it', async () => {
   await using w = await world({ env: { MTA_QUEUE_MAX: String(MOST) } })

@@ -52,6 +52,7 @@ export async function mailRoom(ctx: ProjectCtx, asking: Asking, over: Over, camp
 async function roomFor(ctx: ProjectCtx, asking: Asking, { provider }: Over): Promise<Room> {
   if (provider !== 'mta' || asking.priority !== BULK) return UNLIMITED
   const most = ctx.config.MTA_QUEUE_MAX
+  if (knownFullQueue(ctx, asking.fullQueues)) return roomBesidePaused(ctx, asking, most)
   const messages = roomBeside(await untriedBulk(ctx, most), most)
   return messages > 0 ? { ...UNLIMITED, messages } : roomBesidePaused(ctx, asking, most)
 }
@@ -61,10 +62,10 @@ type Untried = { mails: number; bytes: number }
 const roomBeside = ({ mails, bytes }: Untried, most: number, bytesMax = BYTES_MAX): number =>
   bytes < bytesMax ? Math.max(0, most - mails) : 0
 
-/** Email that a pause of a site holds may be so many times what waits. Campaigns that have some put no more there then. */
+/** Email that a pause of a site or a warm-up holds may be so many times what waits. Campaigns that have some put no more there then. */
 const HELD_QUEUES_MAX = 4
 
-/** The room in a full queue: email that is paused takes none from other campaigns, but only so much of it is put there. */
+/** The room in a full queue: email that is paused or goes much later takes none from other campaigns, but only so much of it is put there. */
 async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQueues }: Asking, most: number): Promise<Room> {
   const { untried, granted } = await readFullQueue(ctx, fullQueues)
   const ids = untried.flatMap(({ campaign_id }) => campaign_id ?? [])
@@ -83,13 +84,18 @@ async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQue
   return { messages: roomBeside(rest, most), closedTo: new Set([...paused, ...holding]) }
 }
 
-/** Returns what waits in a full queue, as it was at most `RECHECK_MS` ago. */
-async function readFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): Promise<FullQueue> {
-  const now = ctx.clock.now().getTime()
+/** What waits in the queue of a project, if it was full when it was read, at most `RECHECK_MS` ago. */
+function knownFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): FullQueue | undefined {
   const known = fullQueues.get(ctx.projectId)
   // A clock that moves back must not keep what was read.
-  if (known && Math.abs(now - known.readAtMs) < RECHECK_MS) return known
-  const read = { readAtMs: now, untried: await untriedByCampaign(ctx), granted: new Map() }
+  return known && Math.abs(ctx.clock.now().getTime() - known.readAtMs) < RECHECK_MS ? known : undefined
+}
+
+/** Returns what waits in a full queue, as it was at most `RECHECK_MS` ago. */
+async function readFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): Promise<FullQueue> {
+  const known = knownFullQueue(ctx, fullQueues)
+  if (known) return known
+  const read = { readAtMs: ctx.clock.now().getTime(), untried: await untriedByCampaign(ctx), granted: new Map() }
   fullQueues.set(ctx.projectId, read)
   return read
 }

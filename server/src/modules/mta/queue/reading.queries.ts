@@ -4,6 +4,7 @@ import { type Sql, sql } from '../../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { CampaignId, KeyId, MessageId } from '../../../lib/ids.ts'
 import { Count, IdOf, Instant, Nullable, OneOf } from '../../../lib/shapes.ts'
+import { HOUR_MS } from '../../../lib/times.ts'
 import type { MailFilter } from './control.queries.ts'
 import { MAIL_SOURCES, type PastAttempt, RECIPIENT_STATES, type RecipientState } from './schema.ts'
 
@@ -104,16 +105,21 @@ const UntriedOfCampaign = Type.Object({
   held_bytes: Count,
 })
 
-/** The same by campaign, all of it, with what a pause holds apart: for a queue that is full. */
-export const untriedByCampaign = (ctx: ProjectCtx | InTx) =>
-  ctx.db.many(
+/** Email that is due later than this waits for a day or an allowance, such as the next ceiling of a warm-up, and not for its turn. */
+const SOON_MS = HOUR_MS
+
+/** The same by campaign, all of it, with that apart which a pause holds or which goes much later: for a queue that is full. */
+export function untriedByCampaign(ctx: ProjectCtx | InTx) {
+  const isHeld = sql`(is_held or due_at > ${new Date(ctx.clock.now().getTime() + SOON_MS)})`
+  return ctx.db.many(
     UntriedOfCampaign,
-    sql`select campaign_id, count(*) filter (where not is_held) as mails, coalesce(sum(size) filter (where not is_held), 0) as bytes,
-               count(*) filter (where is_held) as held_mails, coalesce(sum(size) filter (where is_held), 0) as held_bytes
+    sql`select campaign_id, count(*) filter (where not ${isHeld}) as mails, coalesce(sum(size) filter (where not ${isHeld}), 0) as bytes,
+               count(*) filter (where ${isHeld}) as held_mails, coalesce(sum(size) filter (where ${isHeld}), 0) as held_bytes
         from mail_recipients
         where project_id = ${ctx.projectId} and state = 'queued' and attempts = 0 and priority = 1
         group by campaign_id`,
   )
+}
 
 /** The number of recipients that are due, over all projects, and when the longest waiting one was due. */
 export const mailDepth = (ctx: Ctx) =>
