@@ -250,13 +250,13 @@ const SendingRow = Type.Object({
 })
 
 /**
- * The members that sending depends on, of the live campaigns among these ids. Under a shared lock they are not stopped or paused before
- * the transaction ends.
+ * The members that sending depends on, of the live campaigns among these ids, or with `archived` of all. Under a shared lock they are not
+ * stopped or paused before the transaction ends.
  */
-export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], hold?: 'share') =>
-  hold === 'share' ? shareSending(ctx, ctx.projectId, ids) : findSending(ctx, ctx.projectId, ids)
+export const findSendingCampaigns = (ctx: ProjectCtx | InTx, ids: CampaignId[], how: 'share' | 'archived' | 'live' = 'live') =>
+  SENDING[how](ctx, ctx.projectId, ids)
 
-const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
+const sendingStatement = (calls: JointCall<CampaignId[]>[], which: Sql, lock: Sql) =>
   sql`select q.call, c.*
       from ${callRows(calls, sql`ids bigint[]`, (ids) => ({ ids }))}
       cross join lateral (
@@ -265,13 +265,19 @@ const sendingStatement = (calls: JointCall<CampaignId[]>[], lock: Sql) =>
                case when rate is not null
                     then jsonb_build_object('limit', rate -> 'limit', 'interval_ms', (rate ->> 'interval_seconds')::int * 1000) end as rate
         from campaigns
-        where project_id = q.project_id and id = any(q.ids) and archived_at is null
+        where project_id = q.project_id and id = any(q.ids) and ${which}
         order by id
         ${lock}
       ) c`
 
-const findSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, fence))
-const shareSending = jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, sql`for share`))
+const sending = (which: Sql, lock: Sql) =>
+  jointMany(SendingRow, (_, calls: JointCall<CampaignId[]>[]) => sendingStatement(calls, which, lock))
+
+const SENDING = {
+  live: sending(sql`archived_at is null`, fence),
+  share: sending(sql`archived_at is null`, sql`for share`),
+  archived: sending(sql`true`, fence),
+}
 
 const UsingRow = Type.Object({
   name: CampaignRow.properties.name,

@@ -288,6 +288,9 @@ test('an email can be read in the browser with its URL, until the user is erased
   expect(page.headers['content-security-policy']).toContain("default-src 'none'")
   const forged = `${path.slice(0, -8)}${path.at(-8) === 'x' ? 'y' : 'x'}${path.slice(-7)}`
   expect((await w.get(forged, { key: null })).status).toBe(404)
+  // What was received can still be read when the campaign is put away.
+  await w.delete(pathOf(campaign))
+  expect((await w.get(path, { key: null })).text).toContain('Hello ana')
   await w.delete('/api/client/users/ana')
   await w.drain()
   expect((await w.get(path, { key: null })).status).toBe(404)

@@ -25,7 +25,7 @@ export async function renderAgain(
   const message = await findViewed(ctx, id)
   if (!message) return null
   const user = (await findLiveUsers(ctx, [message.user_id])).get(message.user_id)
-  const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id])
+  const [campaign] = await findSendingCampaigns(ctx, [message.campaign_id], 'archived')
   const request = (await loadRequests(ctx, [message])).get(message.id)
   const templates = await sendableTemplatesOf(ctx, [message.campaign_id])
   const template =
