@@ -1,7 +1,7 @@
 /** What happens to an object, or of a text, that two members have changed. */
 import { describe, expect, test } from 'vitest'
 import { changesOf, comparedLines, mergeTexts } from '../src/parts/lines.ts'
-import { isSame, merge, withAt } from '../src/parts/merge.ts'
+import { isSame, merge, mergeItems, withAt } from '../src/parts/merge.ts'
 
 const text = (letters: string) => [...letters].join('\n')
 
@@ -113,6 +113,10 @@ describe('objects', () => {
   test('what was removed stays removed', () => {
     const { more: _, ...mine } = base
     expect(merge<object>(base, mine, { ...base, name: 'Autumn' })).toEqual({ value: { ...mine, name: 'Autumn' }, clashes: [] })
+  })
+
+  test('items that each has added to a set stay, and those that either has removed are missing', () => {
+    expect(mergeItems(['a', 'b', 'c'], ['b', 'c', 'mine'], ['a', 'b', 'theirs'])).toEqual(['b', 'mine', 'theirs'])
   })
 
   test('the order of members makes no difference', () => {

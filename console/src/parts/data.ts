@@ -3,6 +3,7 @@ import type { CarillonError, Client, Options, PathOf, Reply } from '@carillon/sd
 import { keepPreviousData, type UseQueryOptions, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lastWrite, saying } from '../session/last-write.ts'
 import { useApi, useProject } from '../session/project.tsx'
+import { type Paged, readAll } from './paging.ts'
 
 type ReadOptions<T> = Pick<UseQueryOptions<T, CarillonError>, 'enabled' | 'refetchInterval' | 'staleTime' | 'structuralSharing'> & {
   /** Shows what was read before while other parameters are read: for filters and pages. */
@@ -27,6 +28,35 @@ export function useRead<P extends PathOf<'get'>>(
     queryFn: ({ signal }) => (api.get as (path: string, options: object) => Promise<Reply<P, 'get'>>)(path, { ...options, signal }),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
     ...query,
+  })
+}
+
+/** The paths that are read page by page, without other parameters than those of a query. */
+type PagedPath = { [P in PathOf<'get'>]: Reply<P, 'get'> extends Paged<unknown> ? P : never }[PathOf<'get'>]
+type Row<P extends PagedPath> = Reply<P, 'get'> extends Paged<infer T> ? T : never
+
+const PAGE_MAX = 100
+
+/**
+ * Reads everything under a path, one page after another, for what is chosen or looked up by its name: the API searches a page, and not
+ * what was read of it. Reads up to 10,000 rows.
+ */
+export function useReadAll<P extends PagedPath>(
+  path: P,
+  query: Record<string, string> = {},
+  options: ReadOptions<Row<P>[]> = {},
+): UseQueryResult<Row<P>[], CarillonError> {
+  const api = useApi()
+  const { id } = useProject()
+  const read = (cursor: string | undefined, signal: AbortSignal) =>
+    (api.get as (path: string, options: object) => Promise<Paged<Row<P>>>)(path, {
+      query: { ...query, limit: PAGE_MAX, ...(cursor !== undefined && { cursor }) },
+      signal,
+    })
+  return useQuery<Row<P>[], CarillonError>({
+    queryKey: keyOf(id, path, { all: true, query }),
+    queryFn: async ({ signal }) => (await readAll((cursor) => read(cursor, signal))).rows,
+    ...options,
   })
 }
 

@@ -32,6 +32,12 @@ export function merge<T>(base: T, mine: T, theirs: T): { value: T; clashes: Clas
   return { value: merged(base, mine, theirs, [], clashes) as T, clashes }
 }
 
+/** The items of `mine`, in which those stay that another member has added since `base`, and those are missing that were removed. */
+export const mergeItems = <T extends string>(base: T[], mine: T[], theirs: T[]): T[] =>
+  Object.keys(merge(present(base), present(mine), present(theirs)).value) as T[]
+
+const present = (items: string[]) => Object.fromEntries(items.map((item) => [item, true]))
+
 function merged(base: unknown, mine: unknown, theirs: unknown, path: string[], clashes: Clash[]): unknown {
   if (isSame(base, mine)) return theirs
   if (isSame(base, theirs) || isSame(mine, theirs)) return mine

@@ -30,4 +30,29 @@ export const imports = (site: () => Site) =>
       await page.getByRole('region', { name: 'fair.csv' }).getByText('undone').waitFor()
       expect(await members()).toBe(0)
     })
+
+    test('a list that is older than a hundred others can be chosen, for a file and for a campaign', async () => {
+      await using opened = await memberPage(site(), '/p/1')
+      const { page } = opened
+      // A project of its own: the stories of other screens expect few lists.
+      const post = async (path: string, data: object, project: number) => {
+        const headers = { origin: site().url, 'carillon-project': String(project) }
+        const reply = await page.request.post(`${site().url}/api/client/${path}`, { headers, data })
+        expect(reply.ok(), await reply.text()).toBe(true)
+        return reply.json()
+      }
+      const { id } = await post('projects', { name: 'Many lists', locale: 'en-AU', timezone: 'Australia/Melbourne' }, 1)
+      for (const name of ['Newsletter', ...Array.from({ length: 100 }, (_, number) => `Fair ${number}`)])
+        await post('lists', { name, type: 'static' }, id)
+      await page.goto(`/p/${id}/imports`)
+      await page.getByRole('combobox', { name: 'List' }).fill('Newsl')
+      await page.getByRole('option', { name: 'Newsletter' }).click()
+      await page.waitForURL(/list=\d+/)
+
+      const { id: subscription } = await post('subscriptions', { name: 'News', channel: 'email' }, id)
+      const campaign = await post('campaigns', { type: 'blast', name: 'June', subscription_id: subscription }, id)
+      await page.goto(`/p/${id}/campaigns/${campaign.id}/edit?step=audience`)
+      await page.getByRole('combobox', { name: 'Lists', exact: true }).fill('Newsl')
+      await page.getByRole('option', { name: 'Newsletter (0)' }).waitFor()
+    })
   })

@@ -1,7 +1,7 @@
 /** What rules are made of, and what they can be about. */
 import type { CarillonError } from '@carillon/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useRead } from '../data.ts'
+import { useRead, useReadAll } from '../data.ts'
 import type { Meta } from './rule.ts'
 
 const NAMES_MAX = 100
@@ -50,6 +50,6 @@ export const isReference = (name: string): name is Reference => name in REFERENC
 
 /** The names of what a condition may refer to. */
 export function useNames(kind: Reference): { value: string; label: string }[] {
-  const { data } = useRead(REFERENCES[kind], { query: { limit: NAMES_MAX } }, SLOWLY)
-  return (data?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+  const { data } = useReadAll(REFERENCES[kind], {}, SLOWLY)
+  return (data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
 }

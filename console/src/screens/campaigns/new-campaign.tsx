@@ -2,7 +2,7 @@ import { Button, Radio, Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Card, PageHead } from '../../parts/page.tsx'
 import { useProject } from '../../session/project.tsx'
@@ -19,8 +19,8 @@ export function NewCampaign() {
   const [type, setType] = useState<Type>('blast')
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
-  const { data, error } = useRead('/api/client/subscriptions', { query: { limit: 100 } })
-  const first = data?.results.find(({ channel }) => channel === 'email') ?? data?.results[0]
+  const { data, error } = useReadAll('/api/client/subscriptions')
+  const first = data?.find(({ channel }) => channel === 'email') ?? data?.[0]
   const subscription = chosen ?? (first ? String(first.id) : null)
   const create = useWrite(
     (api) => api.post(CAMPAIGNS, { body: { type, name: name.trim(), subscription_id: Number(subscription) } }),
@@ -52,12 +52,13 @@ export function NewCampaign() {
           <Select
             label={t('field.subscription')}
             description={t('field.subscriptionAbout')}
-            data={(data?.results ?? []).map(({ id, name, channel }) => ({
+            data={(data ?? []).map(({ id, name, channel }) => ({
               value: String(id),
               label: `${name} · ${t(`channel.${channel}.ofCampaign`)}`,
             }))}
             value={subscription}
             allowDeselect={false}
+            searchable
             onChange={setChosen}
             required
           />

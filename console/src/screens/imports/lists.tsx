@@ -1,13 +1,11 @@
 import { Select } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { useRead } from '../../parts/data.ts'
-
-const LISTS_MAX = 100
+import { useReadAll } from '../../parts/data.ts'
 
 /** The static lists, into which files are imported. */
 export function useStaticLists(): { id: number; name: string }[] | undefined {
-  const { data } = useRead('/api/client/lists', { query: { limit: LISTS_MAX } })
-  return data?.results.filter(({ type }) => type === 'static')
+  const { data } = useReadAll('/api/client/lists')
+  return data?.filter(({ type }) => type === 'static')
 }
 
 type Props = { value: number | undefined; onChange: (id: number) => void; isLabelled?: boolean }

@@ -3,7 +3,7 @@ import { IconUpload } from '@tabler/icons-react'
 import type { DragEvent, ReactNode } from 'react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead } from '../../parts/data.ts'
+import { useReadAll } from '../../parts/data.ts'
 import { ListSelect } from './lists.tsx'
 
 export type Options = { updates: boolean; consentSource: string; subscriptionIds: string[] }
@@ -21,7 +21,7 @@ type Props = {
 /** The fields of a new import: the list, the file and the options. */
 export function Source({ listId, onList, file, onFile, options, onOptions, children }: Props) {
   const { t } = useTranslation('imports')
-  const { data: types } = useRead('/api/client/subscriptions', { query: { limit: 100 } })
+  const { data: types } = useReadAll('/api/client/subscriptions')
   return (
     <div className="form pad">
       <ListSelect isLabelled value={listId} onChange={onList} />
@@ -35,7 +35,7 @@ export function Source({ listId, onList, file, onFile, options, onOptions, child
       <MultiSelect
         label={t('option.subscribes')}
         description={t('option.subscribesAbout')}
-        data={(types?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
+        data={(types ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
         value={options.subscriptionIds}
         onChange={(subscriptionIds) => onOptions({ ...options, subscriptionIds })}
       />

@@ -5,12 +5,14 @@ import { useTranslation } from 'react-i18next'
 import { useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
-import { changedMembers } from '../../parts/merge.ts'
+import { changedMembers, mergeItems } from '../../parts/merge.ts'
 import { said } from '../../parts/toast.ts'
 import { DescriptionField, type Input, NameField, RightsFields } from './key-fields.tsx'
 
 type Key = components['schemas']['Key']
 type Changes = components['schemas']['KeyChanges']
+
+const KEY = '/api/client/keys/{keyId}'
 
 /** Changes a key. Its value stays; so does its scope, because a published key that became secret would be a leaked one. */
 export function EditKey({ edited, onClose }: { edited: Key | null; onClose: () => void }) {
@@ -34,7 +36,12 @@ function Form({ edited, onClose }: { edited: Key; onClose: () => void }) {
   const begun: Input = { name, description, scope, role, allowed_origins }
   const [input, setInput] = useState(begun)
   const edit = useWrite(
-    (api, body: Changes) => api.patch('/api/client/keys/{keyId}', { path: { keyId: id }, body }),
+    async (api, body: Changes) => {
+      const path = { keyId: id }
+      if (body.allowed_origins === undefined) return api.patch(KEY, { path, body })
+      const { allowed_origins: now = [] } = await api.get(KEY, { path })
+      return api.patch(KEY, { path, body: { ...body, allowed_origins: mergeItems(allowed_origins ?? [], body.allowed_origins, now) } })
+    },
     ['/api/client/keys'],
     ({ name }) => {
       onClose()

@@ -1,8 +1,6 @@
 import { useTranslation } from 'react-i18next'
-import { useRead } from '../../parts/data.ts'
+import { useReadAll } from '../../parts/data.ts'
 import { Card } from '../../parts/page.tsx'
-
-const LATEST = { query: { limit: 100 } } as const
 
 /** Whether a rule refers to a list. */
 function refersTo(rule: unknown, listId: number): boolean {
@@ -11,22 +9,20 @@ function refersTo(rule: unknown, listId: number): boolean {
   return Object.entries(rule).some(([name, value]) => (name === 'list' ? value === listId : refersTo(value, listId)))
 }
 
-/** The campaigns and lists that use a list, among the latest. */
+/** The campaigns and lists that use a list. */
 export function UsedBy({ listId }: { listId: number }) {
   const { t } = useTranslation('lists')
-  const { data: campaigns } = useRead('/api/client/campaigns', LATEST)
-  const { data: lists } = useRead('/api/client/lists', LATEST)
+  const { data: campaigns } = useReadAll('/api/client/campaigns')
+  const { data: lists } = useReadAll('/api/client/lists')
   const used = [
-    ...(campaigns?.results ?? []).flatMap(({ id, name, list_ids, exclusion_list_ids }) => [
+    ...(campaigns ?? []).flatMap(({ id, name, list_ids, exclusion_list_ids }) => [
       ...(list_ids.includes(listId) ? [{ key: `to-${id}`, name, how: t('used.campaign') }] : []),
       ...(exclusion_list_ids.includes(listId) ? [{ key: `not-${id}`, name, how: t('used.exclusion') }] : []),
     ]),
-    ...(lists?.results ?? [])
-      .filter(({ rule }) => refersTo(rule, listId))
-      .map(({ id, name }) => ({ key: `list-${id}`, name, how: t('used.list') })),
+    ...(lists ?? []).filter(({ rule }) => refersTo(rule, listId)).map(({ id, name }) => ({ key: `list-${id}`, name, how: t('used.list') })),
   ]
   return (
-    <Card title={t('used.heading')} footer={<span className="quiet xs">{t('used.about')}</span>}>
+    <Card title={t('used.heading')}>
       {used.length === 0 ? (
         <p className="pad quiet sm">{t('used.none')}</p>
       ) : (

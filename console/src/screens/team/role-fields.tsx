@@ -1,5 +1,6 @@
 import { Radio, Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { merge } from '../../parts/merge.ts'
 import type { OrganisationRole } from '../../session/api.ts'
 import { useSession } from '../../session/index.ts'
 import { type Member, type MemberRole, PROJECT_ROLES, rolesToGive } from './member.ts'
@@ -56,6 +57,13 @@ export function RoleFields({ given, onChange }: Props) {
     </>
   )
 }
+
+const byProject = (projects: Given['projects']): Record<string, MemberRole> =>
+  Object.fromEntries(projects.map(({ project_id, role }) => [project_id, role]))
+
+/** The roles in projects of `mine`, with those that another member has given, changed or removed since `base`. */
+export const mergeProjects = (...[base, mine, theirs]: [Given['projects'], Given['projects'], Given['projects']]): Given['projects'] =>
+  Object.entries(merge(byProject(base), byProject(mine), byProject(theirs)).value).map(([id, role]) => ({ project_id: Number(id), role }))
 
 /** The roles as the API takes them. Admins and owners have none in projects. */
 export const rolesOf = ({ role, projects }: Given): Given => ({ role, projects: role === 'member' ? projects : [] })

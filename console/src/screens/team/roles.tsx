@@ -10,8 +10,9 @@ import { said } from '../../parts/toast.ts'
 import { call } from '../../session/api.ts'
 import { refreshSession } from '../../session/index.ts'
 import type { Member } from './member.ts'
-import { type Given, NameField, RoleFields, rolesOf } from './role-fields.tsx'
+import { type Given, mergeProjects, NameField, RoleFields, rolesOf } from './role-fields.tsx'
 
+type Changes = Partial<Given & { name: string }>
 type Props = { member: Member; onClose: () => void }
 
 /** Changes the name and the roles of a member. The new roles apply from the member’s next request. */
@@ -20,7 +21,12 @@ export function ChangeMember({ member, onClose }: Props) {
   const [name, setName] = useState(member.name)
   const [given, setGiven] = useState<Given>({ role: member.role, projects: member.projects })
   const change = useConsoleWrite(
-    (body: object) => call('PATCH', `members/${member.id}`, body),
+    async ({ projects, ...body }: Changes) => {
+      const path = `members/${member.id}`
+      if (projects === undefined) return call('PATCH', path, body)
+      const now = await call<Member>('GET', path)
+      return call('PATCH', path, { ...body, projects: mergeProjects(member.projects, projects, now.projects) })
+    },
     async () => {
       // The member may be the one who is signed in.
       await refreshSession()

@@ -4,7 +4,7 @@ import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { isAgreed } from '../../parts/consent.ts'
-import { useRead } from '../../parts/data.ts'
+import { useRead, useReadAll } from '../../parts/data.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { type Gate, Gates } from '../../parts/gates.tsx'
@@ -17,8 +17,8 @@ type Reply = components['schemas']['CampaignRecipientExplainReply']
 export function Explain({ userId, name, isOpen, onClose }: { userId: string; name: string; isOpen: boolean; onClose: () => void }) {
   const { t } = useTranslation('users')
   const [chosen, setChosen] = useState<string | null>(null)
-  const campaigns = useRead('/api/client/campaigns', { query: { limit: 100, sort: 'updated_at', direction: 'desc' } }, { enabled: isOpen })
-  const found = campaigns.data?.results ?? []
+  const campaigns = useReadAll('/api/client/campaigns', {}, { enabled: isOpen })
+  const found = campaigns.data ?? []
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('explain.title', { name })} closeButtonProps={{ 'aria-label': t('close') }}>
       {campaigns.error && <Failed error={campaigns.error} />}

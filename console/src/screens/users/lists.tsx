@@ -3,7 +3,7 @@ import { Button, Select } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead } from '../../parts/data.ts'
+import { useRead, useReadAll } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { type Gate, Gates } from '../../parts/gates.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -17,8 +17,8 @@ type Explanation = NonNullable<components['schemas']['ListUserExplainReply']['ex
 export function Lists({ userId }: { userId: string }) {
   const { t } = useTranslation('users')
   const [chosen, setChosen] = useState<string | null>(null)
-  const all = useRead('/api/client/lists', { query: { limit: 100 } })
-  if (all.data?.results.length === 0) return null
+  const all = useReadAll('/api/client/lists')
+  if (all.data?.length === 0) return null
   return (
     <Card title={t('lists.heading')}>
       <Memberships userId={userId} />
@@ -27,7 +27,7 @@ export function Lists({ userId }: { userId: string }) {
         <Select
           label={t('lists.choose')}
           searchable
-          data={(all.data?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
+          data={(all.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }))}
           value={chosen}
           onChange={setChosen}
         />

@@ -2,7 +2,7 @@ import { Modal, Select } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Chip } from '../../parts/chip.tsx'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import type { User } from './columns.tsx'
@@ -31,7 +31,7 @@ export function TestSend({ isOpen, ...props }: Props) {
 function Form({ user: { external_id: userId }, onClose }: Omit<Props, 'isOpen'>) {
   const { t } = useTranslation('users')
   const [chosen, setChosen] = useState<string | null>(null)
-  const campaigns = useRead('/api/client/campaigns', { query: { limit: 100, sort: 'updated_at', direction: 'desc' } })
+  const campaigns = useReadAll('/api/client/campaigns')
   const test = useWrite(
     (api, campaignId: number) =>
       api.post('/api/client/campaigns/{campaignId}/test', { path: { campaignId }, body: { to: [userId], as: userId } }),
@@ -42,7 +42,7 @@ function Form({ user: { external_id: userId }, onClose }: Omit<Props, 'isOpen'>)
     if (chosen !== null) test.mutate(Number(chosen))
   }
   // A request of a webhook campaign goes to its endpoint, and not to the user.
-  const offered = (campaigns.data?.results ?? []).filter(({ channel }) => channel !== 'webhook')
+  const offered = (campaigns.data ?? []).filter(({ channel }) => channel !== 'webhook')
   return (
     <form className="form" onSubmit={submit}>
       {campaigns.error && <Failed error={campaigns.error} />}

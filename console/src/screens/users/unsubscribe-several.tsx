@@ -1,7 +1,7 @@
 import { Modal, Select } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead, useWrite } from '../../parts/data.ts'
+import { useReadAll, useWrite } from '../../parts/data.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
 import { undoable } from '../../parts/toast.ts'
@@ -31,9 +31,9 @@ export function UnsubscribeSeveral({ isOpen, ...props }: Props) {
 function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
   const { t } = useTranslation('users')
   const [type, setType] = useState<string | null>(null)
-  const types = useRead('/api/client/subscriptions', { query: { limit: 100 } })
+  const types = useReadAll('/api/client/subscriptions')
   const { set, error, isPending } = useSet(onClose)
-  const chosen = types.data?.results.find(({ id }) => String(id) === type)
+  const chosen = types.data?.find(({ id }) => String(id) === type)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!chosen) return
@@ -48,7 +48,7 @@ function Form({ users, onClose }: Omit<Props, 'isOpen'>) {
         description={t('unsubscribe.about')}
         required
         searchable
-        data={(types.data?.results ?? []).map(({ id, name, channel }) => ({
+        data={(types.data ?? []).map(({ id, name, channel }) => ({
           value: String(id),
           label: `${name} · ${t(`channel.${channel}.name`)}`,
         }))}

@@ -7,7 +7,7 @@ import { useWrite } from '../../parts/data.ts'
 import { useDraft } from '../../parts/edited.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { FormButtons } from '../../parts/form-buttons.tsx'
-import { changedMembers } from '../../parts/merge.ts'
+import { changedMembers, mergeItems } from '../../parts/merge.ts'
 import { ShownOnce } from '../../parts/shown-once.tsx'
 import { said } from '../../parts/toast.ts'
 import { useProject } from '../../session/project.tsx'
@@ -16,6 +16,8 @@ import { ENDPOINT, ENDPOINTS, type Endpoint } from './search.ts'
 
 type Input = components['schemas']['WebhookInput']
 type Changes = components['schemas']['WebhookChanges']
+/** What was entered, and what the form began with. */
+type Edit = { input: Input; begun: Input }
 type Created = components['schemas']['WebhookReply']
 
 /** The name of the variable in which the guide keeps the secret. */
@@ -51,7 +53,7 @@ export function CreateEndpoint({ isOpen, onClose }: { isOpen: boolean; onClose: 
           submit={t('create.submit')}
           isPending={create.isPending}
           error={create.error}
-          onSubmit={create.mutate}
+          onSubmit={(input) => create.mutate(input)}
           onClose={close}
         />
       )}
@@ -65,7 +67,13 @@ export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint
   const { id, name, url, event_types, description = '' } = endpoint
   const stored: Input = { name, url, event_types, description }
   const change = useWrite(
-    (api, body: Changes) => api.patch(ENDPOINT, { path: { endpointId: id }, body }),
+    async (api, { input, begun }: Edit) => {
+      const path = { endpointId: id }
+      const body = changedMembers(stored, input) as Changes
+      if (body.event_types === undefined) return api.patch(ENDPOINT, { path, body })
+      const { event_types: now } = await api.get(ENDPOINT, { path })
+      return api.patch(ENDPOINT, { path, body: { ...body, event_types: mergeItems(begun.event_types, body.event_types, now) } })
+    },
     [ENDPOINTS],
     ({ name }) => {
       onClose()
@@ -79,7 +87,7 @@ export function EditEndpoint({ endpoint, isOpen, onClose }: { endpoint: Endpoint
         submit={t('save')}
         isPending={change.isPending}
         error={change.error}
-        onSubmit={(input) => change.mutate(changedMembers(stored, input) as Changes)}
+        onSubmit={(input, begun) => change.mutate({ input, begun })}
         onClose={onClose}
       />
     </Modal>
@@ -91,17 +99,18 @@ type FormProps = {
   submit: string
   isPending: boolean
   error: unknown
-  onSubmit: (input: Input) => void
+  onSubmit: (input: Input, begun: Input) => void
   onClose: () => void
 }
 
 function Form({ stored, submit, isPending, error, onSubmit, onClose }: FormProps) {
   const { t } = useTranslation('webhooks')
   const [input, setInput] = useDraft(stored)
+  const [begun] = useState(stored)
   const set = (changes: Partial<Input>) => setInput((input) => ({ ...input, ...changes }))
   const send = (event: FormEvent) => {
     event.preventDefault()
-    onSubmit(input)
+    onSubmit(input, begun)
   }
   return (
     <form className="form" onSubmit={send}>

@@ -1,7 +1,7 @@
 import { Select, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useRead } from '../../../parts/data.ts'
+import { useReadAll } from '../../../parts/data.ts'
 import type { StepProps } from './step.ts'
 
 const TAGS_MAX = 50
@@ -13,8 +13,8 @@ const TAG_LENGTH_MAX = 64
  */
 export function AboutStep({ campaign: { channel }, autosave: { draft, change } }: StepProps) {
   const { t } = useTranslation('campaigns')
-  const { data } = useRead('/api/client/subscriptions', { query: { limit: 100 } })
-  const types = (data?.results ?? []).filter((type) => type.channel === channel)
+  const { data } = useReadAll('/api/client/subscriptions')
+  const types = (data ?? []).filter((type) => type.channel === channel)
   return (
     <div className="form pad narrow">
       <TextInput
@@ -29,6 +29,7 @@ export function AboutStep({ campaign: { channel }, autosave: { draft, change } }
         data={types.map(({ id, name }) => ({ value: String(id), label: name }))}
         value={String(draft.subscription_id)}
         allowDeselect={false}
+        searchable
         onChange={(id) => id && change({ ...draft, subscription_id: Number(id) })}
       />
       <TagsInput

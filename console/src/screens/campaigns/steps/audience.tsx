@@ -2,7 +2,7 @@ import type { components } from '@carillon/sdk'
 import { Autocomplete, Button, JsonInput, MultiSelect, NumberInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useArrival } from '../../../parts/arrival.ts'
-import { useRead, useWrite } from '../../../parts/data.ts'
+import { useRead, useReadAll, useWrite } from '../../../parts/data.ts'
 import { Failed } from '../../../parts/failed.tsx'
 import { LIVE_MS } from '../../../parts/live/interval.ts'
 import { Loading } from '../../../parts/loading.tsx'
@@ -21,13 +21,13 @@ function Lists({ campaign, autosave }: StepProps) {
   const { t, i18n } = useTranslation('campaigns')
   const { draft, change, state } = autosave
   const { list_ids: chosen = [], exclusion_list_ids: excluded = [] } = draft
-  const read = useRead(
+  const read = useReadAll(
     LISTS,
-    { query: { limit: 100 } },
-    { refetchInterval: ({ state }) => (state.data?.results.some(({ state }) => state === 'building') ? LIVE_MS : false) },
+    {},
+    { refetchInterval: ({ state }) => (state.data?.some(({ state }) => state === 'building') ? LIVE_MS : false) },
   )
   const { data, error } = read
-  const lists = data?.results ?? []
+  const lists = data ?? []
   const number = new Intl.NumberFormat(i18n.language)
   const options = lists.map(({ id, name, users_count }) => ({ value: String(id), label: `${name} (${number.format(users_count)})` }))
   const used = lists.filter(({ id }) => chosen.includes(id) || excluded.includes(id))
@@ -47,11 +47,7 @@ function Lists({ campaign, autosave }: StepProps) {
             onChange={(ids) => change({ ...draft, list_ids: ids.map(Number) })}
             searchable
           />
-          <Everyone
-            lists={data?.results}
-            isKept={arrival === 'early'}
-            onCreated={(id) => change({ ...draft, list_ids: [...chosen, id] })}
-          />
+          <Everyone lists={data} isKept={arrival === 'early'} onCreated={(id) => change({ ...draft, list_ids: [...chosen, id] })} />
           <MultiSelect
             label={t('audience.exclusions')}
             description={t('audience.exclusionsAbout')}
