@@ -107,7 +107,7 @@ async function deliverTo(ctx: ProjectCtx, mailer: Mailer, group: Group, to: Dest
       // Nothing of it is saved if another process has the recipients.
       if (isRevoked) return attemptOf(ctx, group, { ...wait, outcome: { is: 'postponed', until: ctx.clock.now(), limit: null } })
       if (postponedTo !== undefined)
-        return attemptOf(ctx, group, { ...wait, ...unsent(recipients, queues.tryAgainAt(site, postponedTo)), ...rest })
+        return attemptOf(ctx, group, { ...wait, ...unsent(recipients, queues.tryAgainAt(site, mail.priority, postponedTo)), ...rest })
       record(scheduler, site, steps, outcomes)
       const tls = tlsCountsOf({ domain, policy, steps, outcomes: outcomes.values() })
       return attemptOf(ctx, group, { steps, startedAt: begun, elapsedMs, site, outcomes, tls, ...rest })

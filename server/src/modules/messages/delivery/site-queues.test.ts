@@ -67,7 +67,22 @@ test('email beyond the rate of a site is postponed to when the site takes more, 
 test('email for which the site gets no connection now is tried again as fast as it gets them', async () => {
   const { queues, clock } = await busySite()
   const nextAt = clock.now().getTime() + 2400
-  const inMs = Array.from({ length: 3 }, () => queues.tryAgainAt(SITE, nextAt).getTime() - nextAt)
+  const inMs = Array.from({ length: 3 }, () => queues.tryAgainAt(SITE, 1, nextAt).getTime() - nextAt)
   // 100 connections a minute carry 100 emails each.
   expect(inMs).toEqual([0, 6, 12])
+})
+
+test('urgent email for which there is no connection or no room does not wait behind bulk email that was put off', async () => {
+  const { queues, clock, admitted, enter } = await busySite()
+  const nextAt = clock.now().getTime() + 2400
+  for (let bulk = 0; bulk < 100; bulk++) queues.tryAgainAt(SITE, 1, nextAt)
+  expect(queues.tryAgainAt(SITE, 0, nextAt).getTime()).toBe(nextAt)
+  // A timer waits behind what is more urgent than it, and not behind bulk.
+  expect(queues.tryAgainAt(SITE, 2, nextAt).getTime()).toBe(nextAt + 6)
+  const waiting = Array.from({ length: 50 }, () => queues.enter(SITE, 1))
+  const reset = enter('reset', 0)
+  expect((await waiting.at(-1))?.is).toBe('postponed')
+  queues.leave(SITE)
+  await reset
+  expect(admitted.at(-1)).toBe('reset')
 })

@@ -15,7 +15,7 @@ export type SiteQueues = {
   enter(site: Site, priority: MailPriority): Promise<Entry>
   leave(site: Site): void
   /** Returns when to try an email again that had a place, at a site that gets no new connection before `nextAt`. */
-  tryAgainAt(site: Site, nextAt: number): Date
+  tryAgainAt(site: Site, priority: MailPriority, nextAt: number): Date
 }
 
 const WAITING_MAX = 50
@@ -24,39 +24,40 @@ const DELIVERY_MS = SECOND_MS
 const POSTPONED_MAX_MS = 10 * MINUTE_MS
 const POSTPONED_MIN_MS = 100
 /** Transactional emails come before those of timers, and these before bulk. */
-const RANKS: Record<MailPriority, number> = { 0: 0, 2: 1, 1: 2 }
+type Rank = 0 | 1 | 2
+const RANKS: Record<MailPriority, Rank> = { 0: 0, 2: 1, 1: 2 }
 
-type Waiting = { rank: number; resolve(entry: Entry): void }
+type Waiting = { rank: Rank; resolve(entry: Entry): void }
 type SiteQueue = {
   waiting: Waiting[]
   /** When each of those that have a place got it. */
   startedAt: number[]
   /** How long a delivery takes, on average. */
   deliveryMs: number
-  /** What is postponed next is due after this. */
-  postponedTo: number
+  /** What is postponed next is due after this, for each rank. Email waits behind that of its own rank and of more urgent ones only. */
+  postponedTo: [number, number, number]
 }
 
 /** `elapsedMs` tells how long this process has run; how long deliveries take is measured with it. */
 export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>, elapsedMs = () => performance.now()): SiteQueues {
   const queues = new Map<string, SiteQueue>()
   const find = (site: Site): SiteQueue => {
-    const queue = queues.get(site.key) ?? { waiting: [], startedAt: [], deliveryMs: DELIVERY_MS, postponedTo: 0 }
+    const queue = queues.get(site.key) ?? { waiting: [], startedAt: [], deliveryMs: DELIVERY_MS, postponedTo: [0, 0, 0] }
     queues.set(site.key, queue)
     return queue
   }
   const nowMs = () => clock.now().getTime()
 
   /** Each is postponed a little longer than the one before, as fast as the site takes them. */
-  const postponedTo = (site: Site, queue: SiteQueue, limit: Limit, nextAt: number | null): Date => {
+  const postponedTo = (site: Site, queue: SiteQueue, rank: Rank, limit: Limit, nextAt: number | null): Date => {
     const intervalMs = intervalAt(scheduler.limitsOf(site), queue, limit)
-    const from = Math.max(nowMs() + POSTPONED_MIN_MS, nextAt ?? 0, queue.postponedTo)
-    queue.postponedTo = Math.min(from + intervalMs, Math.max(nextAt ?? 0, nowMs()) + POSTPONED_MAX_MS)
+    const from = Math.max(nowMs() + POSTPONED_MIN_MS, nextAt ?? 0, ...queue.postponedTo.slice(0, rank + 1))
+    queue.postponedTo[rank] = Math.min(from + intervalMs, Math.max(nextAt ?? 0, nowMs()) + POSTPONED_MAX_MS)
     return new Date(Math.ceil(from))
   }
-  const postpone = (site: Site, queue: SiteQueue, limit: Exclude<Limit, 'new connections'>, nextAt: number | null): Entry => ({
+  const postpone = (site: Site, queue: SiteQueue, rank: Rank, limit: Exclude<Limit, 'new connections'>, nextAt: number | null): Entry => ({
     is: 'postponed',
-    until: postponedTo(site, queue, limit, nextAt),
+    until: postponedTo(site, queue, rank, limit, nextAt),
     limit,
   })
 
@@ -68,12 +69,13 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
         queue.startedAt.push(elapsedMs())
         return { is: 'admitted' }
       }
-      if (limit !== 'connections' || queue.startedAt.length === 0 || queue.waiting.length >= WAITING_MAX)
-        return postpone(site, queue, limit, nextAt)
       const rank = RANKS[priority]
+      if (limit !== 'connections' || queue.startedAt.length === 0) return postpone(site, queue, rank, limit, nextAt)
       return new Promise((resolve) => {
         const at = queue.waiting.findIndex((other) => other.rank > rank)
         queue.waiting.splice(at === -1 ? queue.waiting.length : at, 0, { rank, resolve })
+        const last = queue.waiting.length > WAITING_MAX ? queue.waiting.pop() : undefined
+        last?.resolve(postpone(site, queue, last.rank, limit, nextAt))
       })
     },
     leave(site) {
@@ -87,11 +89,11 @@ export function createSiteQueues(scheduler: Scheduler, clock: Pick<Clock, 'now'>
         if (admitted === 0 && limit === 'connections' && queue.startedAt.length > 0) break
         queue.waiting.shift()
         if (admitted > 0) queue.startedAt.push(elapsedMs())
-        next.resolve(admitted > 0 ? { is: 'admitted' } : postpone(site, queue, limit, nextAt))
+        next.resolve(admitted > 0 ? { is: 'admitted' } : postpone(site, queue, next.rank, limit, nextAt))
       }
-      if (queue.waiting.length === 0 && queue.startedAt.length === 0 && queue.postponedTo < nowMs()) queues.delete(site.key)
+      if (queue.waiting.length === 0 && queue.startedAt.length === 0 && Math.max(...queue.postponedTo) < nowMs()) queues.delete(site.key)
     },
-    tryAgainAt: (site, nextAt) => postponedTo(site, find(site), 'new connections', nextAt),
+    tryAgainAt: (site, priority, nextAt) => postponedTo(site, find(site), RANKS[priority], 'new connections', nextAt),
   }
 }
 

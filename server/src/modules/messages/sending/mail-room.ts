@@ -26,14 +26,17 @@ type Over = Pick<ProviderConnection, 'provider'>
 type UntriedOfCampaign = Awaited<ReturnType<typeof untriedByCampaign>>[number]
 
 /** What waited in a full queue when it was read, and how many messages of each campaign got room since then. */
-type FullQueue = { readAtMs: number; untried: UntriedOfCampaign[]; granted: Map<CampaignId, number> }
+type FullQueue = { untried: UntriedOfCampaign[]; granted: Map<CampaignId, number> }
+
+/** A full queue, and when it was read; null while it is being read. */
+type Reading = { queue: Promise<FullQueue>; readAtMs: number | null }
 
 /** The full queues of projects. To read one is slow, because it may hold much that is paused, so that batches share what is read. */
-export type FullQueues = LRUCache<ProjectId, FullQueue>
+export type FullQueues = LRUCache<ProjectId, Reading>
 
 const FULL_QUEUES_MAX = 1000
 
-export const createFullQueues = (): FullQueues => new LRUCache<ProjectId, FullQueue>(atMost(FULL_QUEUES_MAX))
+export const createFullQueues = (): FullQueues => new LRUCache<ProjectId, Reading>(atMost(FULL_QUEUES_MAX))
 
 /** Who asks: the priority of the messages, how campaigns are read, and what this process knows of full queues. */
 type Asking = { priority: Priority; findSendingCampaigns: FindSendingCampaigns; fullQueues: FullQueues }
@@ -85,19 +88,28 @@ async function roomBesidePaused(ctx: ProjectCtx, { findSendingCampaigns, fullQue
 }
 
 /** What waits in the queue of a project, if it was full when it was read, at most `RECHECK_MS` ago. */
-function knownFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): FullQueue | undefined {
+function knownFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): Promise<FullQueue> | undefined {
   const known = fullQueues.get(ctx.projectId)
+  if (!known) return undefined
   // A clock that moves back must not keep what was read.
-  return known && Math.abs(ctx.clock.now().getTime() - known.readAtMs) < RECHECK_MS ? known : undefined
+  const isKnown = known.readAtMs === null || Math.abs(ctx.clock.now().getTime() - known.readAtMs) < RECHECK_MS
+  return isKnown ? known.queue : undefined
 }
 
 /** Returns what waits in a full queue, as it was at most `RECHECK_MS` ago. */
 async function readFullQueue(ctx: ProjectCtx, fullQueues: FullQueues): Promise<FullQueue> {
   const known = knownFullQueue(ctx, fullQueues)
   if (known) return known
-  const read = { readAtMs: ctx.clock.now().getTime(), untried: await untriedByCampaign(ctx), granted: new Map() }
-  fullQueues.set(ctx.projectId, read)
-  return read
+  const reading: Reading = { queue: untriedByCampaign(ctx).then((untried) => ({ untried, granted: new Map() })), readAtMs: null }
+  fullQueues.set(ctx.projectId, reading)
+  try {
+    return await reading.queue
+  } catch (error) {
+    if (fullQueues.get(ctx.projectId) === reading) fullQueues.delete(ctx.projectId)
+    throw error
+  } finally {
+    reading.readAtMs = ctx.clock.now().getTime()
+  }
 }
 
 const sumOf = <M extends string>(rows: readonly Record<M, number>[], member: M): number => rows.reduce((sum, row) => sum + row[member], 0)
@@ -116,7 +128,7 @@ export async function applyMailRoom<T extends { connection: Over; message: { cam
   if (!first) return { granted: [...items], refused: [] }
   const room = await roomFor(ctx, asking, first.connection)
   const taken = new Set(queued.filter(({ message }) => !room.closedTo.has(message.campaign_id)).slice(0, room.messages))
-  const granted = asking.fullQueues.get(ctx.projectId)?.granted
+  const granted = (await asking.fullQueues.get(ctx.projectId)?.queue)?.granted
   for (const { message } of taken) granted?.set(message.campaign_id, (granted.get(message.campaign_id) ?? 0) + 1)
   const over = new Set(queued.filter((item) => !taken.has(item)))
   const at = roomAt(ctx)
