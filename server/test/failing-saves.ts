@@ -66,6 +66,20 @@ export function failingAfter(ctx: Ctx, statements: number, error: Error): Ctx {
   return { ...ctx, db }
 }
 
+/** A context whose database loses the answer of every other transaction: it commits, and its connection ends. */
+export function losingAnswers(ctx: Ctx): Ctx {
+  let answers = 0
+  const lose =
+    <P extends unknown[], T>(call: (...parameters: P) => Promise<T>) =>
+    async (...parameters: P): Promise<T> => {
+      const answer = await call(...parameters)
+      if (answers++ % 2 === 0) throw new Error('Connection terminated unexpectedly')
+      return answer
+    }
+  const { run, transaction } = ctx.db
+  return { ...ctx, db: { ...ctx.db, run: lose(run), transaction: lose(transaction) as Db['transaction'] } }
+}
+
 const TICK_MS = 20
 const ADVANCE_MS = 250
 
