@@ -21,7 +21,7 @@ const ARROWS = {
   imports: ['lists', 'users', 'subscriptions'],
   mta: [],
   domains: ['tools', 'projects'],
-  tracking: ['domains', 'users', 'projects'],
+  tracking: ['domains', 'events', 'users', 'projects'],
   channels: ['mta', 'domains', 'projects'],
   templates: ['subscriptions', 'users', 'projects'],
   messages: [

@@ -18,13 +18,15 @@ type Failing = {
   code?: string
   /** How many statements fail. Default: all of them. */
   times?: number
+  /** The commit fails instead of the statement. */
+  atCommit?: boolean
 }
 
 let triggers = 0
 
 /** Has insertions, updates or deletions of rows of this project fail until it is disposed of. */
 export async function failSaves({ db, projectId }: Pick<World, 'db' | 'projectId'>, failing: Failing): Promise<AsyncDisposable> {
-  const { table, on = 'update', when, code = '22000', times = 1_000_000 } = failing
+  const { table, on = 'update', when, code = '22000', times = 1_000_000, atCommit = false } = failing
   const row = on === 'delete' ? 'old' : 'new'
   const name = `fails_${++triggers}`
   await db.run(raw(`create sequence ${name}`))
@@ -36,7 +38,8 @@ export async function failSaves({ db, projectId }: Pick<World, 'db' | 'projectId
          end $$`),
   )
   await db.run(
-    raw(`create trigger ${name} before ${on} on ${table} for each row when (${row}.project_id = ${projectId} and ${when})
+    raw(`create ${atCommit ? 'constraint ' : ''}trigger ${name} ${atCommit ? 'after' : 'before'} ${on} on ${table}
+         ${atCommit ? 'deferrable initially deferred' : ''} for each row when (${row}.project_id = ${projectId} and ${when})
          execute function ${name}()`),
   )
   return {
@@ -64,6 +67,20 @@ export function failingAfter(ctx: Ctx, statements: number, error: Error): Ctx {
     })
   const db: Db = { ...ctx.db, transaction: (work) => ctx.db.transaction((db) => work(counted(db))) }
   return { ...ctx, db }
+}
+
+/** A context whose database loses the answer of every other transaction: it commits, and its connection ends. */
+export function losingAnswers(ctx: Ctx): Ctx {
+  let answers = 0
+  const lose =
+    <P extends unknown[], T>(call: (...parameters: P) => Promise<T>) =>
+    async (...parameters: P): Promise<T> => {
+      const answer = await call(...parameters)
+      if (answers++ % 2 === 0) throw new Error('Connection terminated unexpectedly')
+      return answer
+    }
+  const { run, transaction } = ctx.db
+  return { ...ctx, db: { ...ctx.db, run: lose(run), transaction: lose(transaction) as Db['transaction'] } }
 }
 
 const TICK_MS = 20

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { blastTo, listOf, write } from '../../../test/blasts.ts'
+import { failSaves } from '../../../test/failing-saves.ts'
+import { createJourney } from '../../../test/journeys.ts'
 import { world } from '../../../test/world.ts'
 import { queueDepths } from '../../workers.ts'
+
+/** What PostgreSQL says of a transaction that is run again. */
+const DEADLOCK = '40P01'
+
+const COUNTERS = /^app_(?:events_ingested|journey_users|journey_rounds)_total\{\w+="(\w+)"\} (\d+)$/gm
 
 test('liveness, readiness and version need no key', async () => {
   await using w = await world()
@@ -35,6 +42,34 @@ test('the metrics count requests, events and waiting jobs', async () => {
   await w.drain()
   await queueDepths(w.ctx)
   expect((await w.get('/metrics', { key: null })).text).toContain('app_queue_jobs{queue="ingest",state="waiting"} 0')
+})
+
+test('the metrics count what a batch did once, also if its transaction is repeated', async () => {
+  await using w = await world({ own: true })
+  const entrance = { type: 'entrance', name: '', x: 0, y: 0, data: { trigger: 'event', event_name: 'x' }, children: [] }
+  await createJourney(w, { status: 'live' }, { start: entrance })
+  await w.users('kim')
+  await w.drain()
+  const counted = async () =>
+    Object.fromEntries(
+      [...(await w.get('/metrics', { key: null })).text.matchAll(COUNTERS)].map(([, what, count]) => [what as string, Number(count)]),
+    )
+  const before = await counted()
+  await w.post(
+    '/api/client/events',
+    [1, 2].map(() => ({ name: 'x', external_id: 'kim', event_id: 'e1' })),
+  )
+  await using _ = await failSaves(w, { table: 'event_ids', on: 'insert', when: 'true', code: DEADLOCK, atCommit: true, times: 1 })
+  await w.drain()
+  const { accepted = 0, processed = 0, waves = 0 } = before
+  expect(await counted()).toMatchObject({
+    accepted: accepted + 2,
+    processed: processed + 1,
+    duplicate: 1,
+    entered: 1,
+    ended: 1,
+    waves: waves + 1,
+  })
 })
 
 test('the metrics tell how far running blasts are, and nothing of those that are paused or finished', async () => {

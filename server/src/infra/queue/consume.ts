@@ -4,9 +4,10 @@
  * apply too. An item that cannot be applied is parked with its reason, and the others of the batch are applied without it.
  */
 import type { ProjectId } from '../../lib/ids.ts'
+import { SECOND_MS } from '../../lib/times.ts'
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
-import { type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
+import { afterCommit, type Ctx, claimFirst, type InTx, inTx } from '../runtime/ctx.ts'
 import { type Consumer, DUE_MAX, type DueWork, type QueuedItem, readAll } from './consumer.ts'
 import { applyFreePartitions, applyPlan } from './divided.ts'
 import { applyDueOneByOne, applyOneByOne, park } from './one-by-one.ts'
@@ -116,7 +117,9 @@ async function applyBatch<I extends QueuedItem, K, D extends DueWork>(
       const positions = entries.map(({ position }) => position)
       const keys = items.map((item) => consumer.keysOf(item, known))
       const plan = begun ?? (await openBatchPlan(ctx, projectId, positions, divisionOf(keys, due, size.partitions)))
-      const outside = { ...inProject, db: ctx.db, wake: ctx.wake }
+      // Partitions are committed by themselves.
+      const { committed: _, ...ofProject } = inProject
+      const outside = { ...ofProject, db: ctx.db, wake: ctx.wake }
       await applyPlan(outside, plan, { items, due, known }, consumer)
       await closeBatchPlan(tx, projectId, plan.id)
     } else {
@@ -135,7 +138,10 @@ async function finish(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): P
 async function recordApplied(ctx: InTx, entries: QueueEntry[], parked: ParkedItem[]): Promise<void> {
   if (parked.length > 0) await park(ctx, parked)
   const now = ctx.clock.now().getTime()
-  for (const { received_at } of entries) ctx.metrics.eventLag(Math.max(0, now - received_at.getTime()) / 1000, 1)
+  const lags = entries.map(({ received_at }) => Math.max(0, now - received_at.getTime()) / SECOND_MS)
+  afterCommit(ctx, () => {
+    for (const lag of lags) ctx.metrics.eventLag(lag, 1)
+  })
 }
 
 /** So much due work is applied by itself after a batch failed. */

@@ -1,7 +1,7 @@
 /** After a batch or a partition failed: each item by itself, so that only what fails is parked. */
 import { isDatabaseAway } from '../postgres/database-away.ts'
 import { isConflict } from '../postgres/db.ts'
-import { type InTx, inSavepoint } from '../runtime/ctx.ts'
+import { afterCommit, type InTx, inSavepoint } from '../runtime/ctx.ts'
 import type { Consumer, DueWork, QueuedItem } from './consumer.ts'
 import type { Partition } from './partitions.ts'
 import { type ParkedItem, parkItems } from './queue.ts'
@@ -45,6 +45,6 @@ export async function applyDueOneByOne<I extends QueuedItem, K, D extends DueWor
 
 /** Stores items that can never be applied, and counts them. */
 export async function park(ctx: InTx, items: ParkedItem[]): Promise<void> {
-  ctx.metrics.eventsIngested('parked', items.length)
+  afterCommit(ctx, () => ctx.metrics.eventsIngested('parked', items.length))
   await parkItems(ctx, ctx.projectId, items)
 }

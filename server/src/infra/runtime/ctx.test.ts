@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { world } from '../../../test/world.ts'
 import { Conflict } from '../postgres/db.ts'
-import { afterCommit, type Ctx, inTx } from './ctx.ts'
+import { afterCommit, type Ctx, inSavepoint, inTx } from './ctx.ts'
 
 const JOB = { name: 'some.job' }
 
@@ -44,4 +44,19 @@ test('of a transaction that is repeated, only what the attempt that committed as
     if (attempt < 3) throw new Conflict('again')
   })
   expect([ran, s.woken]).toEqual([[3], ['job.3']])
+})
+
+test('what a savepoint asked for does not happen afterwards if it was rolled back', async () => {
+  await using s = await recording()
+  const ran: string[] = []
+  await inTx(s.ctx, async (ctx) => {
+    await inSavepoint(ctx, async (ctx) => afterCommit(ctx, () => ran.push('kept')))
+    const failing = inSavepoint(ctx, async (ctx) => {
+      afterCommit(ctx, () => ran.push('rolled back'))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(ran).toEqual([])
+  })
+  expect(ran).toEqual(['kept'])
 })

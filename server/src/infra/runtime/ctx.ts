@@ -117,11 +117,15 @@ export async function inTx<C extends Ctx, T>(ctx: C, work: (ctx: InTx<C>) => Pro
 }
 
 /** Runs `work` in a savepoint: if it throws, its effects are rolled back and the transaction continues. Name the inner context `ctx` too. */
-export const inSavepoint = <C extends Ctx, T>(ctx: InTx<C>, work: (ctx: InTx<C>) => Promise<T>): Promise<T> =>
-  ctx.db.savepoint((db) => work({ ...ctx, db } as InTx<C>))
+export async function inSavepoint<C extends Ctx, T>(ctx: InTx<C>, work: (ctx: InTx<C>) => Promise<T>): Promise<T> {
+  const committed: (() => void)[] = []
+  const result = await ctx.db.savepoint((db) => work({ ...ctx, db, committed } as InTx<C>))
+  for (const after of committed) afterCommit(ctx, after)
+  return result
+}
 
-/** Runs `work` once what was written is visible: after the commit of the transaction, or at once outside of one. For caches. */
-export function afterCommit(ctx: Pick<Ctx, 'committed'>, work: () => void): void {
+/** Runs `work` once what was written is visible: after the commit of the transaction, or at once outside of one. For caches and metrics. */
+export function afterCommit(ctx: { committed?: Ctx['committed'] | undefined }, work: () => void): void {
   if (ctx.committed) ctx.committed.push(work)
   else work()
 }

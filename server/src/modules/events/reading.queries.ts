@@ -187,18 +187,6 @@ export const countOfDays = (ctx: ProjectCtx, days: Days): Promise<number> =>
     sql`select coalesce(sum(events), 0)::bigint as events from event_day_totals where project_id = ${ctx.projectId} and ${within(days)}`,
   )
 
-const RecentRow = Type.Object({ name: Type.String(), is_recent: Type.Boolean(), count: Type.Integer() })
-
-/** The counts of these names in two parts of some days: from `recentFrom` on, and before. */
-export const countsOfNames = (ctx: ProjectCtx, names: string[], { from, to }: Days, recentFrom: string) =>
-  ctx.db.many(
-    RecentRow,
-    sql`select name, day >= ${recentFrom}::date as is_recent, sum(events)::bigint as count
-        from event_days
-        where project_id = ${ctx.projectId} and name = any(${names}::text[]) and day >= ${from}::date and day <= ${to}::date
-        group by 1, 2`,
-  )
-
 const NameRow = Type.Object({ id: Type.Integer(), name: Type.String(), count: Type.Integer(), first_seen: Instant, last_seen: Instant })
 export type NameRow = Static<typeof NameRow>
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../infra/postgres/db.ts'
 import type { Partition } from '../../infra/queue/partitions.ts'
-import { type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx, inTx } from '../../infra/runtime/ctx.ts'
 import { DAY_MS, HOUR_MS } from '../../lib/times.ts'
 import type { AcceptedEvent, NewEvent, StoredEvent } from './event.ts'
 import { missingMonths, monthOf } from './months.ts'
@@ -25,7 +25,7 @@ export async function storeEvents(ctx: InTx, events: NewEvent[], partition: Part
     entrance_id: journey?.entrance_id ?? null,
   }))
   await Promise.all([queries.saveEvents(ctx, rows), countEvents(ctx, events, partition)])
-  ctx.metrics.eventsIngested('processed', events.length)
+  afterCommit(ctx, () => ctx.metrics.eventsIngested('processed', events.length))
   const oldest = ctx.clock.now().getTime() - ctx.config.EVENT_TRIGGER_MAX_AGE_H * HOUR_MS
   return events.map(({ starts = 'all', ...about }) => ({
     ...about,
@@ -53,7 +53,7 @@ export async function claimEventIds(ctx: InTx, events: AcceptedEvent[]): Promise
   const claimed = new Set((await queries.saveEventIds(ctx, named, since)).map(({ event_id }) => event_id))
   const isFirst = (event: AcceptedEvent, id: string) => firsts.get(id) === event && claimed.has(id)
   const repeats = events.filter((event) => event.eventId !== null && !isFirst(event, event.eventId))
-  ctx.metrics.eventsIngested('duplicate', repeats.length)
+  afterCommit(ctx, () => ctx.metrics.eventsIngested('duplicate', repeats.length))
   return new Set(repeats)
 }
 

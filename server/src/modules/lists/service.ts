@@ -8,7 +8,7 @@ import { distinct } from '../../lib/shapes.ts'
 import { checkRule, describeRule, type Names, type Rule } from '../rules/index.ts'
 import { archiveVersions, restoreVersions, startVersion } from './building/versions.ts'
 import { listsReferringTo, loadNames, type NamedCampaign, requireKnownReferences, requireShortChains } from './check-references.ts'
-import { lockCounts, recount } from './members/queries.ts'
+import { recount } from './members/queries.ts'
 import * as queries from './queries.ts'
 import type { List, ListChanges, ListInput, ListQuery, ListRow } from './schema.ts'
 
@@ -133,14 +133,7 @@ export function recountList(ctx: ProjectCtx, id: ListId): Promise<ListRow> {
   return inTx(ctx, async (ctx) => {
     const { type, rule, version_id, live_version_id } = await lockedList(ctx, id)
     if (type === 'dynamic' && version_id === live_version_id) await startVersion(ctx, id, rule)
-    if (type === 'static' && live_version_id !== null) {
-      const counters = await lockCounts(ctx, live_version_id)
-      await recount(
-        ctx,
-        live_version_id,
-        counters.map(({ partition }) => partition),
-      )
-    }
+    if (type === 'static' && live_version_id !== null) await recount(ctx, live_version_id)
     return getList(ctx, id)
   })
 }

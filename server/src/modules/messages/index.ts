@@ -9,7 +9,7 @@
 export { campaignsWithAddresses, forgetAddresses } from './addresses.queries.ts'
 export { type Addressee, addressHash, secondCopies } from './addresses.ts'
 export { type Counts, messageCountsOf } from './counts/counts.ts'
-export { COUNTED_IN_DAYS, countsOfDays, type DayCounts } from './counts/days.queries.ts'
+export { COUNTED_IN_DAYS, countsOfChannels, countsOfDays, type DayCounts } from './counts/days.queries.ts'
 export { messageProgressOf, totalOf as messageTotal } from './counts/queries.ts'
 export { cancelOfCampaign, hasEmailOf, releaseOfCampaign } from './delivery/control.ts'
 export { deliverDue } from './delivery/deliver.ts'

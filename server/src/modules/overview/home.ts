@@ -8,7 +8,8 @@ import type { ProjectId } from '../../lib/ids.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { campaignsInProgress } from '../campaigns/index.ts'
 import { domainListing, listDomains } from '../domains/index.ts'
-import { countsOfNames, dayOf } from '../events/index.ts'
+import { dayOf } from '../events/index.ts'
+import { countsOfChannels } from '../messages/index.ts'
 import { findPauses } from '../mta/index.ts'
 import { endpointListing, listEndpoints } from '../webhooks/index.ts'
 import { problemsOf } from './problems.ts'
@@ -32,7 +33,7 @@ async function readOverview(ctx: ProjectCtx): Promise<Overview> {
     (await listDomains(ctx, first(domainListing))).results,
     await findPauses(ctx),
     await backlogOf(ctx),
-    await countsOfChannels(ctx),
+    await weeksOfChannels(ctx),
   ]
   const now = ctx.clock.now()
   return {
@@ -53,18 +54,18 @@ async function readOverview(ctx: ProjectCtx): Promise<Overview> {
   }
 }
 
-async function countsOfChannels(ctx: ProjectCtx): Promise<Overview['channels']> {
+/** The channels with messages that were sent or failed. Each message is counted in its state, so that no rate mixes messages of two bases. */
+async function weeksOfChannels(ctx: ProjectCtx): Promise<Overview['channels']> {
   const day = (ago: number) => dayOf(new Date(ctx.clock.now().getTime() - ago * DAY_MS))
   const [today, weekStart, start] = [day(0), day(WEEK_DAYS - 1), day(2 * WEEK_DAYS - 1)]
-  const names = CHANNELS.flatMap((channel) => COUNTED.map((what) => `${channel}_${what}`))
-  const rows = await countsOfNames(ctx, names, { from: start, to: today }, weekStart)
-  const of = (channel: Channel, isRecent: boolean) =>
-    Object.fromEntries(
-      COUNTED.map((what) => [what, rows.find((row) => row.name === `${channel}_${what}` && row.is_recent === isRecent)?.count ?? 0]),
-    ) as Counts
-  return CHANNELS.filter((channel) => rows.some(({ name }) => name.startsWith(`${channel}_`))).map((channel) => ({
+  const rows = (await countsOfChannels(ctx, { from: start, to: today }, weekStart)).filter(({ sent, failed }) => sent + failed > 0)
+  const of = (channel: Channel, isBefore: boolean) => {
+    const row = rows.find((row) => row.channel === channel && row.is_before === isBefore)
+    return Object.fromEntries(COUNTED.map((what) => [what, row?.[what] ?? 0])) as Counts
+  }
+  return CHANNELS.filter((channel) => rows.some((row) => row.channel === channel)).map((channel) => ({
     channel,
-    last_7_days: of(channel, true),
-    previous_7_days: of(channel, false),
+    last_7_days: of(channel, false),
+    previous_7_days: of(channel, true),
   }))
 }

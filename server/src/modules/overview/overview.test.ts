@@ -23,6 +23,23 @@ describe('GET /overview', () => {
     })
   })
 
+  test('counts no events that apps send under the names of system events', async () => {
+    await using w = await world()
+    await w.post('/api/client/events', [{ name: 'email_bounced', anonymous_id: 'x' }], { key: w.keys.public })
+    await w.drain()
+    expect((await overview(w)).channels).toEqual([])
+  })
+
+  test('counts a message that the provider refused in its reply as sent and bounced', async () => {
+    await using w = await world()
+    const list = await listOf(w, 'ana')
+    await w.post('/api/client/users/batch', [{ external_id: 'bo', email: 'bounce@simulator.carillon.example' }])
+    await w.post(`/api/client/lists/${list}/users`, { external_ids: ['bo'] })
+    await schedule(w, await blastTo(w, [list]))
+    await w.drain()
+    expect((await overview(w)).channels).toMatchObject([{ last_7_days: { sent: 2, delivered: 1, bounced: 1, failed: 0 } }])
+  })
+
   test('has paused campaigns as problems, and is at most five seconds old', async () => {
     await using w = await world()
     expect((await overview(w)).problems).toEqual([])

@@ -4,9 +4,9 @@ import { CHANNELS, Exact, IdOf, Line, Nullable, OneOf, Timestamp } from '../../l
 
 const counts = {
   sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
-  delivered: Type.Integer({ description: 'Messages that were reported as delivered.' }),
-  opened: Type.Integer({ description: 'Opens. An estimate, because mail programs load images automatically.' }),
-  clicked: Type.Integer({ description: 'Clicks.' }),
+  delivered: Type.Integer({ description: 'Messages that were reported as delivered, including those later reported as spam.' }),
+  opened: Type.Integer({ description: 'Messages that were opened. An estimate, because mail programs load images automatically.' }),
+  clicked: Type.Integer({ description: 'Messages with a click.' }),
   bounced: Type.Integer({ description: 'Messages that bounced.' }),
   complained: Type.Integer({ description: 'Messages that were reported as spam.' }),
   failed: Type.Integer({ description: 'Messages that failed.' }),
@@ -81,7 +81,7 @@ export const Overview = Exact(
         },
         { title: 'OverviewChannel' },
       ),
-      { description: 'Channels that were used in the last 14 days. Each event is counted on the day on which it occurred.' },
+      { description: 'Channels that were used in the last 14 days. A message is counted on the day on which it was created.' },
     ),
     read_at: Type.Unsafe<Date>({ ...Timestamp, description: 'The time of the data, at most five seconds ago.' }),
   },

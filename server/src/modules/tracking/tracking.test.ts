@@ -1,6 +1,7 @@
 import type { InjectOptions } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { run } from '../../../test/blasts.ts'
+import { losingAnswers } from '../../../test/failing-saves.ts'
 import { select } from '../../../test/select.ts'
 import { type Tenant, type World, world } from '../../../test/world.ts'
 import { sql } from '../../infra/postgres/db.ts'
@@ -226,6 +227,27 @@ describe('engagement', () => {
     }
     await buffer.flush()
     expect(written).toEqual([0, 1, 2, 3, 4, 5, 6, 8, 9])
+  })
+
+  test('is counted once, also if the database loses its answers', async () => {
+    await using w = await world()
+    const { campaignId, ids, links, counted } = await campaignWith(w)
+    const written: number[] = []
+    await using buffer = createEngagementBuffer(losingAnswers(w.ctx), async (_, engagements) => {
+      written.push(...engagements.map(({ message_id }) => message_id))
+    })
+    const put = (message: number) => {
+      const engagement = engagementOf(ids.ana as UserId, campaignId, links[0] as LinkId, w.clock.now())
+      buffer.put(w.projectId, { ...engagement, message_id: message as MessageId })
+      w.advance('3 seconds')
+      return buffer.flush()
+    }
+    await put(1)
+    await put(2)
+    await put(3)
+    await buffer.flush()
+    expect(written).toEqual([1, 2, 3])
+    expect((await counted()).results[0]).toMatchObject({ clicks: 3 })
   })
 
   test('of one project is written while another project fails', async () => {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../infra/http/paging.ts'
 import { sql } from '../../infra/postgres/db.ts'
 import type { Ctx, InTx, ProjectCtx } from '../../infra/runtime/ctx.ts'
@@ -141,14 +141,31 @@ export const liveSecrets = (ctx: Ctx, projectIds: ProjectId[], endpointIds: Endp
         order by endpoint_id, id desc`,
   )
 
+const UnhealthyRow = Type.Object({ id: IdOf<EndpointId>() })
+
+/** Locks the endpoints with failures, counted or in these streaks, always in the same order. */
+export const lockUnhealthy = (ctx: InTx<Ctx>, found: Streak[]) =>
+  ctx.db.many(
+    UnhealthyRow,
+    sql`select e.id
+        from unnest(${found.map(({ projectId }) => projectId)}::bigint[], ${found.map(({ endpointId }) => endpointId)}::bigint[],
+                    ${found.map(({ failures }) => failures)}::int[])
+             as s (project_id, endpoint_id, failures)
+        join webhook_endpoints e on e.project_id = s.project_id and e.id = s.endpoint_id
+        where s.failures > 0 or e.consecutive_failures > 0
+        order by e.id
+        for no key update of e`,
+  )
+
 const Health = Type.Object({
   id: IdOf<EndpointId>(),
   consecutive_failures: Type.Integer(),
   first_failure_at: Nullable(Instant),
 })
+export type Health = Static<typeof Health>
 
-/** Counts consecutive failures. Returns the endpoints whose count has changed. Endpoints are always locked in the same order. */
-export const countFailures = (ctx: Ctx, found: Streak[]) =>
+/** Counts consecutive failures of endpoints that are locked. Returns those whose count has changed. */
+export const countFailures = (ctx: InTx<Ctx>, found: Streak[]) =>
   ctx.db.many(
     Health,
     sql`with streaks as (
@@ -156,19 +173,12 @@ export const countFailures = (ctx: Ctx, found: Streak[]) =>
                                ${found.map(({ broken }) => broken)}::boolean[], ${found.map(({ failures }) => failures)}::int[],
                                ${found.map(({ firstFailureAt }) => firstFailureAt)}::timestamptz[])
             as s (project_id, endpoint_id, broken, failures, first_failure_at)
-        ),
-        affected as (
-          select e.id, e.project_id from webhook_endpoints e
-          join streaks s on s.project_id = e.project_id and s.endpoint_id = e.id
-          where s.failures > 0 or e.consecutive_failures > 0
-          order by e.id
-          for no key update of e
         )
         update webhook_endpoints e
         set consecutive_failures = case when s.broken then 0 else e.consecutive_failures end + s.failures,
             first_failure_at = case when s.broken or e.first_failure_at is null then s.first_failure_at else e.first_failure_at end
-        from affected a join streaks s on s.project_id = a.project_id and s.endpoint_id = a.id
-        where e.project_id = a.project_id and e.id = a.id
+        from streaks s
+        where e.project_id = s.project_id and e.id = s.endpoint_id and (s.failures > 0 or e.consecutive_failures > 0)
         returning e.id, e.consecutive_failures, e.first_failure_at`,
   )
 

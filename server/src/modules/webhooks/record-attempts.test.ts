@@ -1,10 +1,11 @@
 /** What is recorded of attempts that were answered at about the same time, which share their statements. */
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { failSaves } from '../../../test/failing-saves.ts'
+import { failSaves, losingAnswers, whileTimePasses } from '../../../test/failing-saves.ts'
 import { type World, world } from '../../../test/world.ts'
 import type { SafeResponse } from '../../infra/outgoing/safe-fetch.ts'
 import { sql } from '../../infra/postgres/db.ts'
+import type { Ctx } from '../../infra/runtime/ctx.ts'
 import { Instant, Nullable } from '../../lib/shapes.ts'
 import { DAY_MS } from '../../lib/times.ts'
 import { type ClaimedDelivery, claimDeliveries } from './deliveries.queries.ts'
@@ -40,9 +41,11 @@ async function leased(): Promise<Map<number, ClaimedDelivery[]>> {
 const answer = (status: number): SafeResponse => ({ is: 'answered', status, headers: {}, body: '', elapsedMs: 5 })
 
 /** Records replies of one group, each a second after the one before. */
-const record = (...replies: [ClaimedDelivery | undefined, status: number][]) =>
+const record = (...replies: [ClaimedDelivery | undefined, status: number][]) => recordIn(w.ctx, ...replies)
+
+const recordIn = (ctx: Ctx, ...replies: [ClaimedDelivery | undefined, status: number][]) =>
   recordAttempts(
-    w.ctx,
+    ctx,
     replies.map(([delivery, status], at) => ({
       delivery: delivery as ClaimedDelivery,
       at: new Date(w.clock.now().getTime() + at * 1000),
@@ -94,6 +97,20 @@ describe('attempts that are recorded together', () => {
       ['pending', 0, null],
       ['succeeded', 1, 200],
       ['succeeded', 1, 200],
+    ])
+  })
+
+  test('are counted once, also if the database loses its answers', async () => {
+    const [one, other] = [await endpoint(2), await endpoint(1)]
+    const due = await leased()
+    await whileTimePasses(
+      w.clock,
+      recordIn(losingAnswers(w.ctx), [due.get(one)?.[0], 500], [due.get(other)?.[0], 200], [due.get(one)?.[1], 500]),
+    )
+    expect(await healthOf(one)).toMatchObject({ consecutive_failures: 2 })
+    expect((await w.get(`${WEBHOOKS}/attempts`)).body.endpoints).toMatchObject([
+      { endpoint_id: one, hours: [{ succeeded: 0, failed: 2 }] },
+      { endpoint_id: other, hours: [{ succeeded: 1, failed: 0 }] },
     ])
   })
 

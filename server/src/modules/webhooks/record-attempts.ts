@@ -5,16 +5,19 @@ import { saveTogether } from '../../infra/runtime/save-together.ts'
 import type { EndpointId, ProjectId } from '../../lib/ids.ts'
 import { recordAction } from '../audit/index.ts'
 import { lookNow, unsubscribe } from '../webhook-events/index.ts'
-import type { ClaimedDelivery, DeliveryResult } from './deliveries.queries.ts'
-import * as deliveryQueries from './deliveries.queries.ts'
+import { type ClaimedDelivery, cancelDeliveries } from './deliveries.queries.ts'
 import * as endpointQueries from './endpoints.queries.ts'
 import { addHours } from './hours.queries.ts'
 import { countByHour } from './hours.ts'
 import { cancelReplays } from './replays.queries.ts'
+import { type DeliveryResult, saveDeliveryResults } from './results.queries.ts'
 import { isGone, isSuccess, retryDelayMs } from './retry.ts'
-import { failureStreaks, type Streak, suspensionReason } from './suspension.ts'
+import { type AttemptResult, failureStreaks, type Streak, suspensionReason } from './suspension.ts'
 
 export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeResponse }
+
+type Recorded = { attempt: Attempt; result: DeliveryResult }
+type Changed = { streak: Streak; health: endpointQueries.Health }
 
 /**
  * Records attempts, and suspends endpoints that have failed for too long. A delivery whose attempt cannot be recorded is sent again when its
@@ -23,31 +26,55 @@ export type Attempt = { delivery: ClaimedDelivery; at: Date; response: SafeRespo
 export async function recordAttempts(ctx: Ctx, attempts: Attempt[], stop: AbortSignal): Promise<void> {
   if (attempts.length === 0) return
   for (const { response } of attempts) ctx.metrics.webhookAttempt(isSuccess(response) ? 'succeeded' : 'failed', response.elapsedMs)
-  const results = attempts.map((attempt) => resultOf(ctx, attempt))
-  const outcomes = attempts.map(({ delivery, at, response }) => ({
-    projectId: delivery.project_id,
-    endpointId: delivery.endpoint_id,
-    succeeded: isSuccess(response),
-    gone: isGone(response),
-    at,
-  }))
-  const save = async (some: DeliveryResult[]) => void (await deliveryQueries.saveDeliveryResults(ctx, some))
+  const recorded = attempts.map((attempt) => ({ attempt, result: resultOf(ctx, attempt) }))
+  const changed: Changed[] = []
+  const save = async (some: Recorded[]) => void changed.push(...(await saveAttempts(ctx, some)))
   const unsaved = [
-    ...(await saveTogether(ctx, results, save, stop)),
-    ...(await saveTogether(ctx, countByHour(outcomes), async (some) => void (await addHours(ctx, some)), stop)),
-    ...(await saveTogether(ctx, failureStreaks(outcomes), (some) => countStreaks(ctx, some), stop)),
+    ...(await saveTogether(ctx, recorded, save, stop)),
+    ...(await saveTogether(ctx, changed, (some) => actOn(ctx, some), stop)),
   ]
   const [first] = unsaved
   if (first) ctx.log.error({ err: first.error, unsaved: unsaved.length }, 'webhook attempts could not be recorded')
 }
 
-async function countStreaks(ctx: Ctx, found: Streak[]): Promise<void> {
-  const health = new Map((await endpointQueries.countFailures(ctx, found)).map((row) => [row.id, row]))
+/**
+ * Saves attempts and counts those that it saved, in one transaction, so that what is saved again is not counted again. Endpoints are locked
+ * before deliveries, as by those who disable them. Returns the endpoints whose count of failures has changed.
+ */
+const saveAttempts = (ctx: Ctx, some: Recorded[]): Promise<Changed[]> =>
+  inTx(ctx, async (ctx) => {
+    const locked = new Set((await endpointQueries.lockUnhealthy(ctx, failureStreaks(some.map(outcomeOf)))).map(({ id }) => id))
+    const rows = await saveDeliveryResults(
+      ctx,
+      some.map(({ result }) => result),
+    )
+    const saved = new Set(rows.map(({ delivery_id }) => delivery_id))
+    const outcomes = some.filter(({ result }) => saved.has(result.id)).map(outcomeOf)
+    const streaks = failureStreaks(outcomes).filter(({ endpointId }) => locked.has(endpointId))
+    const health = streaks.length > 0 ? await endpointQueries.countFailures(ctx, streaks) : []
+    if (outcomes.length > 0) await addHours(ctx, countByHour(outcomes))
+    const byId = new Map(health.map((row) => [row.id, row]))
+    return streaks.flatMap((streak) => {
+      const health = byId.get(streak.endpointId)
+      return health ? [{ streak, health }] : []
+    })
+  })
+
+const outcomeOf = ({ attempt: { delivery, at, response } }: Recorded): AttemptResult => ({
+  projectId: delivery.project_id,
+  endpointId: delivery.endpoint_id,
+  succeeded: isSuccess(response),
+  gone: isGone(response),
+  at,
+})
+
+/** Looks for events of endpoints that work again, and suspends those that have failed for too long. */
+async function actOn(ctx: Ctx, changed: Changed[]): Promise<void> {
   const limits = { failures: ctx.config.WEBHOOK_DISABLE_AFTER_FAILURES, hours: ctx.config.WEBHOOK_DISABLE_AFTER_HOURS }
-  for (const { projectId, endpointId, gone } of found) {
-    const row = health.get(endpointId)
-    if (row?.consecutive_failures === 0) await lookNow(ctx, projectId, endpointId)
-    const reason = row && suspensionReason(row, gone, limits, ctx.clock.now())
+  for (const { streak, health } of changed) {
+    const { projectId, endpointId, gone } = streak
+    if (health.consecutive_failures === 0) await lookNow(ctx, projectId, endpointId)
+    const reason = suspensionReason(health, gone, limits, ctx.clock.now())
     if (reason) await suspend(ctx, projectId, endpointId, reason)
   }
 }
@@ -91,7 +118,7 @@ async function suspend(ctx: Ctx, projectId: ProjectId, endpointId: EndpointId, r
   await inTx(ctx, async (ctx) => {
     if ((await endpointQueries.disableEndpoint(ctx, projectId, endpointId, reason)) === 0) return
     await unsubscribe(ctx, projectId, endpointId)
-    await deliveryQueries.cancelDeliveries(ctx, projectId, endpointId)
+    await cancelDeliveries(ctx, projectId, endpointId)
     await cancelReplays(ctx, projectId, endpointId)
     const after = { status: 'disabled', disabled_reason: reason }
     await recordAction(ctx, projectId, 'webhook.updated', endpointId, { before: { status: 'active' }, after })

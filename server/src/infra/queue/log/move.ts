@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { ApiError } from '../../../lib/errors.ts'
 import { isConflict, sql } from '../../postgres/db.ts'
 import type { AcceptedLog, StoredEntry } from '../../runtime/accepted-log.ts'
-import { type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
+import { afterCommit, type Ctx, type InTx, inTx, type JobName } from '../../runtime/ctx.ts'
 import type { ReplyRecord } from '../../runtime/reply-record.ts'
 import { type AcceptedRequest, appendWithRecords } from '../append.ts'
 import { hasRoom } from '../backlog.ts'
@@ -119,7 +119,7 @@ async function parkDifferent(
     item: parkedWith(item, userId),
     reason,
   }))
-  ctx.metrics.eventsIngested('parked', items.length)
+  afterCommit(ctx, () => ctx.metrics.eventsIngested('parked', items.length))
   await parkItems(ctx, projectId, items)
 }
 

@@ -1,7 +1,7 @@
 /** Applies what happened in a wave to the journeys of a project, in the transaction that applies the items. */
 import type { Db } from '../../../infra/postgres/db.ts'
 import type { Partition } from '../../../infra/queue/partitions.ts'
-import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { afterCommit, type InTx } from '../../../infra/runtime/ctx.ts'
 import type { UserId } from '../../../lib/ids.ts'
 import type { StoredEvent } from '../../events/index.ts'
 import { type MessageIntent, statesByCause, TIMED } from '../../messages/index.ts'
@@ -69,7 +69,7 @@ export function inMemory(ctx: InTx, published: Published, rows: EntranceRow[]): 
 const reportParked =
   (ctx: InTx, { outside }: Place) =>
   (entrance: Entrance, error: unknown) => {
-    noteParked(ctx, outside)
+    afterCommit(ctx, () => noteParked(ctx, outside))
     ctx.log.error({ err: error, project_id: ctx.projectId, journey_id: entrance.journeyId }, 'a decision of a journey failed; it is parked')
   }
 
@@ -193,6 +193,6 @@ export async function parkTimer(ctx: InTx, place: Place, published: Published, t
   )
   await dropOrphans(ctx, run, [{ userId: timer.user_id, at: run.now, depth: 0, facts: [], timers: [timerOf(timer)], items: [] }])
   for (const entrance of activeOf(run, timer.user_id)) park(entrance, `timer: ${reason}`, run.now)
-  noteParked(ctx, place.outside)
+  afterCommit(ctx, () => noteParked(ctx, place.outside))
   await save(ctx, run)
 }

@@ -1,6 +1,6 @@
 /** Saves what a wave changed, with one statement for each kind of row. */
 import { APPLY } from '../../../infra/queue/queue.ts'
-import type { InTx } from '../../../infra/runtime/ctx.ts'
+import { afterCommit, type InTx } from '../../../infra/runtime/ctx.ts'
 import { namesInRules } from '../../lists/index.ts'
 import { abortJourneyMessages } from '../../messages/index.ts'
 import {
@@ -125,13 +125,17 @@ const queuedOf = ({ userId, id, trail }: Entrance) => queuedVisits(trail).map((v
 /** The cause of the message of a visit. */
 export const causeOf = (entranceId: number, visit: number): string => `journey:${entranceId}:${visit}`
 
-function report(ctx: InTx, run: Run, ended: Entrance[]): void {
-  for (const { what, users, reason } of run.counts.values()) {
-    if (what === 'entered' || what === 'stale' || what === 'held_out') ctx.metrics.journeys(what, users)
-    if (what === 'refused') ctx.metrics.journeyRefusals(reason ?? '', users)
-  }
-  if (ended.length > 0) ctx.metrics.journeys('ended', ended.length)
-  ctx.metrics.journeyRounds('waves', 1)
-  ctx.metrics.journeyRounds('rounds', run.rounds)
-  ctx.metrics.journeyRounds('decisions', run.decisions)
+/** Counts for operators what was committed: a batch may be tried several times. */
+function report(ctx: InTx, { counts, rounds, decisions }: Run, { length: ended }: Entrance[]): void {
+  const { metrics } = ctx
+  afterCommit(ctx, () => {
+    for (const { what, users, reason } of counts.values()) {
+      if (what === 'entered' || what === 'stale' || what === 'held_out') metrics.journeys(what, users)
+      if (what === 'refused') metrics.journeyRefusals(reason ?? '', users)
+    }
+    if (ended > 0) metrics.journeys('ended', ended)
+    metrics.journeyRounds('waves', 1)
+    metrics.journeyRounds('rounds', rounds)
+    metrics.journeyRounds('decisions', decisions)
+  })
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { listing, type PageOf, type PageRequest, pageOf } from '../../../infra/http/paging.ts'
 import { type Sql, sql } from '../../../infra/postgres/db.ts'
+import { BY_HAND } from '../../../infra/queue/partitions.ts'
 import type { InTx, ProjectCtx } from '../../../infra/runtime/ctx.ts'
 import type { ListId, ListVersionId, UserId } from '../../../lib/ids.ts'
 import { IdOf, Instant } from '../../../lib/shapes.ts'
@@ -105,24 +106,19 @@ export const findMembership = (ctx: ProjectCtx, versionId: ListVersionId, userId
         where project_id = ${ctx.projectId} and version_id = ${versionId} and user_id = ${userId}`,
   )
 
-const PartitionRow = Type.Object({ partition: Type.Integer() })
-
-/** Locks the counts of a version: changes of members are finished before this, or follow it. */
-export const lockCounts = (ctx: InTx, versionId: ListVersionId) =>
-  ctx.db.many(
-    PartitionRow,
-    sql`select partition from list_counts where project_id = ${ctx.projectId} and version_id = ${versionId} order by partition for update`,
-  )
-
-/** Corrects the locked counts. A row that is inserted meanwhile belongs to a change that is not counted here yet, and adds it. */
-export const recount = (ctx: InTx, versionId: ListVersionId, partitions: number[]) =>
+/**
+ * Corrects the count of a version by what it differs from the members. A change of members commits with its count, so both are seen or neither,
+ * and what is committed meanwhile is added beside the correction.
+ */
+export const recount = (ctx: InTx, versionId: ListVersionId) =>
   ctx.db.run(
-    sql`update list_counts c
-        set members = case when c.partition = ${partitions[0] ?? null}::smallint
-                           then (select count(*) from list_memberships p
-                                 where p.project_id = ${ctx.projectId} and p.version_id = ${versionId} and p.is_member)
-                           else 0 end
-        where c.project_id = ${ctx.projectId} and c.version_id = ${versionId} and c.partition = any(${partitions}::smallint[])`,
+    sql`insert into list_counts as c (project_id, version_id, partition, members)
+        select ${ctx.projectId}, ${versionId}, ${BY_HAND},
+               (select count(*) from list_memberships p
+                where p.project_id = ${ctx.projectId} and p.version_id = ${versionId} and p.is_member)
+               - (select coalesce(sum(members), 0) from list_counts
+                  where project_id = ${ctx.projectId} and version_id = ${versionId})
+        on conflict (project_id, version_id, partition) do update set members = c.members + excluded.members`,
   )
 
 export const listOfUserListing = listing({

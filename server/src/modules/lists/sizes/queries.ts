@@ -6,12 +6,15 @@ import { IdOf } from '../../../lib/shapes.ts'
 
 const ProjectRow = Type.Object({ project_id: IdOf<ProjectId>() })
 
+/** A list that was created on the day has no size at its start. */
+const hadSize = (day: string) => sql`l.archived_at is null and l.live_version_id is not null and l.created_at < ${day}::date`
+
 /** Some projects with lists for which no sizes of a day are stored. */
 export const projectsWithoutSizes = (ctx: Ctx, day: string, limit: number) =>
   ctx.db.many(
     ProjectRow,
     sql`select distinct l.project_id from lists l
-        where l.archived_at is null and l.live_version_id is not null
+        where ${hadSize(day)}
           and not exists (select from list_days d where d.project_id = l.project_id and d.day = ${day}::date)
         order by l.project_id
         limit ${limit}`,
@@ -24,7 +27,7 @@ export const insertSizes = (ctx: InTx, day: string) =>
         select l.project_id, l.id, ${day}::date, coalesce(sum(c.members), 0)
         from lists l
         left join list_counts c on c.project_id = ${ctx.projectId} and c.version_id = l.live_version_id
-        where l.project_id = ${ctx.projectId} and l.archived_at is null and l.live_version_id is not null
+        where l.project_id = ${ctx.projectId} and ${hadSize(day)}
         group by l.project_id, l.id
         on conflict do nothing`,
   )

@@ -24,16 +24,28 @@ test('the size of each list is stored once a day, and read for the last 30 days'
   await w.request('DELETE', `${LISTS}/${pair}/users`, { external_ids: ['bob'] })
   await w.drain()
   const both = { list_id: pair, days: [{ day: first, users: 2 }] }
-  expect((await sizes(w, pair, none)).results.map(({ list_id, days }: any) => ({ list_id, days: days.slice(-1) }))).toEqual([
-    both,
-    { list_id: none, days: [{ day: first, users: 0 }] },
-  ])
+  expect((await sizes(w, pair, none)).results).toEqual([both, { list_id: none, days: [{ day: first, users: 0 }] }])
   w.advance('1 day')
   await w.drain()
-  expect((await sizes(w, pair)).results[0].days.slice(-2)).toEqual([...both.days, { day: day(), users: 1 }])
+  expect((await sizes(w, pair)).results[0].days).toEqual([...both.days, { day: day(), users: 1 }])
   w.advance('30 days')
   await w.drain()
   expect((await sizes(w, pair)).results[0].days).toEqual([{ day: day(), users: 1 }])
+})
+
+test('a list has no size on the day on which it was created, also if it is the first of its project', async () => {
+  await using w = await world()
+  await w.users('ana')
+  const first = await listWith(w, 'First', ['ana'])
+  w.advance('1 hour')
+  await w.drain()
+  expect((await sizes(w, first)).results).toEqual([])
+  w.advance('1 day')
+  await w.drain()
+  const second = await listWith(w, 'Second', ['ana'])
+  w.advance('1 hour')
+  await w.drain()
+  expect((await sizes(w, first, second)).results).toMatchObject([{ list_id: first, days: [{ users: 1 }] }])
 })
 
 test('sizes of archived lists and of other projects are not read, and old ones are deleted', async () => {

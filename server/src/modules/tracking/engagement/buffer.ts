@@ -5,8 +5,9 @@
 import { isDatabaseAway } from '../../../infra/postgres/database-away.ts'
 import { type Ctx, type InTx, inTx } from '../../../infra/runtime/ctx.ts'
 import { flushEvery } from '../../../infra/runtime/flushed.ts'
-import { saveTogether } from '../../../infra/runtime/save-together.ts'
+import { isTemporary, saveTogether } from '../../../infra/runtime/save-together.ts'
 import type { ProjectId } from '../../../lib/ids.ts'
+import { isNewEventId } from '../../events/index.ts'
 import { inProject } from '../../projects/index.ts'
 import { findMergedInto } from '../../users/index.ts'
 import { count } from '../links/queries.ts'
@@ -18,6 +19,7 @@ const BATCH_MAX = 500
 const WAITING_MAX = 50_000
 /** Engagement that fails this often while the database is there, once a second, is dropped. */
 const ATTEMPTS_MAX = 60
+const ID_BYTES = 15
 /** What fails is kept here: the next second writes it again. */
 const AT_ONCE = AbortSignal.abort()
 
@@ -34,7 +36,16 @@ export type EngagementBuffer = AsyncDisposable & {
  */
 export type WriteEngagement = (ctx: InTx, engagements: Engagement[]) => Promise<void>
 
-type Waiting = { projectId: ProjectId; engagement: Engagement; attempts: number }
+type Waiting = {
+  projectId: ProjectId
+  engagement: Engagement
+  attempts: number
+  /** The batch that it was last written in, if the database may have committed it and its answer was lost. */
+  batch: Batch | null
+}
+
+/** Engagement that is written together, under an id. It is written again as it is, so that a batch that was committed is not counted twice. */
+type Batch = { id: string; size: number }
 
 /** Creates a buffer, which is written once a second. Disposing of it writes everything. */
 export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): EngagementBuffer {
@@ -49,7 +60,8 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
   }
   const flushOnce = async (isLast: boolean) => {
     const now = ctx.clock.now()
-    const isDue = ({ engagement: { kind, at } }: Waiting) => isLast || kind === 'open' || Math.abs(now.getTime() - at.getTime()) > BURST_MS
+    const isDue = ({ engagement: { kind, at }, batch }: Waiting) =>
+      isLast || batch !== null || kind === 'open' || Math.abs(now.getTime() - at.getTime()) > BURST_MS
     const due = waiting.filter(isDue)
     waiting = waiting.filter((one) => !isDue(one))
     bursts.forget(now)
@@ -66,7 +78,7 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
         return
       }
       if (engagement.kind === 'click') bursts.add(engagement)
-      waiting.push({ projectId, engagement, attempts: 0 })
+      waiting.push({ projectId, engagement, attempts: 0, batch: null })
     },
   }
 }
@@ -74,24 +86,50 @@ export function createEngagementBuffer(ctx: Ctx, write: WriteEngagement): Engage
 /** Writes the engagement of a project in batches. Returns what failed. */
 async function writeAll(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, due: Waiting[]): Promise<Waiting[]> {
   const failed: Waiting[] = []
-  for (let at = 0; at < due.length; at += BATCH_MAX) {
-    const unsaved = await saveTogether(ctx, due.slice(at, at + BATCH_MAX), (some) => writeBatch(ctx, write, projectId, some), AT_ONCE)
+  const batches = batchesOf(due)
+  for (const [index, batch] of batches.entries()) {
+    const unsaved = await saveTogether(ctx, batch, (some) => writeBatch(ctx, write, projectId, some), AT_ONCE)
     const [first] = unsaved
     if (!first) continue
     ctx.log.error({ err: first.error, engagements: unsaved.length }, 'engagement could not be written and will be tried again')
     const isAway = isDatabaseAway(first.error)
-    for (const { item } of unsaved) failed.push(isAway ? item : { ...item, attempts: item.attempts + 1 })
-    if (isAway) return [...failed, ...due.slice(at + BATCH_MAX)]
+    for (const { item, error } of unsaved) failed.push(afterFailure(item, error))
+    if (isAway) return [...failed, ...batches.slice(index + 1).flat()]
   }
   return failed
 }
 
-/** Writes a batch in one transaction. */
+/** Batches that may have been committed come first: while the database is away, there is one of them, and the rest is still put together. */
+function batchesOf(due: Waiting[]): Waiting[][] {
+  const byBatch = Map.groupBy(due, ({ batch }) => batch)
+  const rest = byBatch.get(null) ?? []
+  byBatch.delete(null)
+  const batches = Array.from({ length: Math.ceil(rest.length / BATCH_MAX) }, (_, at) => rest.slice(at * BATCH_MAX, (at + 1) * BATCH_MAX))
+  return [...byBatch.values(), ...batches]
+}
+
+/** What other failures than those of `isTemporary` concern was rolled back for certain. */
+function afterFailure(item: Waiting, error: unknown): Waiting {
+  if (isDatabaseAway(error)) return item
+  return { ...item, attempts: item.attempts + 1, batch: isTemporary(error) ? item.batch : null }
+}
+
+/** The id of a batch: that of its last attempt if it is written again, or else a new one. */
+function idOf(ctx: Ctx, some: Waiting[]): string {
+  const before = some[0]?.batch
+  if (before?.size === some.length) return before.id
+  const batch = { id: `engagement ${ctx.secrets.random(ID_BYTES).toString('base64url')}`, size: some.length }
+  for (const one of some) one.batch = batch
+  return batch.id
+}
+
+/** Writes a batch in one transaction, unless it is written already. */
 async function writeBatch(ctx: Ctx, write: WriteEngagement, projectId: ProjectId, batch: Waiting[]): Promise<void> {
+  const id = idOf(ctx, batch)
   await inProject(ctx, projectId, (ctx) =>
     inTx(ctx, async (ctx) => {
-      const engagements = await ofLiveUsers(ctx, batch)
-      if (engagements.length === 0) return
+      const [isNew, engagements] = await Promise.all([isNewEventId(ctx, id), ofLiveUsers(ctx, batch)])
+      if (!isNew || engagements.length === 0) return
       await write(ctx, engagements)
       await count(ctx, {
         campaignIds: engagements.map(({ campaign_id }) => campaign_id),
