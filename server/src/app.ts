@@ -229,7 +229,7 @@ async function open(
         ca,
         baseUrl: started.address,
         store: storedPolicies(db),
-        onError: (error) => log.warn({ err: error }, 'an MTA-STS policy could not be refreshed'),
+        onError: (error, problem) => log.warn({ err: error }, problem),
         isLoopbackOnly: config.NODE_ENV === 'test',
       }),
     ),

@@ -47,3 +47,10 @@ test('a service of Compose whose entrypoint is the server says to start it, beca
   const servers = services.filter((service) => wordsOf(service, 'entrypoint').at(-1) === 'server/src/main.ts')
   expect(servers.map((service) => findCommand(wordsOf(service, 'command')).command.summary)).toEqual([start.summary])
 })
+
+test('the service of systemd may read the addresses of the machine, and stops PostgreSQL through the server only', () => {
+  const unit = lines('deploy/systemd/carillon.service')
+  // `os.networkInterfaces()` fails without AF_NETLINK.
+  expect(unit.find((line) => line.startsWith('RestrictAddressFamilies='))?.split(/[= ]/)).toContain('AF_NETLINK')
+  expect(unit).toContain('KillMode=mixed')
+})
