@@ -50,7 +50,7 @@ import { listenProblem } from './listen-problem.ts'
 import { openMailListeners } from './mail-listeners.ts'
 import { recordWrite } from './modules/audit/index.ts'
 import { isForCustomDomain } from './modules/domains/index.ts'
-import { createEventMonths } from './modules/events/index.ts'
+import { requireEventMonths } from './modules/events/index.ts'
 import { createInboxStreams, type InboxStreams } from './modules/inbox/index.ts'
 import { storesMjml } from './modules/templates/index.ts'
 import { openAcceptedLog } from './open-accepted-log.ts'
@@ -98,7 +98,7 @@ export async function startApp(given: Config, role: Role, clock: Clock = systemC
   const operationsUrl = await listenForOperators(operations, role, started, opening)
   const first = (await bootstrap(ctx, stored.write)) ?? unshown
   const credentials = first && { ...first, path: stored.path, shown: stored.markShown }
-  await createEventMonths(ctx)
+  await requireEventMonths(ctx)
   const others = opening.use(openOtherProcesses(ctx, directUrl(config, url), () => started.jobs, role !== 'api'))
   started.others = others
   if (role !== 'api') started.jobs = opening.use(startJobs({ ...ctx, db: workerDb }, allJobs(started.listening, ctx), others.pollMs))
