@@ -100,6 +100,14 @@ describe('the configuration', () => {
     expect(problemsOf({ SECRETS_KEY: 'main:c2hvcnQ=', SESSION_JWT_KEYS: 'a:tooshort' })).not.toMatch(/c2hvcnQ|tooshort/)
   })
 
+  test.each(['SECRETS_KEY', 'SESSION_JWT_KEYS'])('keys of %s with the same id are refused: the newer one would not be used', (name) => {
+    const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`
+    expect(problemsOf({ [name]: [key('a', 2), key('b', 3), key('a', 1)].join() })).toBe(
+      `The configuration has 1 problem(s):\n- ${name} has two keys with the id \`a\`. Give the new key another id.`,
+    )
+    expect(problemsOf({ [name]: [key('b', 2), key('a', 1)].join() })).toBe('')
+  })
+
   test('loopback is allowed in development and not in production', () => {
     const secrets = { SECRETS_KEY: `a:${Buffer.alloc(32).toString('base64')}`, SESSION_JWT_KEYS: `a:${'x'.repeat(32)}` }
     expect(readConfig({}).EGRESS_ALLOW_CIDRS).toEqual(['127.0.0.0/8', '::1/128'])
