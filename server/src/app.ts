@@ -3,15 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { apiDescription } from './api-description/index.ts'
 import { authenticator } from './authenticator.ts'
-import {
-  bootstrap,
-  type Credentials,
-  ownerUrl,
-  requireWritable,
-  storedCredentials,
-  storedOwnerUrl,
-  withDevelopmentSecrets,
-} from './bootstrap.ts'
+import { bootstrap, type Credentials, ownerUrl, requireWritable, storedCredentials, storedOwnerUrl } from './bootstrap.ts'
 import { consoleFiles, consolePage } from './console-site/files.ts'
 import { consoleSite, previewPage } from './console-site/pages.ts'
 import { docsPages } from './docs-site/docs.ts'
@@ -37,6 +29,7 @@ import { type OtherProcesses, openOtherProcesses } from './infra/queue/other-pro
 import { systemClock } from './infra/runtime/clock.ts'
 import type { Config } from './infra/runtime/config.ts'
 import type { Ctx, JobName } from './infra/runtime/ctx.ts'
+import { withDevelopmentSecrets } from './infra/runtime/development-secrets.ts'
 import { createEventLoopLag } from './infra/runtime/event-loop-lag.ts'
 import { createLog, type Log } from './infra/runtime/log.ts'
 import { createMetrics } from './infra/runtime/metrics.ts'
